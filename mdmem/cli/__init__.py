@@ -53,7 +53,9 @@ def _run_or_explain() -> NoReturn:
     except MdmemError as error:
         if debug:
             raise
-        print(f"mdmem: {error}", file=sys.stderr, flush=True)
+        from mdmem.cli.terminal import render
+
+        print(f"mdmem: {render.safe(str(error))}", file=sys.stderr, flush=True)  # it may quote a commit's subject
         sys.exit(error.exit_code)
     except OSError as error:
         if debug or isinstance(error, BrokenPipeError):

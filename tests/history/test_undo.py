@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -451,6 +453,19 @@ def test_an_ambiguous_session_is_not_guessed(vault: Path) -> None:
 
     with pytest.raises(NotFoundError, match="matches 2 sessions"):
         forget.plan(config, ["00893"])
+
+
+def test_a_commits_subject_sends_no_control_characters_to_the_terminal(vault: Path) -> None:
+    start(vault)
+    path = captured(vault, "001-000-prompt-why-7gk2q9m4x1", "prompt", "Embarrassing", folder=FOLDER)
+    git(vault, "add", "--all")
+    git(vault, "commit", "-qm", "Add")
+    path.unlink()
+    git(vault, "commit", "-qam", "Remove \x1b]0;title\x07 it")
+
+    words = [sys.executable, "-m", "mdmem", "--vault", str(vault), "show", "7gk2q9m4x1"]
+    said = subprocess.run(words, capture_output=True, text=True).stderr
+    assert "(Remove \ufffd]0;title\ufffd it)" in said
 
 
 def test_a_note_that_is_there_again_is_not_named_as_deleted(vault: Path) -> None:
