@@ -61,7 +61,7 @@ def vault(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
 
 
 def without_variable(config: Config) -> Iterator[HealthFinding]:
-    """Say where hooks store that do not see MDMEM_VAULT, such as those of an agent started from a desktop."""
+    """Report where hooks without MDMEM_VAULT store, such as those of an agent that was started from a desktop."""
     if not os.environ.get("MDMEM_VAULT") or load().vault != config.vault:
         return
     other = load(env={name: value for name, value in os.environ.items() if name != "MDMEM_VAULT"})
