@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -103,9 +104,10 @@ def on_stdio(vault: str | None, env: Mapping[str, str], cwd: str, meta: Mapping[
     settings = config.load(vault, env)
     place = project.identify(env.get("CLAUDE_PROJECT_DIR") or cwd)
     gate = Gate(settings)
-    name, _ = projects.place(settings, place, gate.name)
+    name, names = projects.place(settings, place, gate.name)
     branch = gate.name(place.branch) if place.branch else ""
-    return _reach(settings, gate, name, lambda: context.agreed(lambda: context.from_env(env), meta or {}), branch)
+    read = partial(context.agreed, lambda: context.from_env(env), meta or {})
+    return _reach(settings, gate, name, read, Place(names, branch))
 
 
 def over_http(vault: str | None, headers: Any, meta: Mapping[str, Any] | None = None) -> Access:
@@ -129,15 +131,14 @@ def in_python(vault: str | None = None, *, project: str = "", **extras: Any) -> 
     return _reach(settings, Gate(settings), project, lambda: context.read(extras))
 
 
-def _reach(settings: Config, gate: Gate, name: str, read: Callable[[], Context], branch: str = "") -> Access:
+def _reach(settings: Config, gate: Gate, name: str, read: Callable[[], Context], place: Place | None = None) -> Access:
     try:
         internal: Context | str = read()
     except UsageError as error:
         internal = str(error)
-    place = Place([name], branch)
-    return Access(
-        settings, gate, name, _at_home(settings.vault) - {name}, place, internal, _journal_trust(settings, internal)
-    )
+    place = place or Place([name.lower()], "")
+    hidden = frozenset(other for other in _at_home(settings.vault) if other.lower() not in place.projects)
+    return Access(settings, gate, name, hidden, place, internal, _journal_trust(settings, internal))
 
 
 def _journal_trust(settings: Config, internal: Context | str) -> float:

@@ -15,6 +15,7 @@ from mdmem.capture import projects as capture_projects
 from mdmem.health import checks
 from mdmem.inject import context
 from mdmem.search import engine, index
+from mdmem.server import access, reading
 from tests.helpers.claude import OTHER, START, capture, prompt, stop
 from tests.helpers.plain_git import git
 
@@ -298,3 +299,16 @@ def test_a_search_finds_of_a_projects_page_its_name_and_what_a_person_wrote_but_
         return any(hit.kind == "project" for hit in engine.search(settings, words).hits)
 
     assert [found(words) for words in ("quokka", "code", "remembered beside this file")] == [True, True, False]
+
+
+def test_an_agent_finds_over_mcp_what_its_private_project_had_before_it_was_renamed(
+    vault: Path, work: Path, tmp_path: Path
+) -> None:
+    ask(work, OTHER)
+    renamed = (vault / "journal" / "code").rename(vault / "journal" / "renamed")
+    page = renamed / "project.md"
+    page.write_text(page.read_text().replace("\nkind: project\n", "\nkind: project\nsync: false\n"))
+    index.update(config.load(str(vault)))
+    for place, is_found in ((work, True), (made(tmp_path / "other"), False)):
+        at = access.on_stdio(str(vault), os.environ, str(place))
+        assert ("proxy" in str(reading.search(at, "uploads proxy"))) == is_found
