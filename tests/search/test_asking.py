@@ -606,6 +606,7 @@ def test_a_prompt_that_only_names_something_may_ask_for_it(prompt: str) -> None:
         "un test dbt sur les doublons",
         "parser\n\nformatter",
         "yes",
+        "/plan migrate from sqlalchemy 1.4 to 2.0",
         "word " * 13,
     ],
 )

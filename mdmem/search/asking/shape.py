@@ -49,10 +49,10 @@ def look_up(prompt: str) -> Shape | None:
     The current files answer most of these, so few notes qualify: those of what was only said, or kept by a person. A
     prompt that only names something is `POSSIBLE`.
     """
-    if not any(word in prompt.lower() for word in english.LOOKS_UP):
-        return _naming(prompt)
     if prose.is_command(prompt):
         return None
+    if not any(word in prompt.lower() for word in english.LOOKS_UP):
+        return _naming(prompt)
     text = prose.prose(prompt)
     for sentence, _ in prose.sentences(text):
         if english.looks_up([prose.fold(word) for word in prose.words(sentence)]):
