@@ -288,16 +288,22 @@ def _item(item: Item, room: int, bullet_chars: int) -> list[str]:
 
 
 def _code(lines: Sequence[str], room: int) -> list[str]:
-    """Render as many lines of code as fit; never a file's name without a line of it."""
+    """Render as many lines of code as fit; never a file's name without a line of it.
+
+    Of a change that does not fit as a whole, only the added lines.
+    """
+    is_cut = sum(len(line) + 5 for line in lines) > room
+    if is_cut and any(line.startswith("+") for line in lines):
+        lines = [line for line in lines if not line.startswith("-")]
     rendered: list[str] = []
     for line in lines:
         room -= len(line) + 5
         if room < 0:
             if rendered and rendered[-1].endswith(":") and not rendered[-1].startswith(_CODE_SIGNS):
                 rendered.pop()
-            return [*rendered, "    …"] if rendered else []
+            break
         rendered.append(f"    {line}")
-    return rendered
+    return [*rendered, "    …"] if rendered and is_cut else rendered
 
 
 LEAST_LINES = 3

@@ -1,4 +1,4 @@
-"""Known fix: shows what solved an error before, as the only entry given after a failed run."""
+"""Known fix: shows what solved an error before, or else how the turn ended, as the only entry after a failed run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PLACE = re.compile(r"([\w./\\-]{1,200}\.\w{1,10})(?:\", line |:|\()([0-9]{1,7})
 
 
 def of_error(at: Occasion, error: str) -> Section:
-    """Return a section with what solved an error before; without entries if that is unknown.
+    """Return a section with what solved an error before, or how the last turn with it ended; without entries if new.
 
     An error that was never seen costs one look-up in the index.
     """
@@ -38,19 +38,41 @@ def of_error(at: Occasion, error: str) -> Section:
     if view is None:
         recall.make_ready(at.config, at.seconds_left / 2)
 
-    def look_up(view: View) -> tuple[Fix, list[str], list[str]] | None:
+    def look_up(view: View) -> tuple[Fix | None, list[str], list[str]]:
         from mdmem.search import solved
 
         project = None if at.config.settings.inject.other_projects else at.project
         without = "" if at.was_compacted else at.record.id
-        fix = solved.of_error(at.config, view, error, engine.for_agent(view, project, without, at.here))
-        if fix is None or recent.left_out(people.read(at.config.vault, fix.path)):
-            return None
+        among = engine.for_agent(view, project, without, at.here)
+        fix = solved.of_error(at.config, view, error, among)
+        if fix is None:
+            failed = solved.last_unsolved(at.config, view, error, among)
+            return None, [view.path(failed)] if failed is not None else [], []
+        if recent.left_out(people.read(at.config.vault, fix.path)):
+            return None, [], []
         notes = [note for name in (*fix.edits, fix.solved) for note in view.notes("facet", f"id:{name}".lower())]
         return fix, [view.path(note) for note in notes], [str(view.facts(note)["title"]) for note in notes]
 
-    solution = freshness.answered(at.config, look_up, view)
-    return Section("What solved this error before", [_item(at, *solution)] if solution else [])
+    fix, paths, titles = freshness.answered(at.config, look_up, view) or (None, [], [])
+    if fix is not None:
+        return Section("What solved this error before", [_item(at, fix, paths, titles)])
+    items = (_unsolved(at, path) for path in paths)
+    return Section("This error was seen before", [item for item in items if item])
+
+
+def _unsolved(at: Occasion, path: str) -> Item | None:
+    """Return how the turn of a failed run ended; None if it has no answer."""
+    failed = people.read(at.config.vault, path)
+    visit, answer = _answer(at, path)
+    answered = visit.read(answer) if answer else None
+    if answered is None or answered.meta.get("success") is False or recent.left_out(failed):
+        return None
+    text = excerpts.outcome(at.gate.stored(answered.body), analysis.query_terms(str(failed.meta.get("error"))), _ROOM)
+    item = visit.item(answer, text, room=_ROOM)
+    if item is None or at.has_seen(item.id):
+        return None
+    item.title = at.gate.stored(cut(str(failed.meta.get("error") or failed.meta.get("title")), 160))
+    return item
 
 
 def _item(at: Occasion, fix: Fix, paths: list[str], titles: list[str]) -> Item:
@@ -93,8 +115,13 @@ def _change(at: Occasion, fix: Fix, paths: list[str], chars: int) -> Iterator[st
 
 def _ending(at: Occasion, solved: str) -> str:
     """Return the first sentence of the answer in the turn whose run succeeded."""
-    visit = recent.Visit(at.config, at.gate, tuple(layout.folder_of(solved).split("/")))
-    turn = answer_item.Turn(visit, journal.numbers(solved.rpartition("/")[2])[0])
-    answer = turn.of_kind("response")
+    visit, answer = _answer(at, solved)
     parsed = visit.read(answer) if answer else None
     return excerpts.first(visit.excerpt(parsed)) if parsed and not recent.left_out(parsed) else ""
+
+
+def _answer(at: Occasion, run: str) -> tuple[recent.Visit, str]:
+    """Return the session of a run, and the answer of its turn, or ""."""
+    visit = recent.Visit(at.config, at.gate, tuple(layout.folder_of(run).split("/")))
+    turn = answer_item.Turn(visit, journal.numbers(run.rpartition("/")[2])[0])
+    return visit, turn.of_kind("response")

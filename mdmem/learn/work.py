@@ -12,7 +12,7 @@ from mdmem.errors import NotFoundError
 from mdmem.hashing import short
 from mdmem.learn import decisions, todo
 from mdmem.search import freshness, runs
-from mdmem.search.asking import shape
+from mdmem.search.asking import shape, small_talk
 from mdmem.search.asking.english import SURE
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.search.index.view import View
@@ -26,10 +26,6 @@ AT_WORK_SECONDS = 900.0
 """A session with a note this recent may still be running, and its prompt may still be answered."""
 _DAY = 86_400
 _FAILED, _PROMPT, _RESPONSE = "failure", KINDS.index("prompt"), KINDS.index("response")
-_DISMISSED = frozenset(
-    ["", "ok", "okay", "thanks", "thank you", "thx", "stop", "cancel", "never mind", "nevermind", "exit", "quit", "bye"]
-)
-_GO_ON = frozenset(["go on", "continue", "yes", "y", "do it", "go ahead", "proceed", "please continue", "keep going"])
 KEY_CHARS = 8
 """Length of the ids of open items and proposals."""
 
@@ -163,7 +159,7 @@ class _Project:
             project = str(self._view.facts(numbers[0]).get("project", ""))
             by_path = {self._view.path(number): number for number in numbers}
             for listed in todo.of_session(self._config, by_path):
-                identity = (project, _plain_text(listed.text))
+                identity = (project, small_talk.plain_text(listed.text))
                 if identity not in latest or latest[identity][0] <= listed.at:
                     latest[identity] = (listed.at, by_path[listed.path], listed)
         for at, number, listed in latest.values():
@@ -197,7 +193,10 @@ class _Project:
                 failing.pop((project, command), None)
                 failing[project, command] = number
             else:
-                for closed_key in [key for key in failing if key[0] == project and runs.closes(command, key[1])]:
+                passed = runs.checks(runs.line(str(facts["title"])))
+                for closed_key in [
+                    key for key in failing if key[0] == project and any(runs.closes(run, key[1]) for run in passed)
+                ]:
                     del failing[closed_key]
         for number in failing.values():
             meta = people.readable(self._config.vault, view.path(number)).meta
@@ -217,10 +216,12 @@ class _Project:
         candidates = [item for numbers in folders.values() if (item := self._last_turn(numbers)) is not None]
         for number in self._notes & self._view.notes("facet", "kind:prompt") if candidates else ():
             facts = self._view.facts(number)
-            prompt_key = (str(facts.get("project", "")), _plain_text(str(facts["title"])))
+            prompt_key = (str(facts.get("project", "")), small_talk.plain_text(str(facts["title"])))
             last_asked[prompt_key] = max(last_asked.get(prompt_key, 0), self._created[number])
         for item in candidates:
-            is_asked_again = last_asked.get((item.project, _plain_text(item.text)), 0) > timestamps.epoch(item.created)
+            is_asked_again = last_asked.get((item.project, small_talk.plain_text(item.text)), 0) > timestamps.epoch(
+                item.created
+            )
             if not is_asked_again and not self._is_done(item):
                 yield item
 
@@ -246,11 +247,15 @@ class _Project:
         """Return the last prompt that asks for work; None without one."""
         for number in reversed(prompts):
             title = str(self._view.facts(number)["title"])
-            words = _plain_text(title)
+            words = small_talk.plain_text(title)
             question = shape.of(title)
-            if words in _DISMISSED or words.startswith("/") or (question is not None and question.grade == SURE):
+            if (
+                words in small_talk.DISMISSED
+                or words.startswith("/")
+                or (question is not None and question.grade == SURE)
+            ):
                 return None  # a question about earlier work opens none
-            if words not in _GO_ON:
+            if words not in small_talk.GO_ON:
                 return number
         return None
 
@@ -258,12 +263,3 @@ class _Project:
         number = self._view.find(item.path)
         meta = decisions.noted(self._config, self._view, number) if number is not None else {}
         return meta.get("done") is True or item.key in _marked(meta)
-
-
-def says_little(text: str) -> bool:
-    """Whether a prompt only agrees, thanks or stops, so that nobody will search for it."""
-    return _plain_text(text) in _DISMISSED | _GO_ON
-
-
-def _plain_text(text: str) -> str:
-    return " ".join(text.lower().split()).strip(" .!?…")

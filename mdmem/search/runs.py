@@ -26,15 +26,18 @@ make gmake just task ninja cmake cargo go mvn mvnw gradle gradlew ant sbt bazel 
 stack cabal rake composer npm pnpm yarn bun deno tsc webpack vite rollup esbuild next nuxt ruff mypy pyright flake8
 pylint black isort eslint prettier stylelint golangci-lint clippy shellcheck hadolint pre-commit lint-imports gcc
 g++ clang clang++ javac rustc docker docker-compose podman terraform tofu kubectl helm ansible-playbook pulumi
-alembic flyway prisma sqlx dbt twine pip pip3 uv poetry git
+alembic flyway prisma sqlx dbt twine pip pip3 uv poetry git brew apt apt-get apk dnf yum pacman conda mamba gem
 """
 _BUILDS = frozenset(_BUILD_NAMES.split())
 _NAMES_WITH_SUBCOMMANDS = """
 cargo go npm pnpm yarn bun deno dotnet docker podman kubectl helm terraform tofu git mvn gradle mix swift make
-just task uv poetry pip pip3 prisma alembic composer bazel next
+just task uv poetry pip pip3 prisma alembic composer bazel next brew apt apt-get apk dnf yum conda mamba gem
 """
 SUBCOMMANDS = frozenset(_NAMES_WITH_SUBCOMMANDS.split())
 _GIT_WORK = frozenset(["push", "pull", "merge", "rebase", "cherry-pick", "commit", "apply", "am", "revert"])
+_GIT_MERGES = frozenset(["git pull", "git merge", "git rebase", "git cherry-pick", "git revert", "git am"])
+_GIT_AFTER_MERGES = _GIT_MERGES | {"git commit", "git push"}
+"""What succeeds only after the conflict of a failed merge is resolved."""
 _SCRIPTS = re.compile(r".+\.(?:sh|bash|py|js|mjs|ts|rb|pl|php|ps1)$")
 _SHELLS = frozenset(["bash", "sh", "zsh", "node", "ruby", "perl", "php", "tsx", "ts-node", "pwsh"])
 
@@ -64,8 +67,16 @@ def check(command: str) -> CommandRun | None:
     return None
 
 
+def checks(command: str) -> list[CommandRun]:
+    """Return all that a command checks, builds or publishes if it succeeds: its parts that are joined by `&&`."""
+    parts = (check(part) for part in command.split("&&"))
+    return [run for run in parts if run is not None]
+
+
 def closes(later: CommandRun, failed: CommandRun) -> bool:
     """Whether the success of `later` shows that what `failed` now works: the same run, or one that covers it."""
+    if failed.family in _GIT_MERGES and later.family in _GIT_AFTER_MERGES:
+        return True
     failed_settings, failed_targets = _settings(failed.arguments)
     later_settings, later_targets = _settings(later.arguments)
     if later.family != failed.family:

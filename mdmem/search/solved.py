@@ -128,10 +128,21 @@ class Finder:
                 break
         return list(fixes.values())
 
+    def is_closed(self, failed: int) -> bool:
+        """Whether a failed check succeeded later, in its session or the next one that runs it again."""
+        command = self._command(failed)
+        later = chain(self._later_in_session(failed), self._next_session(failed, command)) if command else ()
+        passed = (number for number in later if number in self._shells and number not in self._failed)
+        return command is not None and any(self._closes(number, command) for number in passed)
+
     def _command(self, number: int) -> runs.CommandRun | None:
         if number not in self._commands:
             self._commands[number] = runs.check(self._line(number))
         return self._commands[number]
+
+    def _closes(self, number: int, failed: runs.CommandRun) -> bool:
+        """Whether a part of a run is the failed check again, or covers it."""
+        return any(runs.closes(run, failed) for run in runs.checks(self._line(number)))
 
     def _line(self, number: int) -> str:
         return runs.line(str(self._view.facts(number)["title"]))
@@ -148,7 +159,7 @@ class Finder:
             if number in self._edits and is_same_failure:
                 edits.append(number)
             elif number in self._shells and (run := self._command(number)) is not None:
-                if number not in self._failed and runs.closes(run, command):
+                if number not in self._failed and self._closes(number, command):
                     is_explained = edits or (self._by_runs and (other_runs or self._line(number) != self._line(failed)))
                     return _Solution(failed, edits or other_runs, number) if is_explained else None
                 if number not in self._failed and run.family != command.family:
@@ -180,7 +191,7 @@ class Finder:
             if created_at > created[failed] + NEXT_SECONDS:
                 return
             again = self._command(number)
-            if again is not None and view.folder_of[number] != own and runs.closes(again, command):
+            if again is not None and view.folder_of[number] != own and self._closes(number, command):
                 yield from (note for _, note in self._in_order(view.folder_of[number]))
                 return
 
@@ -237,6 +248,14 @@ class Finder:
             parts += [fence[2].strip("\n") for fence in _FENCE.finditer(self._body(number))]
         text = "\n".join(parts)
         return text if len(text) <= MAX_DIFF_CHARS else text[:MAX_DIFF_CHARS].rpartition("\n")[0] + "\n…"
+
+
+def last_unsolved(config: Config, view: View, error: str, among: Set[int] | None) -> int | None:
+    """Return the latest run that failed with an error and did not succeed since, or None. among: as for `of_error`."""
+    failed = view.with_any(errors.facet(signature) for signature in errors.signatures(error))
+    seen = failed if among is None else failed & among
+    last = max(seen, key=view.numbers("created").__getitem__, default=None)
+    return last if last is not None and not Finder(config, view, among).is_closed(last) else None
 
 
 def of_error(config: Config, view: View, error: str, among: Set[int] | None) -> Fix | None:

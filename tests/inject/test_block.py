@@ -214,6 +214,18 @@ def test_no_file_is_named_without_a_line_of_its_code() -> None:
     assert "src/other.py" not in made.text
 
 
+def test_of_a_change_that_does_not_fit_the_added_lines_are_shown_and_that_something_is_missing() -> None:
+    change = ("Dockerfile:", "-RUN apk add libpq", "+RUN apk add libpq pango")
+
+    assert "-RUN apk add libpq\n" in rendered([Section("Found", [item(lines=change, room=80)])]).text
+    cut = rendered([Section("Found", [item(lines=change, room=50)])]).text
+
+    assert "    Dockerfile:\n    +RUN apk add libpq pango\n    …\n" in cut
+    assert "-RUN" not in cut
+    listed = ("steps:", "- build the image of the application", "- push it")
+    assert "    - build" in rendered([Section("Found", [item(lines=listed, room=60)])]).text
+
+
 def test_a_memory_with_more_room_is_shown_longer() -> None:
     text = "Some words of it. " * 100
     items = [item(text, id="a", room=900), item(text, id="b", room=200)]

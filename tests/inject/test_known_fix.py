@@ -190,3 +190,115 @@ def test_an_agent_takes_what_solved_a_failure_in_its_own_form(
     event.cwd = str(past.cwd)
     reply = json.loads(answer(later(past, 1), event))
     assert "succeeded after a change to requirements.txt" in reply[key]
+
+
+def known(past: Talk, error: str, again: str, command: str = "make check") -> str:
+    """Solve an error and return what is given when another run fails."""
+    past.start()
+    past.says("Make it run")
+    past.runs(command, error=f"Exit code 1\n{error}")
+    past.edits("app.py")
+    past.runs(command, "ok")
+    past.answers("The cause is gone.")
+    talk = later(past, 1)
+    return answer(talk, failing(talk, f"Exit code 1\n{again}", tool_input={"command": command}))
+
+
+@pytest.mark.parametrize(
+    ("error", "again"),
+    [
+        (
+            "src/hooks/useSocket.ts(14,5): error TS2322: Type 'Point | undefined' is not assignable to type 'Point'.",
+            "web/Area.tsx(3,1): error TS2322: Type 'Point | undefined' is not assignable to type 'Point'.",
+        ),
+        (
+            "OSError: cannot load library 'libgobject-2.0-0': cannot open shared object file",
+            "web-1  | OSError: cannot load library 'libgobject-2.0-0': cannot open shared object file",
+        ),
+        (
+            "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.31 GiB. 1.12 GiB is free.",
+            "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 512.00 MiB. 9 MiB is free.",
+        ),
+        (
+            "FAILED tests/test_a.py::test_sum[3] - AssertionError: assert 3 == 4",
+            "FAILED tests/test_a.py::test_sum[7] - AssertionError: assert 5 == 6",
+        ),
+    ],
+    ids=["other-file", "container", "other-sizes", "same-test"],
+)
+def test_an_error_is_known_whatever_file_container_or_size_it_names(past: Talk, error: str, again: str) -> None:
+    assert "succeeded after a change to app.py" in known(past, error, again)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "E       AssertionError: assert Decimal('20.00') == Decimal('19.99')\ntests/test_a.py:41: AssertionError",
+        "AssertionError: expected 3 to be 4",
+        "Error: expect(received).toBe(expected) // Object.is equality",
+        "error: failed to push some refs to 'example.org:acme/app.git'",
+    ],
+)
+def test_a_message_that_any_failed_comparison_or_push_prints_is_not_taken_for_the_same_error(
+    past: Talk, error: str
+) -> None:
+    assert known(past, error, error.replace("20.00", "7.10").replace(":41:", ":12:")) == ""
+
+
+@pytest.mark.parametrize(
+    ("between", "again", "told"),
+    [
+        (None, "make lint && make check", "succeeded after a change to app.py."),
+        ("brew install libomp", "make check", "succeeded after `brew install libomp`"),
+    ],
+)
+def test_a_fix_is_known_by_a_run_of_several_commands_and_by_an_installed_package(
+    past: Talk, between: str | None, again: str, told: str
+) -> None:
+    past.start()
+    past.says("Make it run")
+    past.runs("make check", error=ERROR)
+    if between:
+        past.runs(between, "installed")
+    else:
+        past.edits("app.py")
+    past.runs(again, "ok")
+    past.answers("It runs now.")
+    talk = later(past, 1)
+
+    assert told in answer(talk, failing(talk, ERROR))
+
+
+@pytest.mark.parametrize("passed", [False, True])
+def test_of_an_error_that_was_never_solved_it_is_said_how_the_turn_ended(past: Talk, *, passed: bool) -> None:
+    past.start()
+    past.says("Why does the login time out?")
+    past.runs("make check", error=ERROR)
+    past.answers("Not solved yet. The race is ruled out; the service worker is the next suspect.")
+    if passed:
+        past.runs("make check", "ok")
+    talk = later(past, 1)
+
+    given = answer(talk, failing(talk, ERROR))
+
+    assert ("## This error was seen before" in given) != passed
+    assert ("No module named 'frobnicator'" in given) != passed
+    assert ("The race is ruled out; the service worker is the next suspect." in given) != passed
+
+
+def test_of_a_change_without_room_the_added_lines_are_shown(past: Talk) -> None:
+    past.start()
+    past.says("Make it run")
+    past.runs("make check", error=ERROR)
+    old = [f"-RUN apk add --no-cache libpq  # {word}" for word in ("one of the oldest lines here", "two", "three")]
+    past.edits(
+        "Dockerfile", [*old, "+RUN apk add --no-cache libpq pango glib", *(f"+# {n} more" * 6 for n in range(9))]
+    )
+    past.runs("make check", "ok")
+    past.answers("The image lacked two packages, which were in the other image all along. " * 3)
+    talk = later(past, 1)
+
+    given = json.loads(answer(talk, failing(talk, ERROR)))["hookSpecificOutput"]["additionalContext"]
+
+    assert "    +RUN apk add --no-cache libpq pango glib\n" in given
+    assert "    -RUN" not in given

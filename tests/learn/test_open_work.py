@@ -290,6 +290,9 @@ def test_an_unknown_id_is_refused_and_an_empty_list_says_so(at: Work) -> None:
         ("cargo test", "cargo build", False),
         ("RUST_BACKTRACE=1 cargo test", "cargo test", True),
         ("git push", "git push -u origin main", True),
+        ("git pull --rebase", "git rebase --continue", True),
+        ("git merge dev", "git commit -m 'Merge dev'", True),
+        ("git commit -m a", "git pull", False),
         ("timeout 60 make check", "make check", True),
         ("make check", "make lint", False),
         ("make flash", "make flash RIG=2", True),
@@ -308,6 +311,18 @@ def test_which_success_closes_which_failure(failed: str, later: str, closed: boo
     assert before is not None
     assert after is not None
     assert runs.closes(after, before) is closed
+
+
+def test_each_part_of_a_run_that_succeeded_closes_what_it_checks(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Publish it")
+    one.run("git push", "Exit code 1\nerror: failed to push some refs to 'example.org:acme/app.git'")
+    one.run("make check", FAILED)
+    one.run("git rebase --continue && git push")
+    one.run("make lint; make check")
+    one.answer()
+
+    assert [row["text"] for row in at.day.json("todo")] == ["make check"]
 
 
 @pytest.mark.parametrize(

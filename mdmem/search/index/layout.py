@@ -53,7 +53,7 @@ if TYPE_CHECKING:
             ...
 
 
-VERSION = 13
+VERSION = 14
 """Increased whenever the format changes: an index of another version is rebuilt."""
 
 FORMER = "former-project:"

@@ -1,7 +1,8 @@
 """Errors: finds the lines of an output that say what went wrong, without what differs between runs.
 
-Paths lose their folders; numbers, hashes, addresses and times become one character each. So the same error has the same
-signature in other sessions and projects.
+The file and line before a message, and the name that a container puts before its lines, are left out; other paths lose
+their folders; numbers, hashes, addresses and times become one character each. So the same error has the same signature
+at other places, and in other sessions and projects.
 """
 
 from __future__ import annotations
@@ -24,8 +25,20 @@ _TELLING = re.compile(
     | \b(?:undefined\ reference|undefined:) | \berror\ (?:TS|CS|C|E)\d+ | ^FAIL:?\s+\S | ^---\ FAIL:\s""",
     re.VERBOSE,
 )
-_GENERIC = re.compile(r"exit code|traceback|failed|errors?|fail|npm err!.*|.*\bfailed, .*passed.*|tests?:? n .*")
+_GENERIC = re.compile(
+    r"exit code|traceback|failed|errors?|fail|npm err!.*|.*\bfailed, .*passed.*|tests?:? n .*"
+    r"|error: failed to push some refs to .*"
+)
+_COMPARED = re.compile(r"assertionerror\b|assert\b|error: expect\(")
+_OF_COMPARISONS = frozenset(
+    ["assertionerror", "assertion", "assert", "error", "err", "expect", "expected", "received", "got", "want", "values",
+     "equal", "equals", "equality", "strictly", "deeply", "to", "tobe", "toequal", "be", "is", "not", "in", "and", "of",
+     "but", "was", "where", "len", "none", "null", "nil", "true", "false", "object"]
+)  # fmt: skip
+"""Words of failed comparisons that do not tell one from another."""
 _STEPS = (
+    (re.compile(r"^[\w.-]+\s+\|\s+"), ""),
+    (re.compile(r"^(?:[\w.@~+:-]*[/\\])*[\w.+-]+\.\w{1,10}(?::\d+(?::\d+)?:|\(\d+(?:,\d+)?\):)\s+(?=\S)"), ""),
     (re.compile(r"^E\s{2,}(?=\S)"), ""),
     (re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"), "T"),
     (re.compile(r"\b\d\d:\d\d:\d\d(?:[.,]\d+)?"), "T"),
@@ -33,7 +46,7 @@ _STEPS = (
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "H"),
     (re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b"), "H"),
     (re.compile(r"(?:[A-Za-z]:)?(?:[\w.@~+-]*[/\\])+(?=[\w.@+-])"), ""),
-    (re.compile(r"(?<![A-Za-z_])\d+(?:[.,]\d+)*"), "N"),
+    (re.compile(r"(?<![A-Za-z_])\d+(?:[.,]\d+)*(?:\s?[kKMGT]i?B\b)?"), "N"),
     (re.compile(r"(?:N[:,]?)+(?=\W|$)"), "N"),
 )
 
@@ -74,8 +87,13 @@ def telling(text: str) -> Iterator[str]:
 
 
 def is_specific(signature: str) -> bool:
-    """Whether a signature identifies an error: it has at least two words, and more than that something failed."""
+    """Whether a signature identifies an error: it has at least two words, and more than that something failed.
+
+    `assert 3 == 4` compares other things in each test: it needs two words of what is compared.
+    """
     words = re.findall(r"[^\W\d_]{2,}", signature)
+    if _COMPARED.match(signature):
+        words = list(set(words) - _OF_COMPARISONS)
     return len(words) >= 2 and not _GENERIC.fullmatch(signature)
 
 

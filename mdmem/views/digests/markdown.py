@@ -10,7 +10,8 @@ from mdmem import plural, timestamps, when
 from mdmem.config import Config
 from mdmem.history.session_log import LoggedSession
 from mdmem.inject.block import inert, whole_sentences
-from mdmem.learn import decisions, work
+from mdmem.learn import decisions
+from mdmem.search.asking import small_talk
 from mdmem.vault import note, people
 from mdmem.views import wording
 from mdmem.views.conversation import Conversation, ConversationStep
@@ -85,7 +86,7 @@ def _one_line_each(digest: DigestNotes) -> Iterator[str]:
 
 def _first_request(session: LoggedSession) -> str:
     """Return the first prompt that is a request."""
-    return next((ask for ask in session.asks if not work.says_little(ask)), session.title)
+    return next((ask for ask in session.asks if not small_talk.says_little(ask)), session.title)
 
 
 def _files(files: list[str]) -> str:
@@ -114,7 +115,7 @@ def _session_section(session: LoggedSession, digest: DigestNotes) -> Iterator[st
     yield ""
     yield f"{session.agent or 'An agent'}{branch}{f', {took}' if took else ''}, {plural.number(session.notes, 'note')}"
     yield ""
-    asks = [ask for ask in session.asks if not work.says_little(ask)]
+    asks = [ask for ask in session.asks if not small_talk.says_little(ask)]
     for ask in asks[:MAX_ASKS]:
         yield f"- Asked: {plain(ask)}"
     if len(asks) > MAX_ASKS:
@@ -190,7 +191,9 @@ def _spoken_lines(config: Config, conversation: Conversation, room: int) -> Iter
     """Yield prompts, answers and summaries as one line each, each text in at most `room` characters."""
     verbs = {"prompt": "asked", "response": "answered", "summary": "summed up"}
     for step in conversation.steps:
-        if step.kind in verbs and not (step.kind == "prompt" and work.says_little(str(step.meta.get("title", "")))):
+        if step.kind in verbs and not (
+            step.kind == "prompt" and small_talk.says_little(str(step.meta.get("title", "")))
+        ):
             text = whole_sentences(inert(_text(config, step)), room)
             yield f"- {verbs[step.kind]} [mem:{step.meta.get('id', '')}] {text}"
 

@@ -16,8 +16,8 @@ from mdmem.config import Config
 from mdmem.history.session_log import LoggedSession
 from mdmem.inject import citations, recent
 from mdmem.inject.block import inert, whole_sentences
-from mdmem.learn import work
 from mdmem.search import freshness
+from mdmem.search.asking import small_talk
 from mdmem.search.expansion import calls, ledger
 from mdmem.search.expansion.providers import MAX_GUESS_CHARS
 from mdmem.search.gate import Gate
@@ -158,7 +158,7 @@ def _session_lines(config: Config, view: View, session: LoggedSession, room: int
 
 def _step_line(config: Config, row: rows.NoteRow, room: int) -> str:
     """Return a prompt or an answer on one line; "" if it says little or may not be sent."""
-    if row.kind not in ("prompt", "response") or (row.kind == "prompt" and work.says_little(row.title)):
+    if row.kind not in ("prompt", "response") or (row.kind == "prompt" and small_talk.says_little(row.title)):
         return ""
     parsed = people.read(config.vault, row.path)
     if recent.left_out(parsed):
