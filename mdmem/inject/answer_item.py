@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from itertools import islice
 
 from mdmem import timestamps
 from mdmem.inject import excerpts, recent
 from mdmem.inject.block import Item
 from mdmem.search import recall, turn_groups
-from mdmem.search.asking import failures
+from mdmem.search.asking import failures, small_talk
 from mdmem.search.text import analysis
 from mdmem.values import Value
 from mdmem.vault import journal, layout, note, people
@@ -28,6 +29,10 @@ MAX_EDITS = 12
 MAX_RUNS = 40
 MAX_BETWEEN = 2
 """Maximum number of commands shown between the failed and the successful one."""
+MAX_BEFORE = 5
+"""Maximum number of earlier prompts that are read for one that says what was asked."""
+MIN_CHARS_OF_CODE = 100
+"""With less room than this beside its words, what is known of a file is told without code."""
 MIN_CHARS_OF_RUNS = 250
 """With less room than this, only changes are shown, not the failures before them."""
 FILES_CHARS = 88
@@ -62,6 +67,16 @@ class Turn:
     def of_kind(self, kind: str) -> str:
         """Return the last note of a kind, or ""."""
         return next((name for name in reversed(self.names) if turn_groups.source(name) == kind), "")
+
+    def asked_before(self) -> str:
+        """Return the last earlier prompt of the session that says more than `continue`, or ""."""
+        earlier = (name for name in reversed(self.visit.of_kind("prompt")) if name < self.names[0])
+        titles = (str(self.visit.read(name).meta.get("title", "")) for name in islice(earlier, MAX_BEFORE))
+        return next((title for title in titles if not small_talk.says_little(title)), "")
+
+    def failed_run(self) -> bool:
+        """Whether a command of the turn failed."""
+        return any(run.failed for run in self.runs())
 
     def hunks(self) -> list[ExcerptHunk]:
         """Return the turn's changes, in order, without those that it took back."""
@@ -118,7 +133,7 @@ def of_note(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> 
 
 
 def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int, file: str = "") -> tuple[Item | None, str]:
-    """Return the entry of a note's turn; its changes are limited to those of `file` if there are any."""
+    """Return the entry of a note's turn. file: the one it is wanted for: its changes are shown, if there are any."""
     visit = recent.Visit(at.config, at.gate, tuple(layout.folder_of(hit.path).split("/")))
     numbers = journal.numbers(hit.path.rpartition("/")[2])
     turn = Turn(visit, numbers[0] if numbers else visit.last_turn())
@@ -133,9 +148,13 @@ def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int, fil
     outcome = excerpts.outcome(at.gate.stored(telling.body), terms, room // 2) if response else "No answer is stored."
     changes = turn.hunks()
     hunks_shown = [hunk for hunk in changes if hunk.file == file] or changes
-    lines = list(_lines(turn, hit, hunks_shown, terms, room * 3 // 5))
-    marks = [*_marks(at, hit, changes)]
-    item = item_of(at, hit, str(asking.meta.get("title") or hit.title), outcome, room=room, marks=marks, lines=lines)
+    has_code = not file or (room - len(outcome) >= MIN_CHARS_OF_CODE and bool(changes or turn.failed_run()))
+    lines = list(_lines(turn, hit, hunks_shown, terms, room * 3 // 5)) if has_code else []
+    marks = [*_marks(at, hit, changes, file)]
+    title = str(asking.meta.get("title") or hit.title)
+    if small_talk.says_little(title):
+        title = turn.asked_before() or title
+    item = item_of(at, hit, title, outcome, room=room, marks=marks, lines=lines)
     item.id, item.date = note_id, timestamps.readable(str(asking.meta.get("created") or hit.created))[:10]
     item.kind = "session"
     return item, ""
@@ -240,19 +259,21 @@ def _index_of_repetition(failed: str, later: list[str]) -> int:
     return next(iter(repeats or filter(is_of_the_same_kind, range(len(later)))), len(later))
 
 
-def _marks(at: Occasion, hit: SearchHit, changes: list[ExcerptHunk]) -> Iterator[str]:
+def _marks(at: Occasion, hit: SearchHit, changes: list[ExcerptHunk], file: str = "") -> Iterator[str]:
+    """Yield remarks on a turn. file: the one it is wanted for: only this one is compared with what is there now."""
     if hit.project and not at.is_of(hit.project):
         yield f"of another project: {hit.project}"
     every = list(dict.fromkeys(hunk.file for hunk in changes if hunk.file))
-    files = [file for file in every if not excerpts.is_scratch(file)] or every
-    if files:
-        yield f"changed {recent.listed(files, FILES_CHARS)}"
+    files = [name for name in every if not excerpts.is_scratch(name)] or every
+    others = [name for name in files if name != file]
+    if others:
+        yield f"{'also ' if file in every else ''}changed {recent.listed(others, FILES_CHARS)}"
     if at.is_of(hit.project):
-        later, missing = since(at.place.worktree, changes)
+        later, missing = since(at.place.worktree, [hunk for hunk in changes if file in ("", hunk.file)])
         if later:
-            yield f"different by now: {recent.listed(later, FILES_CHARS)}"
+            yield "different by now" if file else f"different by now: {recent.listed(later, FILES_CHARS)}"
         if missing:
-            yield f"no longer there: {recent.listed(missing, FILES_CHARS)}"
+            yield "no longer there" if file else f"no longer there: {recent.listed(missing, FILES_CHARS)}"
 
 
 def since(worktree: str, changes: Iterable[ExcerptHunk]) -> tuple[list[str], list[str]]:

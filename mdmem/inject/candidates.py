@@ -10,7 +10,7 @@ from mdmem import timestamps
 from mdmem.inject import answer_item, block, evidence, excerpts, recent
 from mdmem.inject.block import Item, Section
 from mdmem.inject.injection_log import IN_VAIN_TIMES
-from mdmem.search import engine, freshness, overturned, recall
+from mdmem.search import engine, freshness, overturned, recall, turn_groups
 from mdmem.search.asking import english
 from mdmem.search.asking.english import LIKELY
 from mdmem.search.asking.prose import fold, words
@@ -235,24 +235,39 @@ def _guess(at: Occasion, query: str, caller: str) -> str:
 
 
 def about_file(at: Occasion, path: str) -> Section:
-    """Return the newest turns and notes about exactly this file, failed ones first."""
+    """Return the newest turns and notes about exactly this file, newest first; those that only read it come last."""
     name = _within(path, at.place.worktree)
     recall.make_ready(at.config, at.seconds_left / 2)
     query = Query(filters=(Filter("file", (name.lower(),)),))
     hits = _newest(at, query, 40)
     relevant = [hit for hit in hits if _is_at_home(at, hit) and hit.session != at.record.id and _is_about(hit, name)]
     turns: dict[tuple[str, tuple[int, ...]], SearchHit] = {}
-    for hit in sorted(relevant, key=lambda hit: hit.facts.get("success") is not False):
+    for hit in sorted(relevant, key=_is_only_read):
         folder, file = layout.split(hit.path)
         turn = journal.numbers(file)[:1]
         turns.setdefault((folder if turn else hit.path, turn), hit)
-    terms, room = frozenset([name.lower()]), FILE_CHARS // max(min(len(turns), MAX_OF_FILE), 1)
-    offered = (
-        (answer_item.of_turn(at, hit, terms, room, name) if turn else answer_item.of_note(at, hit, terms, room))[0]
-        for (_, turn), hit in turns.items()
-    )
-    items = list(islice((item for item in offered if item is not None), MAX_OF_FILE))
+    terms, shares = frozenset([name.lower()]), _SHARES_OF_FILE[min(len(turns), MAX_OF_FILE)]
+    items: list[Item] = []
+    for (_, turn), hit in turns.items():
+        if len(items) == len(shares):
+            break
+        room = int(FILE_CHARS * shares[len(items)])
+        item = answer_item.of_turn(at, hit, terms, room, name) if turn else answer_item.of_note(at, hit, terms, room)
+        items += [item[0]] if item[0] is not None else []
     return Section(f"What is known of {name}", items)
+
+
+_SHARES_OF_FILE = ((), (1.0,), (0.6, 0.4), (0.5, 0.3, 0.2))
+"""Shares of the block that the turns about a file may use, best first, by their number."""
+
+
+def _is_only_read(hit: SearchHit) -> bool:
+    """Whether a note only says that a file was looked at, or that it could not be changed."""
+    if hit.kind != "observation":
+        return False
+    name = layout.split(hit.path)[1]
+    is_failed_edit = hit.facts.get("success") is False and turn_groups.source(name) not in turn_groups.SHELLS
+    return is_failed_edit or turn_groups.is_only_look(name)
 
 
 def _is_about(hit: SearchHit, name: str) -> bool:
@@ -276,6 +291,8 @@ def _is_at_home(at: Occasion, hit: SearchHit) -> bool:
 # -- durable notes ---------------------------------------------------------------------------------
 
 MAX_INDEX_LINES = 40
+_PINNED_CHARS = 330
+"""A pinned note up to this length is given whole."""
 MAX_INDEX_CHARS, MIN_INDEX_CHARS = 3_000, 900
 """Limits of the index's length, within which it uses what open work and sessions leave of a block."""
 
@@ -331,14 +348,16 @@ def _newest(at: Occasion, query: Query, limit: int) -> Sequence[SearchHit]:
 
 
 def _line(at: Occasion, hit: SearchHit, *, full: bool) -> Item | None:
-    """Return a line of the index; with `full`, as for pinned notes, it includes the first sentence."""
+    """Return a line of the index; with `full`, as for pinned notes, also its text, or a long one's first sentence."""
     if at.has_seen(hit.id):
         return None
     parsed = people.read(at.config.vault, hit.path)
     if recent.left_out(parsed, at.event.agent):
         return None
     body = at.gate.stored(parsed.body)
-    text = excerpts.first(body) if full else ""
-    item = answer_item.item_of(at, hit, hit.title, text, room=330 if full else 130)
-    item.is_listed = len(text) < len(" ".join(body.split()))
+    whole = excerpts.prose(body)
+    is_short = len(whole) <= _PINNED_CHARS and "```" not in body
+    text = (whole if is_short else excerpts.first(body)) if full else ""
+    item = answer_item.item_of(at, hit, hit.title, text, room=_PINNED_CHARS if full else 130)
+    item.is_listed = not (full and is_short) and len(text) < len(" ".join(body.split()))
     return item

@@ -10,6 +10,7 @@ from mdmem.agents import prompts
 from mdmem.hashing import short
 from mdmem.inject import block, candidates, injection_log, known_fix, open_work, recent, trigger, turns
 from mdmem.inject.block import Section
+from mdmem.inject.lock_files import is_lock_file
 from mdmem.inject.occasion import Occasion
 from mdmem.search.asking.english import LIKELY, POSSIBLE, SURE
 from mdmem.search.asking.shape import Shape
@@ -302,7 +303,7 @@ def _file(at: Occasion) -> Offer:
     named = [tool_input.get(key) for key in ("file_path", "notebook_path")] if isinstance(tool_input, dict) else []
     path = next((path for path in named if isinstance(path, str) and path), "")
     mark = f"file:{short(path, 10)}"
-    if path and mark not in at.given:
+    if path and mark not in at.given and not is_lock_file(path):
         offer.chars = min(candidates.FILE_CHARS + block.FRAME_CHARS, at.config.settings.inject.chars)
         offer.marks.append(mark)
         offer.add("read" if at.event.tool == "Read" else "edit", candidates.about_file(at, path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mdmem.inject.lock_files import is_lock_file
 from mdmem.inject.sentence_ends import is_full_stop
 from mdmem.search.text import analysis
 from mdmem.values import Value
@@ -14,7 +15,8 @@ _CUES = frozenset(
     [
         "because", "cause", "caused", "fixed", "fix", "fixes", "decision", "decided", "now", "pinned", "switched",
         "changed", "added", "removed", "replaced", "moved", "came", "instead", "root", "solved", "resolved", "left",
-        "next", "open", "remaining", "use", "uses", "chose", "picked", "dropped", "must", "never", "always", "since",
+        "next", "open", "remaining", "fails", "failed", "failing", "use", "uses", "chose", "picked", "dropped",
+        "must", "never", "always", "since",
     ]
 )  # fmt: skip
 """Words in sentences that say what was found out, changed, or left to do."""
@@ -383,9 +385,9 @@ def _is_aside(file: str, terms: Collection[str]) -> bool:
 
 
 def is_scratch(file: str) -> bool:
-    """Whether a file was most likely made to investigate something, and not to stay."""
+    """Whether a file was most likely made to investigate something, and not to stay, or by a package manager."""
     name = file.rpartition("/")[2].lower()
-    return name.startswith(("tmp", "scratch", "debug")) or "repro" in name or "replicat" in name
+    return is_lock_file(name) or name.startswith(("tmp", "scratch", "debug")) or "repro" in name or "replicat" in name
 
 
 _IMPORTS = ("import ", "from ", "#include", "use ", "using ", "require", "package ")
@@ -395,13 +397,14 @@ _IMPORTS = ("import ", "from ", "#include", "use ", "using ", "require", "packag
 def lines_of(hunk: ExcerptHunk, chars: int, terms: Collection[str] = (), places: Collection[Place] = ()) -> list[str]:
     """Return a hunk as lines: its file, and the changed lines with a little context.
 
-    With too little room, the context is dropped first, then the lines before the relevant one: the first changed line
-    at or after a place, else the one with most of the terms.
+    With too little room, the context is dropped first, then removed lines, then those before the relevant one: the
+    first changed line at or after a place, else the one with most of the terms.
     """
     changed = [at for at, line in enumerate(hunk.lines) if line[:1] in "+-" and line[1:].strip()]
     with_context = {at + step for at in changed for step in (-1, 0, 1)}
     chosen = [at for at in range(len(hunk.lines)) if at in with_context and hunk.lines[at].strip()]
-    for only in (with_context, frozenset(changed)):
+    added = frozenset(at for at in changed if hunk.lines[at].startswith("+"))
+    for only in (with_context, frozenset(changed), added):
         if sum(_width(hunk.lines[at]) for at in chosen) > chars:
             telling = (
                 at for at in chosen if hunk.lines[at][1:].strip() and not hunk.lines[at][1:].startswith(_IMPORTS)

@@ -246,6 +246,11 @@ def source(name: str) -> str:
     return name.split("-", 3)[2]
 
 
+def is_only_look(name: str) -> bool:
+    """Whether a session's note, by its file name, is of a tool that only looks at files."""
+    return source(name) in _LOOK_UPS
+
+
 def _is_look_up(text: str) -> bool:
     """Whether a prompt is a look-up command of mdmem's plugin, such as `/mdmem:memory-search dates`."""
     name, _ = prompts.command(text[:_MAX_ASKED_CHARS]) or ("", "")

@@ -187,3 +187,17 @@ def test_a_diff_with_a_whole_path_is_of_the_file_that_its_note_names() -> None:
 
     assert [hunk.file for hunk in excerpts.hunks(diff, "src/io.c")] == ["src/io.c"]
     assert [hunk.file for hunk in excerpts.hunks(diff, "io.h")] == ["/home/dev/app/src/io.c"]
+
+
+def test_of_a_hunk_without_room_for_all_its_lines_the_added_ones_are_shown() -> None:
+    old = [f"-    return render(invoice)  # {word}" for word in ("one", "two", "three")]
+    hunk = excerpts.ExcerptHunk("app.py", [" def show():", *old, "+    return render(invoice, locale)"])
+
+    assert excerpts.lines_of(hunk, 80) == ["app.py:", "+    return render(invoice, locale)"]
+    assert excerpts.lines_of(hunk, 800) == ["app.py:", *hunk.lines]
+
+
+def test_a_sentence_that_says_what_fails_is_told_before_one_that_says_what_is() -> None:
+    body = "The client was swapped. `TestRebalance` fails with it. It is the `kgo` of Kafka."
+
+    assert excerpts.outcome(body, (), 55) == "The client was swapped. `TestRebalance` fails with it."
