@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 HEADING = "Open work"
 MAX_ITEMS = 8
+STALE_SECONDS = 30 * 86_400
+"""A failure that is older is not given; `mdmem todo` lists it."""
 
 
 def of_project(at: Occasion) -> Section:
@@ -43,7 +45,9 @@ def _item(at: Occasion, folder: str, line: str) -> Item | None:
     done, staged = parsed.meta.get("done"), str(parsed.meta.get("staged") or at.here.branch)
     if done is True or (isinstance(done, list) and short(f"{name}\0{title}", 8) in done) or staged != at.here.branch:
         return None
-    if f"- [x] {title}\n" in f"{parsed.body}\n" or (kind == "Still fails" and _passed_since(at, path, parsed)):
+    if f"- [x] {title}\n" in f"{parsed.body}\n":
+        return None
+    if kind == "Still fails" and (_is_stale(at, parsed) or _passed_since(at, path, parsed)):
         return None
     error = str(parsed.meta.get("error", "")) if kind == "Still fails" else ""
     return Item(
@@ -53,6 +57,11 @@ def _item(at: Occasion, folder: str, line: str) -> Item | None:
         date=timestamps.readable(str(parsed.meta.get("updated") or parsed.meta.get("created", "")))[:10],
         text=at.gate.stored(error),
     )
+
+
+def _is_stale(at: Occasion, failed: Parsed) -> bool:
+    """Whether a run failed so long ago that nobody knows whether it still does."""
+    return timestamps.epoch(str(failed.meta.get("created", ""))) < at.now - STALE_SECONDS
 
 
 def _passed_since(at: Occasion, path: str, failed: Parsed) -> bool:

@@ -13,6 +13,7 @@ from mdmem import timestamps
 from mdmem.inject import excerpts
 from mdmem.inject.block import Item, Section, cut
 from mdmem.search import freshness, recall, turn_groups
+from mdmem.search.asking import small_talk
 from mdmem.vault import disk, journal, layout, note, people
 
 TYPE_CHECKING = False
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from mdmem.inject.occasion import Occasion
     from mdmem.search.gate import Gate
     from mdmem.search.index.view import View
+    from mdmem.search.runs import CommandRun
     from mdmem.vault.journal import Record
     from mdmem.vault.note import Parsed
 
@@ -31,12 +33,17 @@ MAX_PROMPTS = 8
 MAX_OPEN = 3
 _FILES_CHARS = 120
 """Maximum length of the list of files that a session touched."""
+_MAX_RUNS, _MAX_EDITS = 40, 12
+"""Maximum number of a session's commands and changes that are read, counted from the last."""
 _EXCERPT_CHARS = 1_000
 _ANSWER_CHARS = 4_000
 _SHORT_CHARS, _MAX_READ = 120, 5
 """A last answer up to this length tells little: `Committed as 8c1f2aa.` So many are read for a longer one."""
 _OUTCOME_CHARS = 240, 400
 """Minimum and maximum length of how a session ended."""
+
+_LATEST, _OLDER_CHARS = 2, 300
+"""Number of sessions that are shown with all that is told of them, and the length for the others."""
 
 Parts = tuple[str, ...]
 
@@ -46,7 +53,7 @@ class Visit:
 
     def __init__(self, config: Config, gate: Gate, parts: Parts) -> None:
         self._config = config
-        self._gate = gate
+        self.gate = gate
         self.parts = parts
         names = disk.names_in(config.vault, "/".join(parts))
         self.names = sorted([name for name in names if journal.numbers(name)], key=journal.numbers)
@@ -97,12 +104,12 @@ class Visit:
 
     def excerpt(self, parsed: Parsed) -> str:
         """Return the cleaned beginning of a note's text."""
-        return self._gate.stored(parsed.body[:_EXCERPT_CHARS]).strip()
+        return self.gate.stored(parsed.body[:_EXCERPT_CHARS]).strip()
 
     def outcome(self, name: str, taken: int) -> str:
         """Return the sentences of an answer that say how it ended, cleaned. taken: characters used of an item."""
         room = min(max(self._config.settings.inject.bullet_chars - taken, _OUTCOME_CHARS[0]), _OUTCOME_CHARS[1])
-        return cut(excerpts.outcome(self._gate.stored(self.read(name).body[:_ANSWER_CHARS]), (), room), room)
+        return cut(excerpts.outcome(self.gate.stored(self.read(name).body[:_ANSWER_CHARS]), (), room), room)
 
     def item(self, name: str, text: str, *marks: str, room: int = 0) -> Item | None:
         """Return one of the session's files as an item; None if it has no id or is not to be shown."""
@@ -113,7 +120,7 @@ class Visit:
         return Item(
             id=str(meta["id"]),
             kind=str(meta.get("kind", "note")),
-            title=self._gate.stored(str(meta.get("title", ""))),
+            title=self.gate.stored(str(meta.get("title", ""))),
             date=timestamps.readable(str(meta.get("created", ""))),
             text=text,
             marks=marks,
@@ -128,6 +135,28 @@ class Visit:
         if changed:
             return next((name for name in answers if journal.numbers(name)[0] in changed), "")
         return next((name for name in answers[:_MAX_READ] if len(self.read(name).body) > _SHORT_CHARS), "")
+
+    def passed_checks(self) -> Iterator[CommandRun]:
+        """Yield what the session's successful commands checked."""
+        from mdmem.search import runs
+
+        for name in [name for name in self.names if turn_groups.source(name) in turn_groups.SHELLS][-_MAX_RUNS:]:
+            meta = self.read(name).meta
+            if meta.get("success") is not False:
+                yield from runs.checks(str(meta.get("command") or ""))
+
+    def last_run(self) -> str:
+        """Return that the last prompt has no answer yet, and the last command that was run for it."""
+        names = [name for name in self.names if journal.numbers(name)[0] == self.last_turn()]
+        run = next((name for name in reversed(names) if turn_groups.source(name) in turn_groups.SHELLS), "")
+        title = self.gate.stored(str(self.read(run).meta.get("title", ""))) if run else ""
+        return f"Not answered yet. The last command: `{title}`." if title else "Not answered yet."
+
+    def changed_files(self) -> list[str]:
+        """Return the files that the session's last edits changed; unlike the page, also those of an unfinished turn."""
+        edits = [name for name in self.names if turn_groups.source(name).startswith(turn_groups.EDITS)][-_MAX_EDITS:]
+        named = (self.read(name).meta.get("files") for name in edits)
+        return list(dict.fromkeys(str(file) for files in named if isinstance(files, list) for file in files))
 
     def files(self) -> list[str]:
         """Return the files that the session touched, from its page."""
@@ -228,31 +257,38 @@ def worked_on(at: Occasion, since: float, until: float) -> dict[str, str]:
 
 
 def last_done(visits: list[Visit]) -> Section:
-    """Return sessions as a section: when, what was asked, how it ended, which files."""
-    return Section("Recent sessions of this project", [item for visit in visits if (item := session_item(visit))])
+    """Return sessions as a section: when, what was asked, how it ended, which files; older ones in fewer words."""
+    items = [item for visit in visits if (item := session_item(visit))]
+    for item in items[_LATEST:]:
+        item.room = min(item.room, _OLDER_CHARS)
+    return Section("Recent sessions of this project", items)
 
 
 def _sentence(text: str) -> str:
-    return text if text.endswith((".", "?", "!", "…")) else f"{text}."
+    return text if text.endswith((".", "?", "!", "…", "。", "？", "！")) else f"{text}."
 
 
 def session_item(visit: Visit) -> Item | None:
-    """Return a session as an item: what was asked, how it ended, and which files it touched.
+    """Return a session as an item: how it ended, and which files it touched.
 
-    If its last turn changed no file, as one that commits or answers a question, also what was done before.
+    If its last turn changed no file, as one that commits or answers a question, first what was done before.
     """
     prompts, answers, files = visit.of_kind("prompt"), visit.of_kind("response"), visit.files()
-    parts = [f"Files: {listed(files, _FILES_CHARS)}."] if files else []
+    touched = [f"Files: {listed(files, _FILES_CHARS)}."] if files else []
+    parts: list[str] = []
     if (done := visit.telling_answer()) and done != answers[-1]:
         lead = "What was done: "
-        parts.append(_sentence(lead + visit.outcome(done, len(" ".join([*parts, lead])))))
-    if len(prompts) > 1:
-        last_prompt = visit.read(prompts[-1]).meta.get("title", "")
-        parts.append(f"{len(prompts)} prompts, the last: {_sentence(cut(str(last_prompt), 80))}")
-    if answers:
-        lead = "It ended with: "
-        parts.append(lead + visit.outcome(answers[-1], len(" ".join([*parts, lead]))))
-    text = " ".join(parts)
+        parts.append(_sentence(lead + visit.outcome(done, len(" ".join([*touched, lead])))))
+    last_prompt = str(visit.read(prompts[-1]).meta.get("title", "")) if prompts else ""
+    is_told = bool(parts) and small_talk.says_little(last_prompt)
+    if len(prompts) > 1 and not is_told:
+        parts.append(f"{len(prompts)} prompts, the last: {_sentence(cut(last_prompt, 80))}")
+    if answers and not is_told:
+        lead = (
+            "It ended with: " if visit.read(answers[-1]).meta.get("success") is not False else "Its last turn failed: "
+        )
+        parts.append(_sentence(lead + visit.outcome(answers[-1], len(" ".join([*touched, *parts, lead])))))
+    text = " ".join([*parts, *touched])
     day = visit.last_day()
     marks = (f"last worked on {day}",) if day > layout.day_of("/".join(visit.parts)) else ()
     return visit.item(visit.page_name, text, *marks, room=len(text))
@@ -268,12 +304,15 @@ def listed(paths: list[str], chars: int) -> str:
 
 
 def left_open(visits: list[Visit]) -> Section:
-    """Return what sessions left unfinished: a prompt without an answer, a failed turn, a failed last run."""
-    open_ends = (item for visit in visits for item in _open_ends(visit))
+    """Return what sessions left unfinished: a prompt without an answer, a failed turn, a failed last run.
+
+    visits: last worked on first. A run that failed in one and succeeded in a later one is not open.
+    """
+    open_ends = (item for at, visit in enumerate(visits) for item in _open_ends(visit, visits[:at]))
     return Section("Left open", list(islice(open_ends, MAX_OPEN)))
 
 
-def _open_ends(visit: Visit) -> Iterator[Item]:
+def _open_ends(visit: Visit, later: list[Visit]) -> Iterator[Item]:
     prompts, answers = visit.of_kind("prompt"), visit.of_kind("response")
     last = journal.numbers(prompts[-1])[0] if prompts else 0
     if prompts and not any(journal.numbers(name)[0] == last for name in answers):
@@ -282,26 +321,43 @@ def _open_ends(visit: Visit) -> Iterator[Item]:
         )
         if item and visit.kinds()[last] == turn_groups.WORK:
             yield item
-    elif answers and visit.read(answers[-1]).meta.get("success") is False:
-        item = visit.item(answers[-1], "", "the turn failed")
+    elif prompts and answers and visit.read(answers[-1]).meta.get("success") is False:
+        item = visit.item(prompts[-1], excerpts.prose(visit.excerpt(visit.read(answers[-1]))), "the turn failed")
         if item:
             yield item
-    runs = [name for name in visit.names if name not in prompts and name not in answers]
-    if runs and visit.read(runs[-1]).meta.get("success") is False:
-        text = excerpts.prose(visit.excerpt(visit.read(runs[-1])), code=True)
-        item = visit.item(runs[-1], text, "failed, and nothing was run after it")
+    tool_runs = [name for name in visit.names if name not in prompts and name not in answers]
+    failed = visit.read(tool_runs[-1]) if tool_runs else None
+    if failed and failed.meta.get("success") is False and not _is_settled(failed, tool_runs[-1], later):
+        text = visit.gate.stored(str(failed.meta.get("error") or "")) or excerpts.prose(
+            visit.excerpt(failed), code=True
+        )
+        item = visit.item(tool_runs[-1], text, "failed, and nothing was run after it")
         if item:
             yield item
+
+
+def _is_settled(failed: Parsed, name: str, later: list[Visit]) -> bool:
+    """Whether a failed command checks nothing, or succeeded in a later session."""
+    if turn_groups.source(name) not in turn_groups.SHELLS:
+        return False
+    from mdmem.search import runs
+
+    check = runs.check(str(failed.meta.get("command") or ""))
+    return check is None or any(runs.closes(run, check) for visit in later for run in visit.passed_checks())
 
 
 def before_compaction(visit: Visit) -> Section:
-    """Return what this session was about: its page, then its prompts with their answers, newest first."""
-    files = visit.files()
-    page = visit.item(visit.page_name, f"Files touched: {listed(files, 2 * _FILES_CHARS)}" if files else "")
+    """Return what this session was about: its page, then its prompts with their answers, newest first.
+
+    A prompt that has no answer yet has what was done for it; that of a session with only one stands for the page.
+    """
+    files = visit.files() or visit.changed_files()
+    touched = f"Files touched: {listed(files, 2 * _FILES_CHARS)}." if files else ""
     answers = {journal.numbers(name)[0]: name for name in visit.of_kind("response")}
-    items = [page]
-    for name in reversed(visit.of_kind("prompt")[-MAX_PROMPTS:]):
+    prompts = visit.of_kind("prompt")
+    items = [visit.item(visit.page_name, touched)] if len(prompts) != 1 else []
+    for name in reversed(prompts[-MAX_PROMPTS:]):
         answer = answers.get(journal.numbers(name)[0])
-        answered = excerpts.prose(visit.excerpt(visit.read(answer)), code=True) if answer else ""
-        items.append(visit.item(name, f"Answered: {answered}" if answered else ""))
+        text = f"Answered: {visit.outcome(answer, 0)}" if answer else visit.last_run() if name == prompts[-1] else ""
+        items.append(visit.item(name, " ".join(filter(None, [touched if len(prompts) == 1 else "", text]))))
     return Section("This session, before it was compacted", [item for item in items if item])

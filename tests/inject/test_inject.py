@@ -165,7 +165,8 @@ def test_many_files_with_long_paths_leave_room_for_how_a_session_ended(past: Tal
     answer = ask(new_session(past, 3), "What did we do about the returns flow?")
 
     assert f"(changed {', '.join(names[:4])} and 3 more)" in answer
-    assert f"Files: {', '.join(names[:6])} and 1 more. What was done: The returns flow works. 2 prompts, the" in text
+    assert "What was done: The returns flow works. 2 prompts, the" in text
+    assert f"WINDOW_CLOSED. Files: {', '.join(names[:6])} and 1 more." in text.replace("\n  > ", " ")
     assert ended in text.replace("\n  > ", " ")
 
 
@@ -201,6 +202,12 @@ def test_pinned_notes_of_this_project_and_of_none_come_first(talk: Talk) -> None
     assert "Times are in UTC" not in text
     assert "[mem:0123456789]" in text
     assert "another project" not in text
+
+
+def test_a_short_pinned_note_is_given_whole(talk: Talk) -> None:
+    write(talk.vault, "notes/style.md", "- British English\n- no emoji in commits", pinned=True, title="Style")
+
+    assert "  > British English. no emoji in commits\n" in occur(talk, "SessionStart", source="startup")
 
 
 def test_a_note_whose_author_writes_the_project_in_capitals_is_one_of_it(talk: Talk) -> None:
@@ -243,6 +250,76 @@ def test_what_was_left_open_is_named(past: Talk) -> None:
     left = text.partition("## Left open")[2]
     assert "Rename the exporter (has no answer)" in left
     assert "failed, and nothing was run after it" in left
+
+
+def test_a_run_that_succeeded_in_a_later_session_is_not_left_open(past: Talk) -> None:
+    failing = new_session(past, 1)
+    failing.says("Move to the new client")
+    failing.runs("go test ./kafka", error="Exit code 1\n--- FAIL: TestRebalance")
+    failing.answers("It builds, but one test fails.")
+    assert "Left open" in occur(new_session(past, 2), "SessionStart", source="startup")
+    fixed = new_session(past, 3)
+    fixed.says("Fix the test")
+    fixed.runs("go vet ./... && go test ./kafka", "ok")
+    fixed.answers("The test passes.")
+
+    assert "Left open" not in occur(new_session(past, 4), "SessionStart", source="startup")
+
+
+def test_a_failed_turn_is_left_open_by_its_prompt(past: Talk) -> None:
+    failing = new_session(past, 1)
+    failing.says("Add metrics to the queue")
+    failing.edits("queue.py")
+    failing.store("StopFailure", error="rate_limit", last_assistant_message="API Error: 529 overloaded_error")
+
+    text = occur(new_session(past, 2), "SessionStart", source="startup")
+
+    assert "Its last turn failed: API Error: 529 overloaded_error. Files: queue.py." in text
+    assert "Add metrics to the queue (the turn failed)" in text.partition("## Left open")[2]
+
+
+def test_thanks_at_the_end_of_a_session_are_not_told(past: Talk) -> None:
+    busy = new_session(past, 1)
+    busy.says("Write a post about Norway")
+    busy.edits("norway.md")
+    busy.answers("The draft is in `norway.md`. Pictures are missing.")
+    busy.says("thanks!")
+    busy.answers("You are welcome!")
+
+    text = occur(new_session(past, 2), "SessionStart", source="startup")
+
+    assert "What was done: The draft is in `norway.md`. Pictures are missing. Files: norway.md." in text
+    assert "welcome" not in text
+
+
+def test_older_sessions_are_told_in_fewer_words_than_the_latest(past: Talk) -> None:
+    ended = [f"Part {part} of the exporter was moved because its module had two purposes." for part in range(12)]
+    for number in range(1, 5):
+        busy = new_session(past, number)
+        busy.says(f"Split the exporter, step {number}")
+        busy.edits("exporter.py")
+        busy.answers(" ".join(ended))
+        busy.says("Is anything left?")
+        busy.answers(" ".join(ended))
+
+    text = occur(new_session(past, 5), "SessionStart", source="startup")
+
+    told = [entry.partition("\n")[2] for entry in entries(text)[:4]]
+    assert ["What was done: Part" in entry for entry in told] == [True] * 4
+    assert ["It ended with: Part" in entry for entry in told] == [True, True, False, False]
+
+
+def test_after_a_compaction_within_the_first_turn_what_it_did_so_far_is_shown(past: Talk) -> None:
+    busy = new_session(past, 1)
+    busy.says("Make the images small")
+    busy.edits("config.js")
+    busy.runs("npm run build", error="Exit code 1\nError: Cannot find module 'sharp'")
+
+    text = occur(busy, "SessionStart", source="compact")
+
+    part = text.partition("## This session, before it was compacted")[2].partition("\n## ")[0]
+    assert "Files touched: config.js. Not answered yet. The last command: `npm run build (exit 1)`." in part
+    assert part.count("Make the images small") == 1
 
 
 def test_after_a_compaction_the_session_itself_is_shown_again(talk: Talk) -> None:
@@ -1051,6 +1128,56 @@ def test_before_a_file_is_changed_nothing_is_shown_of_what_was_changed_beside_it
     assert "    times.py:\n" not in text
     assert "is generated" in text
     assert "has an owner" in text
+
+
+def test_turns_that_only_read_a_file_come_after_those_that_changed_it(past: Talk) -> None:
+    review = new_session(past, 1)
+    review.says("/review the parser")
+    file = str(past.cwd / "dates.py")
+    body = {"filePath": file, "content": "a = 1", "numLines": 1, "startLine": 1, "totalLines": 1}
+    reading = {"tool_name": "Read", "tool_input": {"file_path": file}, "tool_use_id": "r1"}
+    review.store("PostToolUse", tool_response={"type": "text", "file": body}, **reading)
+    review.answers("Must fix: the fee is computed when the row is read.")
+
+    text = occur(new_session(past, 2), "PreToolUse", tool_name="Edit", tool_input={"file_path": file})
+
+    assert text.index("ask the calendar module") < text.index("Must fix: the fee")
+    assert "$ Read" not in text
+
+
+def test_a_turn_that_only_went_on_is_shown_by_what_was_asked_before(past: Talk) -> None:
+    busy = new_session(past, 1)
+    busy.says("Add dunning letters")
+    busy.edits("model.py")
+    busy.says("continue")
+    busy.edits("letters.py")
+    busy.edits("fees.py")
+    busy.answers("The letters work for levels 1 to 3.")
+    (past.cwd / "letters.py").write_text("b = 1\n")
+
+    file = str(past.cwd / "letters.py")
+    text = occur(new_session(past, 2), "PreToolUse", tool_name="Edit", tool_input={"file_path": file})
+
+    assert "Add dunning letters (also changed fees.py) (different by now)\n" in text
+    assert "continue" not in text
+
+
+@pytest.mark.parametrize(
+    "name", ["uv.lock", "web/package-lock.json", "go.sum", ".terraform.lock.hcl", "pnpm-lock.yaml"]
+)
+def test_before_a_lock_file_is_changed_nothing_is_given(past: Talk, name: str) -> None:
+    busy = new_session(past, 1)
+    busy.says("Upgrade the database library")
+    busy.edits(name)
+    busy.edits("db.py")
+    busy.answers("The library is at version 2.")
+    fresh = new_session(past, 2)
+
+    def before(file: str) -> str:
+        return occur(fresh, "PreToolUse", tool_name="Edit", tool_input={"file_path": str(past.cwd / file)})
+
+    assert before(name) == ""
+    assert "The library is at version 2." in before("db.py")
 
 
 def test_before_a_file_is_read_it_is_given_only_if_a_setting_says_so(talk: Talk) -> None:

@@ -95,3 +95,16 @@ def test_a_page_that_links_out_of_the_vault_or_has_no_list_shows_nothing(at: Wor
     assert lines in text
     page.write_text(text)
     assert "## Open work" not in start(at)
+
+
+def test_a_failure_of_long_ago_is_not_said_to_last_until_now(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Plan the export")
+    one.run("pytest -q", FAILED)
+    one.answer()
+    upkeep.refresh(at.day.config(), now=at.now, everything=True)
+    assert "still fails" in start(at)
+    at.now += 31 * 24 * HOUR
+
+    assert "still fails" not in start(at)
+    assert "pytest -q" in [row["text"] for row in at.day.json("todo")]
