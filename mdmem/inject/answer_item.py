@@ -44,12 +44,13 @@ ABOVE = "given above: "
 
 
 class TurnRun(Value):
-    """A command of a turn, with its note's text."""
+    """A command of a turn, with its note's text. error: the line that says how it failed, as far as its note tells."""
 
     command: str
     title: str
     failed: bool
     body: str
+    error: str = ""
 
     def has(self, terms: Collection[str]) -> int:
         """Return how many terms are in the command or the agent's description of it."""
@@ -94,7 +95,8 @@ class Turn:
             parsed = self.visit.read(name)
             title = str(parsed.meta.get("title", ""))
             command = str(parsed.meta.get("command") or title).partition("\n")[0]
-            yield TurnRun(command, title, parsed.meta.get("success") is False, parsed.body)
+            error = str(parsed.meta.get("error") or "")
+            yield TurnRun(command, title, parsed.meta.get("success") is False, parsed.body, error)
 
 
 def hunks_of(parsed: Parsed) -> list[ExcerptHunk]:
@@ -233,7 +235,8 @@ def _run(run: TurnRun, count: int, mark: str = "") -> Iterator[str]:
     yield f"$ {run.command[:120]}{mark}"
     printed = excerpts.printed(run.body) if count else []
     lines = printed[-count:]
-    why = failures.failure("\n".join(printed)) if run.failed else ""
+    output = "\n".join(printed)
+    why = failures.error_line(output) or run.error or failures.failure(output) if run.failed else ""
     if why not in "\n".join(lines):
         lines = [why, *lines[1:]]
     yield from (f"  {line.strip()[:150]}" for line in lines)

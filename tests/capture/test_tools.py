@@ -686,6 +686,19 @@ def test_the_error_of_a_trace_of_python_is_the_line_behind_it() -> None:
     assert told("Bash", {"command": "python a.py"}, error=trace).meta["error"] == "lib.Invalid: no depth"
 
 
+def test_the_error_of_a_run_of_pytest_is_what_was_raised_not_a_heading_or_a_line_of_the_test() -> None:
+    rule = "=" * 30
+    said = (
+        f"Exit code 1\n{rule} test session starts {rule}\ntests/test_a.py F\n{rule} FAILURES {rule}\n"
+        "____ test_fails_without_error ____\n    def test_fails_without_error():\n>       assert f() == 4\n"
+        f"E       assert 3 == 4\n\ntests/test_a.py:9: AssertionError\n{rule} 1 failed in 0.1s {rule}\n"
+    )
+    assert told("Bash", {"command": "pytest"}, error=said).meta["error"] == "E assert 3 == 4"
+    assert (
+        told("Bash", {"command": "go test"}, error="--- FAIL: TestA (0.0s)\nFAIL").meta["error"].startswith("--- FAIL")
+    )
+
+
 def test_the_error_of_a_run_is_the_line_that_says_how_it_failed() -> None:
     said = "Exit code 1\n> shop@1.0 build\n> vite build\n\nsrc/a.ts(3,1): error TS2304: Cannot find name 'x'."
     assert (

@@ -1130,6 +1130,21 @@ def test_before_a_file_is_changed_nothing_is_shown_of_what_was_changed_beside_it
     assert "has an owner" in text
 
 
+def test_of_a_failed_run_the_line_that_says_why_is_shown(past: Talk) -> None:
+    busy = new_session(past, 1)
+    busy.says("Bound the set of keys")
+    failed = "--- FAIL: TestEvicts (0.01s)\n    set_test.go:33: len = 101, want 100\nFAIL\nok  \tapp/queue\t0.4s"
+    busy.runs("go test ./...", error=f"Exit code 1\n{failed}")
+    busy.edits("set.go")
+    busy.answers("The oldest key is removed.")
+
+    text = occur(
+        new_session(past, 2), "PreToolUse", tool_name="Edit", tool_input={"file_path": str(past.cwd / "set.go")}
+    )
+
+    assert "    $ go test ./...\n      --- FAIL: TestEvicts (0.01s)\n" in text
+
+
 def test_turns_that_only_read_a_file_come_after_those_that_changed_it(past: Talk) -> None:
     review = new_session(past, 1)
     review.says("/review the parser")

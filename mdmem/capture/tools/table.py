@@ -114,14 +114,21 @@ def _error(failure: str) -> Part:
 def _reason(failure: str) -> str:
     """Return the line of an error that says what failed, else its first line; the exit code is stored elsewhere.
 
-    A Python traceback says it in its last line.
+    A Python traceback says it in its last line, pytest in the first one that begins with `E`.
     """
     lines = failure[:4000].split("\n")
-    telling = [line for line in lines if line.strip() and not line.startswith("Exit code ")]
+    telling = [line for line in lines if line.strip() and not line.startswith("Exit code ") and not _is_ruled(line)]
     if telling and telling[0].startswith("Traceback ("):
         telling = [line for line in failure[-4000:].split("\n") if line.strip() and not line[:1].isspace()][-1:]
+    raised = [line for line in telling if line.startswith("E   ")]
     stated = [line for line in telling if any(word in line.lower() for word in _STATED)]
-    return short([*stated, *telling, lines[0]][0], 300)
+    return short([*raised, *stated, *telling, lines[0]][0], 300)
+
+
+def _is_ruled(line: str) -> bool:
+    """Whether a line is a heading between rules: `===== FAILURES =====`."""
+    bare = line.strip()
+    return bare[:3] == bare[-3:] and bare[:3] in ("===", "___", "---", "***")
 
 
 _STATED = ("error", "fatal", "panic", "fail", "cannot", "could not", "not found", "no such", "denied", "refused")
