@@ -151,7 +151,7 @@ def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int, fil
     changes = turn.hunks()
     hunks_shown = [hunk for hunk in changes if hunk.file == file] or changes
     has_code = not file or (room - len(outcome) >= MIN_CHARS_OF_CODE and bool(changes or turn.failed_run()))
-    lines = list(_lines(turn, hit, hunks_shown, terms, room * 3 // 5)) if has_code else []
+    lines = list(_lines(turn, hit, hunks_shown, terms, room * 3 // 5, file)) if has_code else []
     marks = [*_marks(at, hit, changes, file)]
     title = str(asking.meta.get("title") or hit.title)
     if small_talk.says_little(title):
@@ -185,9 +185,16 @@ def item_of(
     )
 
 
-def _lines(turn: Turn, hit: SearchHit, changes: list[ExcerptHunk], terms: Collection[str], chars: int) -> Iterator[str]:
-    """Yield the failed run and the one that then succeeded, the relevant changes, or the run that was found."""
+def _lines(
+    turn: Turn, hit: SearchHit, changes: list[ExcerptHunk], terms: Collection[str], chars: int, file: str
+) -> Iterator[str]:
+    """Yield the failed run and the one that then succeeded, the relevant changes, or the run that was found.
+
+    file: the one that is wanted, if any: its changes get at least half of the room.
+    """
     runs = list(_runs(turn, bool(changes), terms)) if chars >= MIN_CHARS_OF_RUNS or not changes else []
+    if file and changes and sum(len(line) + 5 for line in runs) > chars // 2:
+        runs = []
     for line in runs:
         chars -= len(line) + 5
         yield line

@@ -294,7 +294,7 @@ def _code(lines: Sequence[str], room: int) -> list[str]:
     """
     is_cut = sum(len(line) + 5 for line in lines) > room
     if is_cut and any(line.startswith("+") for line in lines):
-        lines = [line for line in lines if not line.startswith("-")]
+        lines = _additions(lines)
     rendered: list[str] = []
     for line in lines:
         room -= len(line) + 5
@@ -304,6 +304,17 @@ def _code(lines: Sequence[str], room: int) -> list[str]:
             break
         rendered.append(f"    {line}")
     return [*rendered, "    …"] if rendered and is_cut else rendered
+
+
+def _additions(lines: Sequence[str]) -> list[str]:
+    """Return the lines of changes without removed ones, and without the names of files that have no others."""
+    kept = [line for line in lines if not line.startswith("-")]
+    following = zip(kept, [*kept[1:], ""], strict=True)
+    return [line for line, after in following if not _names_file(line) or (after and not _names_file(after))]
+
+
+def _names_file(line: str) -> bool:
+    return line.endswith(":") and line[:1] not in "+- $"
 
 
 LEAST_LINES = 3

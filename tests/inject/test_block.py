@@ -222,6 +222,11 @@ def test_of_a_change_that_does_not_fit_the_added_lines_are_shown_and_that_someth
 
     assert "    Dockerfile:\n    +RUN apk add libpq pango\n    …\n" in cut
     assert "-RUN" not in cut
+    removed = ("Dockerfile:", "-RUN apk add libpq and more", "app.py:", "+import pango", "old.py:", "-import gtk")
+    only = rendered([Section("Found", [item(lines=removed, room=60)])]).text
+    assert "    app.py:\n    +import pango\n    …\n" in only
+    assert "Dockerfile" not in only
+    assert "old.py" not in only
     listed = ("steps:", "- build the image of the application", "- push it")
     assert "    - build" in rendered([Section("Found", [item(lines=listed, room=60)])]).text
 

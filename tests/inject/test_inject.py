@@ -1145,6 +1145,21 @@ def test_of_a_failed_run_the_line_that_says_why_is_shown(past: Talk) -> None:
     assert "    $ go test ./...\n      --- FAIL: TestEvicts (0.01s)\n" in text
 
 
+def test_before_a_file_is_changed_long_runs_do_not_push_out_its_changes(past: Talk) -> None:
+    busy = new_session(past, 1)
+    busy.says("Add up all positions")
+    why = f"E       NameError: name 'CENT' is not defined in {'one of the modules that add up ' * 4}"
+    busy.runs("pytest -q tests/test_totals.py --count 200", error=f"Exit code 1\n{why}\nFAILED tests/test_totals.py")
+    busy.edits("totals.py", ["-    return sum(set(nets))", "+    return sum(nets, Decimal(0))"])
+    busy.runs("pytest -q tests/test_totals.py --count 200", "200 passed")
+    busy.answers("Positions with the same amount were counted once. " * 5)
+
+    file = str(past.cwd / "totals.py")
+    text = occur(new_session(past, 2), "PreToolUse", tool_name="Edit", tool_input={"file_path": file})
+
+    assert "    +    return sum(nets, Decimal(0))\n" in text
+
+
 def test_turns_that_only_read_a_file_come_after_those_that_changed_it(past: Talk) -> None:
     review = new_session(past, 1)
     review.says("/review the parser")
