@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdmem.inject.lock_files import is_lock_file
+from mdmem.inject.lock_files import is_scratch
 from mdmem.inject.sentence_ends import is_full_stop
 from mdmem.search.text import analysis
 from mdmem.values import Value
@@ -382,12 +382,6 @@ def _hunk_worth(hunk: ExcerptHunk, terms: Collection[str], place: float) -> floa
 
 def _is_aside(file: str, terms: Collection[str]) -> bool:
     return is_scratch(file) or ("test" in file.lower() and "test" not in terms)
-
-
-def is_scratch(file: str) -> bool:
-    """Whether a file was most likely made to investigate something, and not to stay, or by a package manager."""
-    name = file.rpartition("/")[2].lower()
-    return is_lock_file(name) or name.startswith(("tmp", "scratch", "debug")) or "repro" in name or "replicat" in name
 
 
 _IMPORTS = ("import ", "from ", "#include", "use ", "using ", "require", "package ")
