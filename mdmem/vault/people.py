@@ -84,11 +84,16 @@ def clean_text(vault: str, text: str) -> str:
 
     if is_captured(note.parse(text)):
         return text
-    return _cleaned(privacy.Rules.of(config.load(vault).settings), text, "prompt")
+    return _cleaned(rules_of(vault), text, "prompt")
+
+
+def rules_of(vault: str) -> privacy.Rules:
+    """Return the rules of a vault's settings."""
+    return privacy.Rules.of(config.load(vault).settings)
 
 
 def cleaned(vault: str, parsed: note.Parsed, rules: privacy.Rules | None = None) -> note.Parsed:
-    """Return a note with front matter and body cleaned, each on its own.
+    """Return a note with front matter and body cleaned, each on its own, but what the body marks is masked in both.
 
     rules: the vault's; None to load them. A captured note is returned as it is.
     """
@@ -96,10 +101,11 @@ def cleaned(vault: str, parsed: note.Parsed, rules: privacy.Rules | None = None)
 
     if is_captured(parsed):
         return parsed
-    rules = rules or privacy.Rules.of(config.load(vault).settings)
+    rules = rules or rules_of(vault)
     texts = {key: value for key, value in parsed.meta.items() if isinstance(value, (str, list))}
-    meta = parsed.meta | privacy.clean(texts, rules=rules).value
-    return note.Parsed(meta, str(privacy.clean(parsed.body, rules=rules).value), parsed.problem)
+    body = privacy.clean(parsed.body, rules=rules)
+    meta = parsed.meta | privacy.clean(texts, rules=rules, said=body.spans).value
+    return note.Parsed(meta, str(body.value), parsed.problem)
 
 
 def quoted(vault: str, text: str, most: int = 0) -> str:
@@ -112,7 +118,7 @@ def quoted(vault: str, text: str, most: int = 0) -> str:
     captured = "\ndigest: " in text[:_HEAD_CHARS]
     if captured and "private" not in text.lower():
         return text
-    rules = privacy.Rules.of(config.load(vault).settings)
+    rules = rules_of(vault)
     if most and len(text) > 4 * most and not privacy.may_hold_tag(text, rules):
         return _cleaned(rules, text[: 2 * most], "tool" if captured else "prompt")[:-_EDGE_CHARS]
     return _cleaned(rules, text, "tool" if captured else "prompt")
@@ -137,7 +143,7 @@ def clean_path(rules: privacy.Rules, path: str, data: bytes | None = None) -> st
     if cleaned != stem and (end := _made_end(stem, data)):
         cleaned = _cleaned_name(rules, stem.removesuffix(end), private_texts) + end
     if not path.startswith("journal/"):
-        folders = "/".join(_cleaned_name(rules, part) for part in folders.split("/"))
+        folders = "/".join(_cleaned_name(rules, part, private_texts) for part in folders.split("/"))
     return f"{folders}/{cleaned}{extension}" if folders else cleaned + extension
 
 

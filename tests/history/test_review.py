@@ -131,9 +131,10 @@ def test_notes_are_exported_as_archive_lines_and_page(vault: Path, tmp_path: Pat
     assert "&lt;b&gt;" in page
 
 
-def test_a_name_that_says_what_is_private_in_the_note_is_not_exported(vault: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["ask-anna-falkenberg.md", "falkenberg/ask.md"])
+def test_a_name_that_says_what_is_private_in_the_note_is_not_exported(vault: Path, tmp_path: Path, name: str) -> None:
     config = start(vault)
-    put(vault, "notes/ask-anna-falkenberg.md", "# Ask <private>Anna Falkenberg</private>\n\npublic words\n")
+    put(vault, f"notes/{name}", "# Ask <private>Anna Falkenberg</private>\n\npublic words\n")
 
     exports.write(config, tmp_path / "all.jsonl", "jsonl")
 

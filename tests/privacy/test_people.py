@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +18,11 @@ from mdmem.history import commit
 from mdmem.search import engine, index
 from mdmem.vault import note, people, user_notes
 from mdmem.views import exports
+from tests.helpers import tree
 from tests.helpers.claude import START, capture, payload
 from tests.helpers.history_vault import git, head_files, put, start
 
+Run = Callable[..., subprocess.CompletedProcess[str]]
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
@@ -69,6 +74,31 @@ def test_a_secret_or_a_tag_in_a_file_s_name_is_not_committed(vault: Path, name: 
 
     assert "The name of" in str(held)
     assert SECRET not in git(vault, "log", "--all", "--name-only", "--format=%B")
+
+
+@pytest.mark.parametrize(
+    ("name", "front"),
+    [
+        ("notes/deal-falkenberg.md", ""),
+        ("notes/a.md", "---\ntitle: The deal with Falkenberg\ntags: [falkenberg]\n---\n"),
+    ],
+)
+def test_no_name_title_or_tag_tells_what_is_private_in_the_note(
+    vault: Path, home: Path, mdmem: Run, name: str, front: str
+) -> None:
+    start(vault)
+    put(vault, name, f"{front}The zebra migration was planned with <private>Falkenberg</private> in May.\n")
+    asked = json.dumps(payload("UserPromptSubmit", prompt="What do we know about the zebra migration?"))
+
+    given = mdmem("inject", "claude-code", input=asked, check=True).stdout
+    listed = mdmem("search", "zebra migration", "--json", check=True).stdout
+
+    assert "The zebra migration was planned with [PRIVATE] in May." in given
+    assert "falkenberg" not in given.lower()
+    assert "falkenberg" not in json.loads(listed)[0]["title"].lower()
+    assert b"falkenberg" not in b"".join(
+        data.lower() for path, data in tree.contents(home) if str(path)[-6:] == ".terms"
+    )
 
 
 @pytest.mark.parametrize("word", ["pass", "password"])

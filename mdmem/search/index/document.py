@@ -83,13 +83,14 @@ def build(
     """
     as_written = note.parse(data)
     parsed = people.cleaned(root, as_written, rules)
+    path = entry.path if parsed is as_written else people.clean_path(rules or people.rules_of(root), entry.path, data)
     edited = _says(parsed, "edited") or (parsed is not as_written and note.is_edited(parsed))
     meta, body = parsed.meta, _own_words(root, parsed)
     created = creation.when_made(meta, entry.path)
     kind = _text(meta.get("kind")) or _text(meta.get("type")) or "note"
     heading = _HEADING.search(body[:2000]) if "#" in body[:2000] else None
     title = _text(meta.get("title")) or (heading[1] if heading else "")
-    named = "" if "digest" in meta or kind in note.PAGES else _name_words(entry.path)
+    named = "" if "digest" in meta or kind in note.PAGES else _name_words(path)
     counted, with_parts = analysis.counted(_body_text(meta, body))
     words = {
         "body": counted,
@@ -100,7 +101,7 @@ def build(
     facts = {key: meta[key] for key in _SHOWN if isinstance(meta.get(key), (str, int, float))}
     if project := project_named(entry.path, meta):
         facts["project"] = project
-    facts |= {"kind": kind, "title": title or named or _first_line(body) or links.stem(entry.path.rpartition("/")[2])}
+    facts |= {"kind": kind, "title": title or named or _first_line(body) or links.stem(path.rpartition("/")[2])}
     facts["id"] = _text(facts.get("id")) or note.id_of_path(entry.path)
     files = [name for name in _texts(meta.get("files")) if name][:MAX_FILES]
     if files:
