@@ -259,3 +259,65 @@ def test_a_value_in_a_table_of_a_tools_answer_is_masked(value: dict[str, object]
 )
 def test_another_table_of_a_tools_answer_stays(value: dict[str, object]) -> None:
     assert clean({"response": value}, origin="tool").value == {"response": value}
+
+
+@pytest.mark.parametrize("value", ["zqxjvk8142", "braflenes46"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "::set-output name=token::{}",
+        'echo "::set-env name=DB_PASSWORD::{}"',
+        "##vso[task.setvariable variable=dbPassword]{}",
+        "##vso[task.setvariable variable=dbPassword;issecret=true]{}",
+        "Login\n    Input Text    id=user    ana\n    Input Password    id=pw    {}\n",
+        "    Fill Secret\tid=pw\t{}",
+        "| Input Password | id=pw | {} |",
+        '  + resource "random_password" "db" {\n      + length = 16\n      + result = "{}"\n    }',
+        '"type": "random_password", "instances": [{"attributes": {"length": 16, "result": "{}"}}]',
+        '{"github-oauth": {"github.com": "{}"}}',
+        "Set-Variable -Name password -Value '{}'",
+        "it runs as user ana / pw {}",
+        "the wifi key is {}",
+        "WLAN key: {}",
+    ],
+)
+def test_a_value_where_a_known_program_or_a_person_puts_it_is_masked(text: str, value: str) -> None:
+    assert value not in clean(text.replace("{}", value), origin="tool").value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (
+            "Accessor ID  = 8c1e6c1a-8a3f-4f5e-9a55-2f6d1c8be301\nSecret ID    = {}\n",
+            "74bf20f8-76ff-4474-8025-1908fcdce4b3",
+        ),
+        ('{"gitlab-oauth": {\n  "gitlab.example.com": "{}"\n}}', "58a2b4d98ebd9dd1d460fd71e9a72937116d10f3"),
+        ("the PUK is {} for the card", "20575594"),
+        ("the alarm code is {}", "709005"),
+        ("door code: {}", "4749"),
+    ],
+)
+def test_a_number_or_a_hash_that_opens_something_is_masked(text: str, value: str) -> None:
+    assert value not in clean(text.replace("{}", value)).value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "::set-output name=version::braflenes46",
+        "##vso[task.setvariable variable=buildNumber]braflenes46",
+        "    Input Password    id=pw    ${PASSWORD}\n",
+        "    Input Text    id=user    braflenes46\n",
+        "| Input | Password | id=pw |",
+        "value = random_password.db.result\n",
+        'resource "random_password" "db" {\n  length = 16\n}\n\nresource "x" "y" {\n  result = "braflenes46"\n}\n',
+        '  + resource "random_password" "db" {\n      + result = (sensitive value)\n    }',
+        "Accessor ID  = 8c1e6c1a-8a3f-4f5e-9a55-2f6d1c8be301\nClient ID: 74bf20f8-76ff-4474-8025-1908fcdce4b3\n",
+        "the alarm code is in alarm.py, the door code in door2.py",
+        "puk4 and a public key",
+        "user / pw are required",
+    ],
+)
+def test_what_only_stands_where_such_values_do_is_not_masked(text: str) -> None:
+    assert clean(text, origin="tool").value == text

@@ -17,7 +17,7 @@ KEYWORDS = (
     "nonce", "p/w", "asword", "heslo", "haslo", "sifre", "contrasena", "kode", "mdp", "clave",
     "sandi", "otp", "zugangsdaten", "einmalcode", "your code", "verification code", "security code", "login code",
     "recovery code", "backup code", "2fa code", "key content", "codes", "stringdata", "dockerc",
-    "wallet seed", "wallet_seed", "seed words", "seed_words", "recovery words",
+    "wallet seed", "wallet_seed", "seed words", "seed_words", "recovery words", "alarm code", "door code", "puk",
 )  # fmt: skip
 """Every name of a secret contains one of these, in lower case. A text without them needs no scan for names."""
 
@@ -45,7 +45,7 @@ ESCAPES = {
 WITH_SIGNS = (
     "_pat=", "_pat:", "sig=", "signature=", "sid=", "code=", "pin is", "pin=", "pin:", "p/w",
     "recovery code", "backup code", "2fa code", "key content", "your code", "verification code", "security code",
-    "login code", "wallet seed", "seed words", "recovery words",
+    "login code", "wallet seed", "seed words", "recovery words", "alarm code", "door code",
 )  # fmt: skip
 """Those keywords that are more than a part of a name."""
 

@@ -1,11 +1,13 @@
-"""Whether a name and the plain word after it end a line of a settings file or dialogue: `neighbor … password …`.
+"""Lines that programs read or print: whether a name and the plain word after it end a line of a settings file or
+dialogue (`neighbor … password …`), and where known programs have the value of a name.
 
 Prose may have the same words, so the words before the name are compared with known lines.
 """
 
 from __future__ import annotations
 
-from mdmem.privacy.secrets.literals import PROSE
+from mdmem.privacy.secrets import scan
+from mdmem.privacy.secrets.literals import PROSE, skip_blank
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,3 +92,64 @@ def _is_in_dialogue(name: Name) -> bool:
         return True
     next_line = name.text[name.end : name.end + _LONGEST_LINE].partition("\n")[2]
     return next_line.startswith(("NICK ", "230 ", "+OK "))
+
+
+def value_in_program(name: Name) -> int:
+    """Return the start of a name's value in what a known program reads or prints; 0 elsewhere.
+
+    `::set-output name=NAME::…`, `##vso[task.setvariable variable=NAME]…`; `Input Password    field    …` of Robot
+    Framework; `{"github-oauth": {"github.com": "…"}}` of Composer; the `result` of Terraform's `random_password`.
+    """
+    text, at = name.text, name.end
+    before = name.line_before()
+    if before.endswith(_OF_JOBS):
+        rest = text[at : at + _LONGEST_LINE].partition("\n")[0]
+        sign = "::" if "::" in before else "]"
+        options, found, _ = rest.partition(sign)
+        return at + len(options) + len(sign) if found and " " not in options else 0
+    if name.word() == "random_password":
+        return _result(name)
+    if name.word() in ("password", "secret"):
+        return _third_cell(text, at) if before.endswith(_OF_KEYWORDS) else 0
+    head, brace, members = text[at : at + _LONGEST_LINE].partition("{")
+    host, colon, _ = members.partition(":")
+    is_member = brace and colon and head.strip(_AROUND_KEY) == ":" and not set(host) & _NO_HOST
+    return skip_blank(text, at + len(head) + len(host) + 2) if is_member else 0
+
+
+_OF_JOBS = (
+    "::set-output name=", "::set-env name=", "::save-state name=", "[set-output name=", "[task.setvariable variable=",
+)  # fmt: skip
+"""Precede the name of a value that a step of a build passes on."""
+_OF_KEYWORDS = ("input ", "fill ", "type ")
+_AROUND_KEY, _NO_HOST = ' \\"\t\r\n', frozenset("{}[],<>()")
+
+
+def _third_cell(text: str, at: int) -> int:
+    """Return the start of the second cell after `at`, which ends a cell; 0 if there is none."""
+    line = text[at : at + _LONGEST_LINE].partition("\n")[0]
+    for _ in range(2):
+        cell = line.lstrip(" \t|")
+        if not line.startswith(_GAPS) or not cell:
+            return 0
+        at += len(line) - len(cell)
+        line = cell[min((cell.index(gap) for gap in _GAPS if gap in cell), default=len(cell)) :]
+        value, at = at, at + len(cell) - len(line)
+    return value
+
+
+_GAPS = ("  ", "\t", " | ")
+
+
+def _result(name: Name) -> int:
+    """Return the start of the generated password in Terraform's plan or state."""
+    block = name.low[name.end : name.end + _LONGEST_RESOURCE].partition('resource "')[0]
+    before, _, behind = block.partition("result")
+    if before[-1:] not in (" ", '"', "\t"):
+        return 0
+    at = scan.closers(name.low, name.end + len(before) + len("result"))
+    value = scan.assignment(name.low, skip_blank(name.low, at)) if behind else 0
+    return skip_blank(name.low, value) if value else 0
+
+
+_LONGEST_RESOURCE = 1500

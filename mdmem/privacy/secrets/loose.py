@@ -109,9 +109,9 @@ def next_word(name: Name) -> list[Span]:
 
 
 def _is_of_account(name: Name) -> bool:
-    """Whether the name follows an account on its line: `ssh root@10.0.0.4, pass …`."""
+    """Whether the name follows an account on its line: `ssh root@10.0.0.4, pass …`, `user ana / pw …`."""
     before = name.line_before()
-    return before.endswith(", ") and secrets.has_any(before, ("@", "ssh ", "user", "login"))
+    return before.endswith((", ", " / ")) and secrets.has_any(before, ("@", "ssh ", "user", "login"))
 
 
 _SHORTEST_NEXT = {"password": 6, "key": 12, "token": 12, "secret": 12}

@@ -27,7 +27,7 @@ KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
             "password", "passwords", "passwd", "passphrase", "passcode",
             "dbpass", "userpass", "rootpass", "adminpass", "storepass", "keypass", "smtppass", "mailpass", "ftppass",
             "sshpass", "requirepass", "masterauth", "dbpwd", "userpwd", "rootpw", "adminpw", "bindpw", "userpw",
-            "presharedkey", *ELSEWHERE,
+            "presharedkey", "wifikey", "wlankey", *ELSEWHERE,
         ),
     ),
     ("secret", STRONG, ("secret", "secrets")),
@@ -50,7 +50,14 @@ KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
         ("credential", "credentials", "contribsyscom", "authident", "zugangsdaten", "dockerconfigjson", "dockercfg"),
     ),
     ("code", LITERAL, ("recoverycode", "recoverycodes", "backupcode", "backupcodes", "2facode", "scratchcode")),
-    ("token", LITERAL, ("token", "jwt", "phpsessid", "jsessionid", "githubpat", "ghpat", "gitlabpat", "extpat")),
+    (
+        "token",
+        LITERAL,
+        (
+            "token", "jwt", "phpsessid", "jsessionid", "githubpat", "ghpat", "gitlabpat", "extpat", "githuboauth",
+            "gitlaboauth",
+        ),
+    ),
     ("authorization", LITERAL, ("authorization", "bearer")),
     (
         "mnemonic",
@@ -61,7 +68,7 @@ KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ),
     ("salt", WEAK, ("salt", "nonce")),
     ("cookie", WEAK, ("cookie", "cookies")),
-    ("pin", WEAK, ("verificationcode", "securitycode", "logincode", "yourcode", "einmalcode")),
+    ("pin", WEAK, ("verificationcode", "securitycode", "logincode", "yourcode", "einmalcode", "alarmcode", "doorcode")),
 )  # fmt: skip
 """Kind of secret, weight, and the endings of its names without separators."""
 
@@ -81,6 +88,7 @@ SHORT: dict[str, tuple[str, int]] = {
     "pat": ("token", WEAK),
     "pin": ("pin", WEAK),
     "otp": ("pin", WEAK),
+    "puk": ("pin", WEAK),
     "cvv": ("pin", WEAK),
     "sig": ("signature", WEAK),
     "signature": ("signature", WEAK),

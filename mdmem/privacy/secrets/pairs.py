@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     Rule = tuple[str, Callable[[Name], bool], Callable[[Name], int], Callable[[Name, int], list[Span]]]
 
 _LIGHT = 0.5
+_OF_PROGRAMS = ("password", "secret", "random_password", "github-oauth", "gitlab-oauth", "gitlab-token")
+"""Names that `lines.value_in_program` knows, beside those behind an equals sign."""
 """The cost of a name that does not name a secret, relative to one that does."""
 
 _MAY_FOLLOW = frozenset(scan.CLOSERS + " \t:=＝：?!><([|→\n\r,는은は是为為/*.")
@@ -88,6 +90,12 @@ def _of_part(text: str, low: str, start: int, end: int) -> list[Span]:
 
 def _secrets_of(name: Name) -> list[Span]:
     text = name.text
+    if name.word() in _OF_PROGRAMS or text[name.start - 1 : name.start] == "=":
+        from mdmem.privacy.secrets import lines
+
+        value = lines.value_in_program(name)
+        if value and (spans := judge.flag(name, value)):
+            return spans
     for condition, value_at, judged in _rules_at(text[name.sign : name.sign + 1]):
         if condition(name):
             value = value_at(name)

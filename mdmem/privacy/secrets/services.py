@@ -52,7 +52,7 @@ def is_named_before(text: str, at: int) -> bool:
         return False
     head = joined.rstrip("=:>|,(?+").rstrip(_JOINS)
     name = head[len(head.rstrip(_NAME)) :]
-    return len(name) > 2 and _is_of_service(name)
+    return (len(name) > 2 and _is_of_service(name)) or head[-len("secret id") :].lower() == "secret id"
 
 
 def _is_of_service(name: str) -> bool:

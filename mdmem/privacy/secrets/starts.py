@@ -372,13 +372,15 @@ def after_default(name: Name) -> int:
 
 
 def after_value_word(name: Name) -> int:
-    """`{"name": "NAME", "value": "…"}`, and the same in YAML and XML."""
+    """`{"name": "NAME", "value": "…"}`, and the same in YAML, XML and PowerShell (`-Name NAME -Value …`)."""
     ahead = name.low[name.closed : name.closed + 64]
     following = ahead.lstrip(" \t\r\n,\"'-").removeprefix("android:").removeprefix("parameter")
     if len(following) == len(ahead) or not following.startswith("value"):
         return 0
     at = scan.closers(name.low, name.closed + len(ahead) - len(following) + len("value"))
-    value = scan.assignment(name.low, skip_blank(name.low, at))
+    value = scan.assignment(name.low, skip_blank(name.low, at)) or at * name.low.startswith(
+        "-value ", at - len("-value")
+    )
     return skip_blank(name.low, value) if value else 0
 
 
