@@ -157,6 +157,14 @@ def test_what_a_masked_value_encodes_is_masked_in_the_later_events(
     assert b"connecting with [REDACTED] now" in left()
 
 
+def test_an_app_password_of_letters_is_masked_in_the_later_events(vault: Path, left: Callable[[], bytes]) -> None:
+    capture(prompt("look at the mail", 0))
+    capture(bash("Generated app password: ncgwfmppwcrngupj"))
+    capture(stop("I signed in to the mail server with ncgwfmppwcrngupj."))
+
+    assert b"ncgwfmpp" not in left()
+
+
 def test_a_secret_that_a_command_decodes_is_masked_in_the_command(vault: Path, left: Callable[[], bytes]) -> None:
     encoded = base64.b64encode(b"DB_PASSWORD=velvetocean77").decode()
     capture(prompt("look at the database", 0))

@@ -6,7 +6,7 @@ Only distinctive values are searched for: at least eight characters, not a word 
 from __future__ import annotations
 
 from mdmem.privacy import encoded, secrets, views
-from mdmem.privacy.secrets import values
+from mdmem.privacy.secrets import tokens, values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,11 +25,14 @@ def is_telling(value: str) -> bool:
         return False
     if values.is_jumbled(value) or (values.is_varied(value) and not value.isalpha()):
         return True
+    if value.isalpha() and value.islower() and len(value) >= _SHORTEST_OF_LETTERS:
+        return value.isascii() and not tokens.reads_like_words(tokens.shape(value), value)
     if value.isalnum():
         return values.is_unlike_words(value) and not values.names_something(value)
     return not _SIGNS.isdisjoint(value) and " " not in value and any(char.isdigit() for char in value)
 
 
+_SHORTEST_OF_LETTERS = 16
 _SIGNS = frozenset("!#$%^&*?")
 """Signs that are in passwords, but hardly in names."""
 
@@ -66,8 +69,6 @@ def without_format(values: Iterable[str]) -> Iterator[str]:
         if not secrets.may_hold_token(value):
             yield value
             continue
-        from mdmem.privacy.secrets import tokens
-
         if not any(end - start == len(value) for start, end, _ in tokens.find(value)):
             yield value
 
