@@ -45,7 +45,7 @@ _WRAPPER = ("<untrusted_context>", "</untrusted_context>")
 
 
 def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
-    """Return the event of a payload; the prompt that AfterAgent repeats is dropped.
+    """Return the event of a payload; the prompt that AfterAgent repeats is only checked for private text.
 
     A sub-agent's runs look like the user's: they come between BeforeTool and AfterTool of the tool that starts it.
     """
@@ -62,6 +62,7 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
     if name in ("PostToolUse", "SubagentStart"):
         event.tool, event.tool_input = _tool(payload), payload.get("tool_input")
     if name == "Stop":
+        event.extra["asked"] = typed(text(payload.get("prompt")))
         event.message = _last_words(text(payload.get("prompt_response")), event.transcript)
     elif name == "PostToolUse":
         event.error, event.tool_response = result(event.tool, payload.get("tool_response"))

@@ -116,6 +116,7 @@ def _prompt(at: Capture) -> Outcome:
         _learn_mentioned(at)
     if may_hide:
         turn.mark_unsure(at)  # before judging: if the hook is killed from here on, the turn stays private
+        at.session.append(turn.JUDGED, short(text, 10))
     if at.event.extra.get("asked_at"):
         at.session.append("asked", at.event.extra["asked_at"])
     outcome = store.store(at, prompt_draft(at, text, host_text))
@@ -199,6 +200,7 @@ def _stop(at: Capture) -> Outcome:
     if _is_stale(at):
         at.event.message = ""
     turn.learn_queued(at)
+    turn.learn_asked(at)
     outcome = _store_spoken(at, SpokenText("response", meta=_tokens(at.event)))
     at.update_page()
     if at.live and at.session.lines("hidden"):

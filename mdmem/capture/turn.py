@@ -135,6 +135,25 @@ def learn_queued(at: Capture) -> None:
         withhold(at)
 
 
+def learn_asked(at: Capture) -> None:
+    """Judge the prompt that Gemini CLI repeats with its answer, unless its own hook has."""
+    asked = at.event.extra.get("asked", "")
+    if not (asked and at.live and privacy.may_hold_private(asked, at.rules)):
+        return
+    from mdmem.agents import prompts
+    from mdmem.capture import remembered
+
+    asked = privacy.as_typed(prompts.typed(asked))
+    for cleaned in _cleaned([asked] if [short(asked, 10)] not in at.session.lines(JUDGED) else (), at):
+        if not remembered.learn(at, cleaned.spans, cleaned.secrets):
+            withhold(at)
+        elif cleaned.value == "":
+            mark_private(at)
+
+
+JUDGED = "judged"
+"""Suffix of the file with digests of the prompts with private tags whose own hook has run."""
+
 _QUEUED = '"queued_command"'
 _SHELL = {"</bash-stderr>": "<bash-", "</user_shell_command>": "<user_shell_command>"}
 """Ends of what a person's own command showed, in Claude Code and Codex -> what each of its lines contains."""

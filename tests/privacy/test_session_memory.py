@@ -637,6 +637,39 @@ def test_what_is_private_in_a_skill_or_a_sub_agents_file_is_masked_in_every_agen
     assert b"harvest" not in left()
 
 
+def gemini(vault: Path, mdmem: Run, name: str, number: int, **fields: Any) -> None:
+    common = {"session_id": SESSION, "cwd": str(vault.parent), "timestamp": f"2026-09-14T08:00:{number:02d}.000Z"}
+    mdmem("hook", "gemini", input=json.dumps({**common, "hook_event_name": name, **fields}), check=True)
+
+
+def test_what_is_private_in_a_prompt_of_gemini_whose_hook_did_not_run_is_known_from_the_answer_on(
+    vault: Path, mdmem: Run, left: Callable[[], bytes]
+) -> None:
+    gemini(vault, mdmem, "BeforeAgent", 1, prompt="hello")
+    gemini(vault, mdmem, "AfterAgent", 2, prompt="hello", prompt_response="hi")
+    hidden = "zebra-harvest-plan"
+    gemini(vault, mdmem, "AfterAgent", 3, prompt=f"Do <private>{hidden}</private>", prompt_response=f"I did {hidden}.")
+    gemini(vault, mdmem, "BeforeAgent", 4, prompt="And now?")
+    gemini(vault, mdmem, "AfterAgent", 5, prompt="And now?", prompt_response=f"The {hidden} waits.")
+    gemini(vault, mdmem, "AfterAgent", 6, prompt="<private>all of it</private>", prompt_response="unspoken words")
+
+    found = left()
+    assert b"I did [PRIVATE]." in found
+    assert b"The [PRIVATE] waits." in found
+    assert b"harvest" not in found
+    assert b"unspoken" not in found
+
+
+def test_what_gemini_repeats_of_a_prompt_is_not_private_again_after_the_user_kept_it(vault: Path, mdmem: Run) -> None:
+    asked = "Do <private>zebra-harvest-plan</private>"
+    gemini(vault, mdmem, "BeforeAgent", 1, prompt=asked)
+    at = Capture(config.load(), agents.Event(agent="gemini", name="Stop", session=SESSION), START)
+    memory.forget(at.config, at.session.key, ["zebra-harvest-plan"])
+    gemini(vault, mdmem, "AfterAgent", 2, prompt=asked, prompt_response="I did zebra-harvest-plan.")
+
+    assert "I did zebra-harvest-plan." in notes(vault)[-1].read_text()
+
+
 def test_a_session_with_a_malformed_id_is_told_that_its_private_text_was_lost(vault: Path) -> None:
     event = agents.Event(agent="codex", name="Stop", session="an id with spaces")
     at = Capture(config.load(), event, START)
