@@ -46,9 +46,10 @@ def _note_extent(at: Capture, lines: int, sign: str) -> None:
 
 
 def notice_loss(at: Capture) -> None:
-    """Record that a session's private memory is lost: its notes hide something, and nothing on this machine knows what.
+    """Record that a session's private memory is lost: it had private sections, and nothing here knows what they said.
 
-    That is so if the state folder was deleted, or the session began on another machine.
+    That is so if the state folder was deleted, or the session began on another machine. Secrets alone do not count:
+    most are recognized again by their name or form.
     """
     if at.event.name == "SessionStart" and at.event.source in ("startup", "clear"):
         return
@@ -60,7 +61,7 @@ def notice_loss(at: Capture) -> None:
             return
         with folder:
             names = filter(journal.numbers, journal.notes_in(folder))
-            is_lost = any(_hides(disk.read(folder, name) or b"") for name in names)
+            is_lost = any(_had_private(disk.read(folder, name) or b"") for name in names)
     except (OSError, VaultError):
         return  # nothing can be stored there either
     if is_lost:
@@ -68,11 +69,10 @@ def notice_loss(at: Capture) -> None:
         at.session.read()
 
 
-def _hides(data: bytes) -> bool:
-    """Whether something private, or a secret, was removed from a captured note."""
+def _had_private(data: bytes) -> bool:
+    """Whether private sections were removed from a captured note."""
     header = front_matter.split(data.decode("utf-8", "replace"))[0]
-    meta = front_matter.read(header)[0] if header else {}
-    return any(type(meta.get(name)) is int for name in ("private", "redacted"))
+    return header is not None and type(front_matter.read(header)[0].get("private")) is int
 
 
 def learn_from(at: Capture) -> bool:

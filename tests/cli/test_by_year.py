@@ -129,16 +129,21 @@ def test_every_link_of_every_page_leads_to_a_file(made: Day) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("session", "folder"), [(FIRST, FLAT), (SECOND, BY_YEAR)])
-def test_a_session_continues_in_its_folder_without_state_too(day: Day, session: str, folder: str) -> None:
+@pytest.mark.parametrize(
+    ("session", "cwd", "folders"), [(OTHER, API, "journal/api/*/*-c0ffee00"), (SECOND, APP, BY_YEAR)]
+)
+def test_a_session_that_hid_nothing_continues_in_its_folder_without_state_too(
+    day: Day, session: str, cwd: str, folders: str
+) -> None:
+    folder = next(day.vault.glob(folders)).relative_to(day.vault).as_posix()
     for number in range(2):
         if number:
             shutil.rmtree(day.config().state_dir)
         again = event(
-            "UserPromptSubmit", session, APP, prompt=f"Once more, number {number}", prompt_id=f"more-{number}"
+            "UserPromptSubmit", session, cwd, prompt=f"Once more, number {number}", prompt_id=f"more-{number}"
         )
         assert events.capture(day.config(), again, MORNING + 200_000 + number, day.env).stored
-        answer = event("Stop", session, APP, message="Done once more.", prompt_id=f"more-{number}")
+        answer = event("Stop", session, cwd, message="Done once more.", prompt_id=f"more-{number}")
         events.capture(day.config(), answer, MORNING + 200_010 + number, day.env)
 
     assert len(list((day.vault / folder).glob("*-once-more-number-*.md"))) == 2
