@@ -42,7 +42,7 @@ def capture(config: Config, event: Event, now: float, env: Mapping[str, str] | N
 
 
 def _recognized(at: Capture) -> Capture:
-    """Return the capture of a session after a look at what hid in its notes, if this machine has no record of it."""
+    """Return the capture; if this machine has no record of its session, first notice whether what it hid is lost."""
     if not at.session.data:
         from mdmem.capture import remembered
 

@@ -152,7 +152,7 @@ def learn_asked(at: Capture) -> None:
 
 
 JUDGED = "judged"
-"""Suffix of the file with digests of the prompts with private tags whose own hook has run."""
+"""Kind of the lines in a session's record with digests of the prompts with private tags whose own hook has run."""
 
 _QUEUED = '"queued_command"'
 _SHELL = {"</bash-stderr>": "<bash-", "</user_shell_command>": "<user_shell_command>"}

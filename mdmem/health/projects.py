@@ -17,12 +17,13 @@ def split(config: Config) -> Iterator[HealthFinding]:
     """Find projects whose repository got another remote, and with that another folder in the journal."""
     gate = Gate(config)
     for earlier in layout.projects(config.vault):
-        root = projects.front_matter_of(config, earlier).get("root")
+        meta = projects.front_matter_of(config, earlier)
+        root = meta.get("root")
         if not root or not Path(str(root)).expanduser().is_dir():
             continue  # on another machine, or gone
         place = project.identify(str(Path(str(root)).expanduser()))
         later = projects.look_for(config, gate.name(journal.identity(place)))
-        if later in ("", earlier) or not projects.is_earlier(config, earlier, place, gate.name):
+        if later in ("", earlier) or not projects.is_earlier(meta, place, gate.name):
             continue
         text = f"{earlier} and {later} are one project, whose remote has changed: agents get only the notes of {later}."
         if earlier in map(projects.first_name, projects.identities(config, earlier)):

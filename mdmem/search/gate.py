@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from mdmem import privacy
 from mdmem.privacy import memory
+from mdmem.vault import projects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Gate:
 
     def name(self, text: str) -> str:
         """Clean a project's name or identity, as when it was stored."""
-        return str(privacy.anonymized(privacy.clean(text, rules=self._rules).value, self._rules))
+        return projects.cleaner(self._rules)(text)
 
     def stored(self, text: str) -> str:
         """Clean a part of a note before it is shown. Short texts are cached: kinds and projects repeat in lists."""

@@ -50,11 +50,12 @@ def _is_another(config: Config, name: str, project: Project) -> bool:
 
     The other has another remote, or is in another place on this machine. Otherwise this may be a copy of it.
     """
-    known = identities(config, name)
+    meta = front_matter_of(config, name)
+    known = identities_in(meta)
     if project.remote and any(not identity.startswith(_PATH) for identity in known):
         return True
     roots = [identity.removeprefix(_PATH) for identity in known if identity.startswith(_PATH)]
-    roots += [_root(front_matter_of(config, name))] if known else []
+    roots += [_root(meta)] if known else []
     return any(place != project.root and os.path.isdir(place) for place in map(os.path.expanduser, roots))
 
 
@@ -92,8 +93,9 @@ def look_for_same(config: Config, project: Project, clean: Callable[[str], str])
     identity = clean(journal.identity(project))
 
     def is_same(name: str) -> bool:
-        has_alias = any(_is_alias(identity, each) for each in identities(config, name))
-        return has_alias or is_earlier(config, name, project, clean)
+        meta = front_matter_of(config, name)
+        has_alias = any(_is_alias(identity, each) for each in identities_in(meta))
+        return has_alias or is_earlier(meta, project, clean)
 
     return next(filter(is_same, layout.projects(config.vault)), "") or _look_for_moved(config, project)
 
@@ -132,14 +134,13 @@ def _is_alias(remote: str, other: str) -> bool:
     return is_host and path.lower() == other_path.lower() and ("." not in host or "." not in other_host)
 
 
-def is_earlier(config: Config, name: str, project: Project, clean: Callable[[str], str]) -> bool:
-    """Whether a journal folder is that of a project before its remote was added, changed or removed.
+def is_earlier(meta: dict[str, Any], project: Project, clean: Callable[[str], str]) -> bool:
+    """Whether a page is that of a project before its remote was added, changed or removed.
 
-    The repository in that place must be as old as the page, or have had no remote and be no clone: another repository
-    may have come to the same place. A page whose identities a person has removed fits nothing.
+    meta: the page's front matter. A page whose identities a person has removed fits nothing. The repository in that
+    place must be as old as the page, or have had no remote and be no clone: another may have come to it.
     """
-    meta, root = front_matter_of(config, name), clean(project.root)
-    known = identities_in(meta)
+    known, root = identities_in(meta), clean(project.root)
     was_here = f"{_PATH}{root}" in known
     if not known or not (was_here or meta.get("root") == root):
         return False
