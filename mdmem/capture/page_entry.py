@@ -69,9 +69,7 @@ def read(folder: disk.Folder, name: str) -> PageEntry:
 
 def _meta(folder: disk.Folder, name: str) -> dict[str, Any]:
     """Return a note's front matter, without parsing the rest."""
-    data = disk.read(folder, name) or b""
-    header = front_matter.split(data[: front_matter.MAX_CHARS].decode("utf-8", "replace"))[0]
-    return front_matter.read(header)[0] if header else {}
+    return front_matter.of((disk.read(folder, name) or b"")[: front_matter.MAX_CHARS])
 
 
 def _entry(folder: disk.Folder, name: str, line: list[str]) -> PageEntry:

@@ -52,8 +52,8 @@ def _known_otherwise(config: Config, project: Project, clean: Callable[[str], st
 
 
 def _identity_line(identities: list[str]) -> bytes:
-    """Return the line of a page's front matter with these identities, with the line ends around it."""
-    return front_matter.write({"identity": identities}).encode("utf-8", "replace")[3:-4]
+    """Return the line of a page's front matter with these identities, without its end, which may be CRLF."""
+    return front_matter.write({"identity": identities}).encode("utf-8", "replace")[3:-5]
 
 
 def _remember(config: Config, identity: str, name: str) -> None:

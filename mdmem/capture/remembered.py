@@ -71,8 +71,7 @@ def notice_loss(at: Capture) -> None:
 
 def _had_private(data: bytes) -> bool:
     """Whether private sections were removed from a captured note."""
-    header = front_matter.split(data.decode("utf-8", "replace"))[0]
-    return header is not None and type(front_matter.read(header)[0].get("private")) is int
+    return type(front_matter.of(data).get("private")) is int
 
 
 def learn_from(at: Capture) -> bool:

@@ -165,7 +165,7 @@ _BEGINNING = 10
 
 def _body(config: Config, path: str) -> str:
     data = disk.read_path(config.vault, path)
-    return front_matter.split(data.decode("utf-8", "replace"))[1].strip() if data else ""
+    return front_matter.split(front_matter.text_of(data))[1].strip() if data else ""
 
 
 # -- what the agent saved --------------------------------------------------------------------------

@@ -222,7 +222,7 @@ def kind_of_turn(folder: str, names: Iterable[str]) -> int:
     if not prompt or not sources <= _LOOK_UPS | SHELLS:
         return WORK
     data = disk.readable(folder, prompt) or b""
-    text = front_matter.split(data.decode("utf-8", "replace"))[1].strip()
+    text = front_matter.split(front_matter.text_of(data))[1].strip()
     if not sources and _is_look_up(text):
         return ECHO
     question = shape.of(text) if text and len(text) <= _MAX_ASKED_CHARS else None
@@ -259,8 +259,8 @@ def _is_look_up(text: str) -> bool:
 
 def _knows_nothing(folder: str, name: str) -> bool:
     """Whether an answer says that nothing is known."""
-    answer = (disk.readable(folder, name) or b"").decode("utf-8", "replace")
-    text = front_matter.split(answer)[1].strip()[:_MAX_BLANK_CHARS].lower().replace("’", "'")
+    answer = disk.readable(folder, name) or b""
+    text = front_matter.split(front_matter.text_of(answer))[1].strip()[:_MAX_BLANK_CHARS].lower().replace("’", "'")
     return any(phrase in text for phrase in _KNOWS_NOTHING)
 
 

@@ -116,7 +116,7 @@ def contents(folder: str, data: bytes, taken: Collection[str] = ()) -> dict[str,
     """
     notes = packed.parse(data)
     own_meta = _head_meta(folder, notes, journal.page_of(notes, folder))
-    header, body, _ = front_matter.split(packed.without_notes(data).decode("utf-8", "replace"))
+    header, body, _ = front_matter.split(front_matter.text_of(packed.without_notes(data)))
     meta = {key: value for key, value in front_matter.read(header or "")[0].items() if own_meta.get(key) != value}
     if note.is_made_id(meta.get("id")):
         del meta["id"]  # made from the folder's former name
@@ -188,9 +188,12 @@ def bring_back(config: Config, session: str, most: int | None = None) -> tuple[s
     tails = tuple(f"-{tag}" for tag in journal.session_tags(session))
     for path in layout.archives(config.vault, most=most):
         folder = layout.archived_in(path)
-        if folder.endswith(tails):
-            header = front_matter.split((disk.read_file(config.vault, path) or b"").decode("utf-8", "replace"))[0]
-            if header and str(front_matter.read(header)[0].get("session", "")) == session:
-                take_apart(config, folder)
-                return tuple(folder.split("/"))
+        if folder.endswith(tails) and _session_in(config, path) == session:
+            take_apart(config, folder)
+            return tuple(folder.split("/"))
     return ()
+
+
+def _session_in(config: Config, path: str) -> str:
+    """Return the session id in an archive's front matter, "" without one."""
+    return str(front_matter.of(disk.read_file(config.vault, path)).get("session", ""))

@@ -118,6 +118,18 @@ def _escape(c: str) -> str:
     return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
+def text_of(data: bytes) -> str:
+    """Decode a file that an editor may have saved with a byte order mark or CRLF."""
+    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
+    return text.replace("\r\n", "\n") if "\r" in text else text
+
+
+def of(data: bytes | None) -> dict[str, Any]:
+    """Return the front matter of a file; {} when there is none that can be read."""
+    header = split(text_of(data))[0] if data else None
+    return read(header)[0] if header else {}
+
+
 def split(text: str) -> tuple[str | None, str, str | None]:
     """Split a file's text into front matter (None for none), body, and a problem (or None)."""
     if not text.startswith("---\n"):

@@ -362,9 +362,7 @@ def _session_of(config: Config, parts: tuple[str, ...]) -> str:
 
 def session_in(folder: disk.Folder, name: str) -> str:
     """Return the session id in a note's front matter, "" without one."""
-    page = disk.read(folder, name) or b""
-    header = front_matter.split(page.decode("utf-8", "replace"))[0]
-    return str(front_matter.read(header)[0].get("session", "")) if header else ""
+    return str(front_matter.of(disk.read(folder, name)).get("session", ""))
 
 
 # -- projects --------------------------------------------------------------------------------------

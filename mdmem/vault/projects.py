@@ -157,11 +157,9 @@ def identities(config: Config, name: str) -> list[str]:
 def front_matter_of(config: Config, name: str) -> dict[str, Any]:
     """Return the front matter of a project's page; {} when there is none that can be read."""
     try:
-        page = disk.read_path(config.vault, f"journal/{name}/{PROJECT_PAGE}")
+        return front_matter.of(disk.read_path(config.vault, f"journal/{name}/{PROJECT_PAGE}"))
     except OSError:
         return {}  # unreadable
-    header = front_matter.split(page.decode("utf-8", "replace"))[0] if page else None
-    return front_matter.read(header)[0] if header else {}
 
 
 def identities_in(meta: dict[str, Any]) -> list[str]:

@@ -77,6 +77,23 @@ def test_its_page_then_names_both_so_that_a_clone_elsewhere_is_the_same_project(
     assert f"identity: [path:{work}, example.org/acme/uploader]\n" in (vault / "journal/code/project.md").read_text()
 
 
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_vault_that_an_editor_saved_with_crlf_goes_on_in_its_folders(vault: Path, work: Path, mark: str) -> None:
+    ask(work, OTHER)
+    for path in vault.rglob("journal/**/*.md"):
+        path.write_bytes((mark + path.read_text().replace("\n", "\r\n")).encode())
+    shutil.rmtree(config.load().state_dir)
+
+    capture(prompt("And how often does it try again?", 2, session_id=OTHER, cwd=str(work)), START + 99)
+    git(work, "remote", "add", "origin", OURS)
+    ask(work, THIRD, START + 199)
+
+    assert folders(vault) == {"code": 3}
+    assert len(list(vault.glob("journal/code/*/*"))) == 2
+    page = (vault / "journal/code/project.md").read_bytes().decode()
+    assert f"identity: [path:{work}, example.org/acme/uploader]\r\n" in page
+
+
 def given(vault: Path, work: Path) -> tuple[bool, bool]:
     """Return whether an agent is given the notes of `ask` at the start of a session, and when asked about them."""
     settings, now = config.load(str(vault)), START + 9_999.0
