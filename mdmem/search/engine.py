@@ -6,8 +6,8 @@ import time
 from functools import cache, partial
 from heapq import nlargest
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, NamedTuple
 
+from mdmem.named_tuple import NamedTuple
 from mdmem.search import duplicates, freshness, index, ranking, snippet, staged, turn_groups
 from mdmem.search.asking import shape
 from mdmem.search.asking.english import SURE
@@ -20,6 +20,7 @@ from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.search.units import Unit, is_known, units_of
 from mdmem.vault import note as notes
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
     from datetime import datetime

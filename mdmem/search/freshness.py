@@ -8,18 +8,20 @@ user is told.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
-
 from mdmem.errors import BusyError, MdmemError
 from mdmem.search import index
 from mdmem.search.index import catchup, completion
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import TypeVar
 
     from mdmem.config import Config
     from mdmem.search.index import Changes
     from mdmem.search.index.view import View
+
+    _Answer = TypeVar("_Answer")
 
 WAIT_SECONDS, BUSY_SECONDS = 1.0, 0.1
 """Time that a search waits for another writing process: without an index, and with one."""
@@ -32,8 +34,6 @@ CHECKING = (
 )
 
 NOT_CHECKED = "Older notes were not checked for changes: no process could be started. `mdmem index` checks them all."
-
-_Answer = TypeVar("_Answer")
 
 
 def bring_up_to_date(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, overload
 
 from mdmem import timestamps
 from mdmem.errors import BusyError
@@ -14,8 +13,10 @@ from mdmem.search.text import analysis
 from mdmem.values import Value
 from mdmem.vault import disk, people
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Any, overload
 
     from mdmem.config import Config
     from mdmem.search.index.view import View
@@ -98,10 +99,13 @@ class ManyHits(Sequence[SearchHit]):
     def __len__(self) -> int:
         return len(self.notes)
 
-    @overload
-    def __getitem__(self, place: int) -> SearchHit: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[SearchHit]: ...
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, place: int) -> SearchHit: ...
+        @overload
+        def __getitem__(self, place: slice) -> Sequence[SearchHit]: ...
+
     def __getitem__(self, place: int | slice) -> SearchHit | Sequence[SearchHit]:
         if isinstance(place, slice):
             return self._part(self.notes[place])

@@ -7,11 +7,12 @@ from collections import Counter
 from itertools import chain, groupby, repeat
 from math import log
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
 
+from mdmem.named_tuple import NamedTuple
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.search.text.stopwords import STOPWORDS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from functools import partial
 from itertools import islice
 from math import sqrt
-from typing import TYPE_CHECKING
 
 from mdmem.search import engine, freshness, turn_groups
 from mdmem.search.asking import corrections
@@ -19,6 +18,7 @@ from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import FOREIGN, STOPWORDS
 from mdmem.vault import journal, people
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Set
 

@@ -13,13 +13,14 @@ from collections import Counter
 from functools import partial
 from heapq import nlargest
 from itertools import chain, compress, islice, starmap
-from typing import TYPE_CHECKING, NamedTuple
 
+from mdmem.named_tuple import NamedTuple
 from mdmem.search.matches import FIELDS, B, K, Match, add, idf, joined, known_match, match_term, of_units, score_notes
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.search.units import Unit
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, MutableSequence, Sequence
 

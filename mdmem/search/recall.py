@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import islice
 from math import log
 from operator import mul
-from typing import TYPE_CHECKING
 
 from mdmem.search import engine, freshness, index, ranking, turn_groups
 from mdmem.search.asking import shape
@@ -17,6 +16,7 @@ from mdmem.search.units import JOINED, OtherNotes, units_of
 from mdmem.values import Value
 from mdmem.vault import journal, people
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
     from datetime import datetime

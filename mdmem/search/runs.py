@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-import shlex
-from typing import TYPE_CHECKING, NamedTuple
 
+from mdmem.named_tuple import NamedTuple
+
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -101,6 +102,8 @@ def _covers(wider: str, narrower: str) -> bool:
 
 
 def _words(step: str) -> list[str]:
+    import shlex
+
     try:
         return shlex.split(step, comments=True)
     except ValueError:

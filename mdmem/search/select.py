@@ -7,7 +7,6 @@ import re
 from array import array
 from heapq import nlargest
 from itertools import chain, compress
-from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from mdmem.search import staged
@@ -18,6 +17,7 @@ from mdmem.search.matches import FIELDS
 from mdmem.search.text import analysis
 from mdmem.vault import disk, journal
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Set
 

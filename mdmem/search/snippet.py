@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import category
 
+from mdmem.named_tuple import NamedTuple
 from mdmem.search.text.analysis import WordFinder
 from mdmem.vault import journal
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from mdmem.search.text import analysis
 from mdmem.search.units import is_known
 from mdmem.vault import disk
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mdmem.search.index.view import View
     from mdmem.search.query import Query

@@ -6,7 +6,6 @@ A turn is a prompt, its answer and the tool runs in between. Its number comes fi
 from __future__ import annotations
 
 from itertools import chain, islice
-from typing import TYPE_CHECKING
 
 from mdmem.agents import prompts
 from mdmem.search.asking import shape
@@ -15,6 +14,7 @@ from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.values import Value
 from mdmem.vault import disk, front_matter, journal, people
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

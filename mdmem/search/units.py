@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from itertools import islice
-from string import ascii_lowercase
-from typing import TYPE_CHECKING, NamedTuple
 
+from mdmem.named_tuple import NamedTuple
 from mdmem.search.text import abbreviations, analysis, stem
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence, Set
     from typing import Protocol
@@ -160,6 +160,9 @@ def compound(view: KnownWords, word: str) -> list[str]:
     return best
 
 
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
 def _one_typo_away(view: KnownWords, word: str) -> list[str]:
     """Return the known terms of words one typo away: a letter missing, added, replaced or swapped."""
     if not MIN_NEAR_CHARS <= len(word) <= MAX_NEAR_CHARS:
@@ -167,7 +170,7 @@ def _one_typo_away(view: KnownWords, word: str) -> list[str]:
     splits = [(word[:place], word[place:]) for place in range(len(word) + 1)]
     shorter = (a + b[1:] for a, b in splits if b)
     swapped = (a + b[1] + b[0] + b[2:] for a, b in splits if len(b) > 1)
-    others = (a + letter + end for a, b in splits for letter in ascii_lowercase for end in {b, b[1:]})
+    others = (a + letter + end for a, b in splits for letter in _LETTERS for end in {b, b[1:]})
     for words in ((*shorter, *swapped), others):
         known_terms = [term for term in dict.fromkeys(map(stem.stem, words)) if view.count("body", term)]
         if known_terms:

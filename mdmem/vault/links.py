@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import posixpath
 import re
-from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import unquote
 
+from mdmem.named_tuple import NamedTuple
+
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -71,9 +72,16 @@ def _of_line(line: str, number: int) -> Iterator[WrittenLink]:
     for match in _MARKDOWN.finditer(line):
         target = (match[1] or match[2]).partition("#")[0].strip()
         if target and not _SCHEME.match(target):
-            yield WrittenLink(unquote(target), "markdown", number)
+            yield WrittenLink(_unquoted(target) if "%" in target else target, "markdown", number)
     for match in CITED.finditer(line):
         yield WrittenLink(match[1], "id", number)
+
+
+def _unquoted(target: str) -> str:
+    """Decode a percent-encoded target."""
+    from urllib.parse import unquote  # takes a third of a bare Python to load
+
+    return unquote(target)
 
 
 def tags(text: str) -> list[str]:

@@ -1334,21 +1334,31 @@ def test_a_prompt_that_wants_nothing_loads_neither_the_index_nor_the_gate(talk: 
         "mdmem.vault.note",
         "mdmem.search.engine",
     }
+    loaded = modules(talk, "fix the bug in parser.py")
+    assert "mdmem.search.asking.shape" in loaded
+    assert heavy.isdisjoint(loaded)
+
+
+def test_a_prompt_that_asks_loads_no_slow_part_of_the_standard_library(talk: Talk) -> None:
+    ask(talk, "What did we decide about the date parser?")  # updates the index
+    loaded = modules(talk, "Why did the date parser fail?")
+    assert "mdmem.search.engine" in loaded
+    assert loaded.isdisjoint(["typing", "dataclasses", "pathlib", "urllib.parse", "shlex", "string", "whoosh", "yaml"])
+
+
+def modules(talk: Talk, prompt: str) -> set[str]:
+    """Return the names of the modules that a process loads to answer a prompt."""
     code = (
         "import os, sys; from mdmem.inject import process\n"
         "os._exit = lambda code: (os.write(2, ' '.join(sys.modules).encode()), sys.exit(0))\n"
         "process.main(['claude-code'])"
     )
-    payload = json.dumps(talk.payload("UserPromptSubmit", prompt="fix the bug in parser.py"))
-
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.append({str(Path.cwd())!r})\n{code}"],
-        input=payload.encode(), capture_output=True, env={**os.environ, "MDMEM_VAULT": str(talk.vault)}, timeout=240,
+        input=json.dumps(talk.payload("UserPromptSubmit", prompt=prompt)).encode(), capture_output=True,
+        env={**os.environ, "MDMEM_VAULT": str(talk.vault)}, timeout=240,
     )  # fmt: skip
-
-    loaded = set(done.stderr.decode().split())
-    assert "mdmem.search.asking.shape" in loaded
-    assert heavy.isdisjoint(loaded)
+    return set(done.stderr.decode().split())
 
 
 # -- what is remembered of it ----------------------------------------------------------------------

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 from itertools import chain
-from typing import NamedTuple
 
+from mdmem.named_tuple import NamedTuple
 from mdmem.search.asking.orders import word_set
 from mdmem.search.asking.prose import fold
 
+TYPE_CHECKING = False
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

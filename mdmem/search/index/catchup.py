@@ -8,9 +8,9 @@ from collections import deque
 from contextlib import suppress
 from heapq import nlargest
 from itertools import chain, islice
-from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.errors import BusyError, MdmemError, no_vault
+from mdmem.named_tuple import NamedTuple
 from mdmem.search.index import completion, contents, layout, scan, scan_record
 from mdmem.search.index.folder_times import FolderTimes
 from mdmem.search.index.layout import NEW, DamagedError
@@ -20,6 +20,7 @@ from mdmem.search.index.tiers import to_join
 from mdmem.vault import disk
 from mdmem.vault.layout import day_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sized
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
+from mdmem.named_tuple import NamedTuple
 from mdmem.search.index import catchup, layout, scan
 from mdmem.search.index.layout import DamagedError
 from mdmem.search.index.store import open_view
@@ -13,6 +12,7 @@ from mdmem.vault import disk
 from mdmem.vault.layout import split
 from mdmem.vault.shut import ShutFolders
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mdmem.config import Config
     from mdmem.search.index.catchup import Progress

@@ -11,15 +11,17 @@ import os
 import sys
 import zlib
 from array import array
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem import __version__, files
+from mdmem.named_tuple import NamedTuple
 from mdmem.search.index import layout
 from mdmem.search.index.layout import DamagedError
 from mdmem.search.text import analysis
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
 NAME = "contents"
 MAX_BYTES = 256 * 1024 * 1024

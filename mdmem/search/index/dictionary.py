@@ -13,13 +13,15 @@ from array import array
 from bisect import bisect_left, bisect_right
 from functools import cached_property
 from itertools import accumulate, islice
-from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from mdmem.named_tuple import NamedTuple
 from mdmem.search.index.layout import DamagedError, Postings, count_postings, decode_postings
 from mdmem.search.index.layout import key as key_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import Literal
 
     from mdmem.search.index.layout import SliceReader
 

@@ -10,18 +10,20 @@ import re
 import zlib
 from datetime import date
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mdmem.named_tuple import NamedTuple
 from mdmem.search import runs, staged
 from mdmem.search.index import layout
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS, SKETCH_SIZE, TEXT_FIELDS, IndexRow
 from mdmem.search.index.view import path_facet
-from mdmem.search.text import analysis, entities, errors, wordings
+from mdmem.search.text import analysis, entities, wordings
 from mdmem.vault import creation, disk, journal, links, note, people
 from mdmem.vault.layout import project_named, project_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
+    from typing import Any
 
     from mdmem import privacy
 
@@ -260,6 +262,8 @@ def _facets(
         states.append("candidate")
     yield from (f"is:{state}" for state in states)
     if "failed" in states:
+        from mdmem.search.text import errors
+
         yield from map(errors.facet, errors.signatures(body))
     names = dict.fromkeys([*files, *mentioned_files(body)])
     yield from entities.facets(facts.get("named", ()))

@@ -6,8 +6,10 @@ import os
 from array import array
 from itertools import compress
 from operator import ne
-from typing import TYPE_CHECKING, NamedTuple
 
+from mdmem.named_tuple import NamedTuple
+
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

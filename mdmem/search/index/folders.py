@@ -7,12 +7,13 @@ from bisect import bisect_left, bisect_right, insort
 from functools import cached_property
 from itertools import chain
 from operator import sub
-from typing import TYPE_CHECKING, NamedTuple
 
+from mdmem.named_tuple import NamedTuple
 from mdmem.search.index import layout
 from mdmem.search.index.dictionary import shifted
 from mdmem.search.index.table import FEW, code
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from itertools import accumulate, chain, compress, count
-from typing import TYPE_CHECKING
 
 from mdmem.search.index import contents, dictionary, layout, store
 from mdmem.search.index.contents import Contents, Segment
@@ -18,6 +17,7 @@ from mdmem.search.index.dictionary import Dictionary
 from mdmem.search.index.tiers import to_join, to_merge
 from mdmem.search.index.view import View
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 

@@ -11,14 +11,15 @@ import zlib
 from array import array
 from itertools import accumulate, chain, islice
 from struct import Struct
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from mdmem.hashing import sha256
+from mdmem.named_tuple import NamedTuple
 from mdmem.vault.layout import is_session, split
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import Protocol
+    from typing import Any, Literal, Protocol
 
     class SliceReader(Protocol):
         """The bytes of a file or of memory, read in slices without a step."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from mdmem.search.index import catchup, layout, scan, scan_record
 from mdmem.search.index.folders import Leaf
@@ -20,6 +19,7 @@ from mdmem.search.index.view import View
 from mdmem.vault import disk, journal
 from mdmem.vault.layout import folder_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 

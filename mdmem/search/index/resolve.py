@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from mdmem.errors import AmbiguousError, BusyError, NotFoundError
 from mdmem.search.index import catchup, completion, scan_record
@@ -12,6 +10,7 @@ from mdmem.search.index.store import current, opened
 from mdmem.vault import disk, note
 from mdmem.vault.layout import inside
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mdmem.config import Config
     from mdmem.search.index.view import View
@@ -70,6 +69,8 @@ def _hint(config: Config, name: str) -> str:
         return ""
     is_id = bool(view.remaining("facet", f"session:{name}"))
     if is_id or any(folder.endswith(f"-{name}") for folder in view.folders):
+        import shlex
+
         return f"That is a session: `mdmem history {shlex.quote(name)}` reads it."
     return ""
 

@@ -6,9 +6,9 @@ import os
 import stat
 from heapq import heappush, heapreplace
 from itertools import chain, islice
-from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem import config, privacy
+from mdmem.named_tuple import NamedTuple
 from mdmem.privacy import text
 from mdmem.search.index import layout
 from mdmem.search.index.view import View
@@ -17,6 +17,7 @@ from mdmem.vault.disk import WalkedFile
 from mdmem.vault.layout import days, days_packed_in, is_in_session, projects, split
 from mdmem.vault.shut import ShutFolders
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
 

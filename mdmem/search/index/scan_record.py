@@ -11,14 +11,15 @@ import marshal
 import os
 import time
 import zlib
-from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem import files
+from mdmem.named_tuple import NamedTuple
 from mdmem.search.index.contents import FOLDERS, MAX_BYTES, TURN
 from mdmem.search.index.folder_times import FolderTimes
 from mdmem.search.index.scan import changed_last, folder_time, stamped
 from mdmem.vault import note
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import mmap
 import os
 import zlib
-from typing import TYPE_CHECKING, SupportsIndex
 
 from mdmem.search.index.layout import DamagedError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import SupportsIndex
 
 
 _CHUNK_BYTES = 1024 * 1024

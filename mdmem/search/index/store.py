@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import stat
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from mdmem import files, system
 from mdmem.errors import ConfigError
+from mdmem.named_tuple import NamedTuple
 from mdmem.search.index import contents
 from mdmem.search.index.dictionary import Dictionary
 from mdmem.search.index.folders import Leaf
@@ -21,12 +21,16 @@ from mdmem.search.index.segment_file import SegmentFile
 from mdmem.search.index.table import Table
 from mdmem.search.index.view import View
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from mdmem.config import Config
     from mdmem.search.index.contents import Segment
     from mdmem.search.index.layout import TermLists
 
-T = TypeVar("T")
+    T = TypeVar("T")
+
 
 _TRIES = 20
 

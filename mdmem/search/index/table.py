@@ -9,12 +9,13 @@ from array import array
 from functools import cached_property
 from itertools import chain, pairwise
 from operator import sub
-from typing import TYPE_CHECKING, Any, Literal
 
 from mdmem.search.index.layout import CODES, FACTS_PER_BLOCK, SKETCH_SIZE, TEXT_FIELDS, DamagedError, IndexRow
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
+    from typing import Any, Literal
 
     from mdmem.search.index.layout import SliceReader
 

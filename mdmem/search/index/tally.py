@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem.agents import aliases
+from mdmem.named_tuple import NamedTuple
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
 from mdmem.vault import note
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from mdmem.search.index.folders import Leaf
     from mdmem.search.index.layout import IndexRow

@@ -8,8 +8,8 @@ those too large to be merged in a commit.
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from mdmem.errors import BusyError
 from mdmem.search.index import catchup, completion
 from mdmem.search.index.store import opened
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 

@@ -8,7 +8,6 @@ from functools import cached_property, wraps
 from heapq import merge
 from itertools import chain, compress, groupby, islice, pairwise
 from operator import add
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from mdmem.hashing import sha256
 from mdmem.search.index import layout
@@ -16,12 +15,17 @@ from mdmem.search.index.dictionary import shifted
 from mdmem.search.index.folders import MAX_FOLDERS, Few, Leaf, Members, Rows
 from mdmem.vault.layout import split
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+    from typing import Any, Concatenate, ParamSpec, TypeVar
 
     from mdmem.search.index.layout import Postings
     from mdmem.search.index.table import Table
     from mdmem.search.index.tally import NoteCounts
+
+    _Given = ParamSpec("_Given")
+    _Answer = TypeVar("_Answer")
 
 MAX_COUNTS = 10_000
 """Maximum number of terms whose frequency is cached."""
@@ -29,9 +33,6 @@ MAX_ANSWERS = 16
 """Maximum number of answers cached with a view."""
 _MANY_MORE = 8
 """In a list with this many times more rows, deleted rows are found by bisection."""
-
-_Given = ParamSpec("_Given")
-_Answer = TypeVar("_Answer")
 
 
 def cached_with_view(

@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from functools import cached_property
 from itertools import repeat
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
 
 from mdmem import files
 from mdmem.errors import BusyError
@@ -24,8 +23,10 @@ from mdmem.search.index.contents import Contents, Segment
 from mdmem.search.index.layout import FIELDS, IndexRow
 from mdmem.search.index.view import View
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any
 
     from mdmem.search.index.document import Document
 

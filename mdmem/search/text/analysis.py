@@ -11,14 +11,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import cache
-from typing import TYPE_CHECKING, cast
 from unicodedata import category, normalize
 
 from mdmem.search.text.stem import stem
 from mdmem.search.text.stopwords import FOREIGN, STOPWORDS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
+    from typing import Any
 
 VERSION = 7
 """Increased whenever the same text gives different terms: an index of another version is rebuilt."""
@@ -101,8 +102,8 @@ def counts(text: str) -> dict[str, int]:
 def counted(text: str) -> tuple[dict[str, int], list[str]]:
     """Return each term's number of occurrences, and the words that have parts, mostly identifiers."""
     # No function calls: this is most of the cost of indexing.
-    counter = Counter(map(_known.__getitem__, words(text)))
-    times_by_term = cast("dict[str, int]", counter)
+    counter: Counter[Any] = Counter(map(_known.__getitem__, words(text)))
+    times_by_term: dict[str, int] = counter
     with_parts = [known for known in counter if type(known) is tuple]
     for known in with_parts:
         times = counter.pop(known)

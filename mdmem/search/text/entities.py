@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import sys
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from mdmem.search import runs
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
