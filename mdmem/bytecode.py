@@ -32,6 +32,13 @@ ROOTS = {
         "mdmem.search.asking.shape",
         "mdmem.search.asking.english",
     ),
+    "a-search": (
+        "mdmem.inject.context",
+        "mdmem.inject.dated",
+        "mdmem.search.index.document",
+        "mdmem.search.select",
+        "mdmem.vault.packed",
+    ),
     "a-command": ("mdmem.capture.tools.commands", "mdmem.capture.tools.shown_files"),
     "an-answer": ("mdmem.capture.page", "mdmem.vault.layout"),
     "a-secret": (
@@ -55,6 +62,8 @@ ROOTS = {
     ),
 }
 """File -> modules that hooks import while running; it also gets what these import at their top."""
+LEFT_OUT = {preload.EVERY: (), "a-search": (preload.EVERY, "a-prompt")}
+"""File -> files whose modules it leaves out, as they are loaded before, or when one of these is imported."""
 
 
 def write(package: str) -> bool:
@@ -106,7 +115,8 @@ def _compiled(package: str, name: str) -> list[tuple[str, str, int, int, Any]]:
     Modules of `preload.EVERY` are in no other file.
     """
     order: list[tuple[str, str, int, int, Any]] = []
-    visited = set() if name == preload.EVERY else {row[0] for row in _compiled(package, preload.EVERY)}
+    before = LEFT_OUT.get(name, (preload.EVERY,))
+    visited = {module for earlier in before for module, *_ in _compiled(package, earlier)}
 
     def visit(module: str) -> None:
         source = _source(package, module)

@@ -18,7 +18,8 @@ from mdmem import config, launch, preload
 from mdmem.agents.install import launcher
 from mdmem.capture import losses
 from mdmem.health import folders, machine
-from tests.helpers.claude import bash, prompt, registered
+from mdmem.search import index
+from tests.helpers.claude import OTHER, bash, prompt, registered, stop
 from tests.helpers.few import few
 
 
@@ -125,6 +126,26 @@ def test_the_last_removal_leaves_no_bytecode_that_pip_does_not_know(copied: Path
     remove("claude-code")
     assert len(made) == len({preload.EVERY, *preload.FIRST.values()})
     assert own() == set()
+
+
+def test_hooks_read_the_files_of_modules_in_place_of_the_modules(copied: Path, vault: Path) -> None:
+    run(prompt("Why do uploads of big files time out?"))
+    run(stop("The proxy closes idle connections after 30 s."))
+    index.update(config.load(str(vault)))
+    files = (preload.EVERY, "a-prompt", "a-search")
+    together = {row[0] for name in files for row in preload.read(str(copied), name)}
+    for path in copied.rglob("*.py"):
+        if ".".join(path.relative_to(copied.parent).with_suffix("").parts).removesuffix(".__init__") in together:
+            status = path.stat()
+            path.write_bytes(b" " * status.st_size)
+            os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+            Path(cache_from_source(str(path))).unlink()
+
+    run(bash("3 passed"))
+    given = run(prompt("What did we find out about uploads of big files?", session_id=OTHER))
+
+    assert "The proxy closes idle connections" in given
+    assert notes(vault) == 4
 
 
 @pytest.mark.slow
