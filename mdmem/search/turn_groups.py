@@ -32,6 +32,9 @@ EDITS = ("edit", "write", "multiedit", "notebookedit", "apply", "patch", "update
 SHELLS = frozenset(["bash", "shell", "local", "exec", "unified", "run", "powershell"])
 """Tool names, from notes' file names, of all agents' tools that run commands."""
 _LOOK_UPS = frozenset(["read", "grep", "glob", "ls", "list", "find", "search", "web", "mcp", "task", "todowrite"])
+_TALKS = frozenset(["prompt", "response", "summary"])
+_NO_CHANGES = SHELLS | _LOOK_UPS | _TALKS
+"""Sources of the notes of a turn that may have done no work."""
 _LOOK_UP_COMMANDS = frozenset(f"memory-{name}" for name in ("history", "list", "review", "search", "stats"))
 _MAX_ASKED_CHARS = 600
 
@@ -170,7 +173,10 @@ class Kinds:
     def __call__(self, note: int) -> int:
         """Return the kind of a note's turn."""
         folder = self._view.folder_of[note]
-        numbers = journal.numbers(self._view.name(note))
+        name = self._view.name(note)
+        numbers = journal.numbers(name)
+        if numbers and source(name) not in _NO_CHANGES:
+            return WORK  # without reading the names of the other notes
         if numbers:
             return self._of(folder, numbers[0])
         return min((self._of(folder, turn) for turn in self._names(folder)), default=WORK)
@@ -215,12 +221,12 @@ def kind_of_turn(folder: str, names: Iterable[str]) -> int:
     """Return the kind of a turn, by the names of its notes. folder: their folder on disk."""
     names = list(names)
     sources = {source(name) for name in names}
-    is_answered = not sources.isdisjoint(["response", "summary"])
-    sources -= {"prompt", "response", "summary"}
     prompt = next((name for name in names if source(name) == "prompt"), "")
-    has_run = not sources.isdisjoint(SHELLS)
-    if not prompt or not sources <= _LOOK_UPS | SHELLS:
+    if not prompt or not sources <= _NO_CHANGES:
         return WORK
+    is_answered = not sources.isdisjoint(["response", "summary"])
+    sources -= _TALKS
+    has_run = not sources.isdisjoint(SHELLS)
     data = disk.readable(folder, prompt) or b""
     text = front_matter.split(front_matter.text_of(data))[1].strip()
     if not sources and _is_look_up(text):
