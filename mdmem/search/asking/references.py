@@ -40,27 +40,27 @@ def points_back(words: list[str]) -> bool:
     """Whether a sentence points to earlier work. words: folded."""
     if len(words) > 2 and words[-2] in _HAD and words[-1] in _THAT and _WHO.isdisjoint(words):
         return True
-    if _same_as(words) or any(_begins(words[at:], *row) for at in range(len(words)) for row in _ROWS):
+    if _same_as(words) or any(_begins(words[at:], *row) for at, word in enumerate(words) for row in _rows_of(word)):
         return True
     if _begins(words, _RECALL, _NAMED) and _STATES.isdisjoint(words):
         return words[-1] in _HAPPENED or words[-1].isdecimal()
     if any(_begins(words, *row) for row in _SURE_THAT) and _AT_HAND.isdisjoint(words):
         return True
-    if any(_begins(words[at:], _NEGATED, _WE) for at in range(len(words))):
-        return not any(_begins(words[at:], _IN, _AT_HAND) for at in range(len(words)))
-    if words[0] in _ENDS and any(_begins(words[at:], _WHO, _BEGAN) for at in range(2, len(words))):
+    if _holds(words, _NEGATED, _WE):
+        return not _holds(words, _IN, _AT_HAND)
+    if words[0] in _ENDS and _holds(words[2:], _WHO, _BEGAN):
         return True
     is_also = words[-1] == "too" or words[-2:] == ["as", "well"]
     verbs, behind = (_USE | _MAKE, _OF | _TO) if is_also else (_USE, _OF)
-    uses = words[0] in verbs and any(_begins(words[at:], _MANNER, behind) for at in range(2, len(words)))
-    likens = any(_begins(words[at:], _DO, _THAT, _AS, POINTS | _NAMED) for at in range(len(words)))
+    uses = words[0] in verbs and _holds(words[2:], _MANNER, behind)
+    likens = _holds(words, _DO, _THAT, _AS, POINTS | _NAMED)
     return (uses or likens) and _ELSEWHERE.isdisjoint(words)
 
 
 def asks_last_thing(words: list[str]) -> bool:
     """Whether a sentence asks what was done last: `what was the last thing in the importer`. words: folded."""
     asks = not _WHAT.isdisjoint(words) and _WISHED.isdisjoint(words)
-    return asks and any(_begins(words[at:], _LAST, _THING) for at in range(len(words)))
+    return asks and _holds(words, _LAST, _THING)
 
 
 _WHAT, _LAST, _THING = word_set("what whats which"), word_set("last"), word_set("thing things")
@@ -139,6 +139,16 @@ _ROWS: tuple[tuple[frozenset[str], ...], ...] = (
     (word_set("whats"), word_set("my our"), _PREFERENCE),
 )
 """Runs of words that point to earlier work."""
+_known_rows: dict[str, list[tuple[frozenset[str], ...]]] = {}
+
+
+def _rows_of(word: str) -> list[tuple[frozenset[str], ...]]:
+    """Return the rows that begin with a word: few words begin any."""
+    if not _known_rows:
+        for row in _ROWS:
+            for first in row[0]:
+                _known_rows.setdefault(first, []).append(row)
+    return _known_rows.get(word, [])
 
 
 def _same_as(words: list[str]) -> bool:
@@ -151,9 +161,14 @@ def _same_as(words: list[str]) -> bool:
                 return True
             # `the same limit for videos as for images`
             behind = following[following.index("for") :] if "for" in following else []
-            if any(_begins(behind[place:], _AS, word_set("for")) for place in range(len(behind))):
+            if _holds(behind, _AS, word_set("for")):
                 return True
     return False
+
+
+def _holds(words: list[str], *row: frozenset[str]) -> bool:
+    """Whether words that fit a row follow each other anywhere."""
+    return any(word in row[0] and _begins(words[at:], *row) for at, word in enumerate(words))
 
 
 def _begins(words: list[str], *row: Iterable[str]) -> bool:
