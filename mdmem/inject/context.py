@@ -50,15 +50,14 @@ class Offer:
         self.chars = self.query_chars = 0
         self.asked = self.claimed = False
 
-    def add(self, why: str, section: Section, query_chars: int = 0) -> int:
-        """Add a section without memories that are in another one; return how many are left."""
+    def add(self, why: str, section: Section, query_chars: int = 0) -> None:
+        """Add a section without memories that are in another one."""
         known = {item.id for other in self.sections for item in other.items}
         items = [item for item in section.items if item.id not in known]
         if items or (section.remark and not section.items):
             self.sections.append(Section(section.heading, items, section.remark))
             self.why.append(why)
         self.query_chars += query_chars
-        return len(items)
 
 
 def build(
@@ -267,15 +266,10 @@ def _add_recall(at: Occasion, offer: Offer, text: str, asked: Shape, answers: Se
 
 def _once(at: Occasion, offer: Offer, text: str, trigger: str) -> None:
     query = _of_last_turns(at, text)
-    when = timestamps.iso_time(at.now)
-    offer.claimed = injection_log.claim(at.record, trigger, len(query), when)
-    if not offer.claimed:
-        return
-    count = 0
-    if query.strip():
+    offer.claimed = injection_log.claim(at.record)
+    if offer.claimed and query.strip():
         section = candidates.section(candidates.looked_up(at, query), RELATED)
-        count = offer.add(trigger, Section(section.heading, section.items), len(query))
-    injection_log.settle(at.record, trigger, len(query), count, when)
+        offer.add(trigger, Section(section.heading, section.items), len(query))
 
 
 def _of_last_turns(at: Occasion, text: str) -> str:

@@ -70,36 +70,17 @@ def is_claimed(record: Record) -> bool:
     return os.path.exists(record.flag("recalled"))
 
 
-def claim(record: Record, trigger: str, query_chars: int, now: str) -> bool:
+def claim(record: Record) -> bool:
     """Claim the once-a-session search; False if another prompt has it. It is not repeated, whatever it finds."""
-    path = record.flag("recalled")
     try:
-        if not files.claim(path):
-            return False
-        files.replace(path, _claimed(trigger, query_chars, None, now))
+        return files.claim(record.flag("recalled"))
     except OSError:
         return False  # unmarked, it would be repeated at every turn
-    return True
 
 
 def release(record: Record) -> None:
     """Release the once-a-session search: nobody waited for its result."""
     files.remove(record.flag("recalled"))
-
-
-def settle(record: Record, trigger: str, query_chars: int, results: int, now: str) -> None:
-    """Record the number of results of the once-a-session search."""
-    if is_claimed(record):
-        try:
-            files.replace(record.flag("recalled"), _claimed(trigger, query_chars, results, now))
-        except OSError:
-            return
-
-
-def _claimed(trigger: str, query_chars: int, results: int | None, now: str) -> bytes:
-    import json
-
-    return json.dumps({"trigger": trigger, "query_chars": query_chars, "results": results, "time": now}).encode()
 
 
 # -- the log ---------------------------------------------------------------------------------------

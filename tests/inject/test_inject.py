@@ -572,12 +572,12 @@ def test_at_the_thirteenth_turn_memories_are_looked_up_once(talk: Talk) -> None:
 
     assert "## Notes related to this session" in text
     assert "calendar module" in text
-    mark = json.loads(talk.flag("recalled").read_text())
-    assert mark["trigger"] == "turns"
-    assert mark["results"] == len(MARK.findall(text))
+    (row,) = injection_log.read_log(config.load(str(talk.vault)))
+    assert row["why"] == ["turns"]
+    assert row["ids"] == MARK.findall(text)
     expected = [f"Work on the date parser, step {n}" for n in (6, 7, 8, 9, 10)] + ["Work on the date parser again"]
-    assert mark["query_chars"] == len("\n---\n".join(expected))
-    assert mark["time"].startswith("2026-09-15T")
+    assert row["query_chars"] == len("\n---\n".join(expected))
+    assert row["time"].startswith("2026-09-15T")
     assert ask(talk, "Work on the date parser, fourteenth") == ""
 
 
@@ -604,7 +604,7 @@ def test_filler_does_not_choose_what_is_related(talk: Talk, past: Talk) -> None:
 
 def test_it_is_once_also_when_nothing_was_found(talk: Talk) -> None:
     assert talk.asks("xyzzy " * 80) == ""
-    assert json.loads(talk.flag("recalled").read_text())["results"] == 0
+    assert talk.flag("recalled").exists()
     assert talk.asks("The date parser. " * 40) == ""
 
 
