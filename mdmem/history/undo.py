@@ -148,7 +148,7 @@ def _refuse_deleted(config: Config, target: str) -> None:
     """Raise NotFoundError if all notes of a session were deleted, naming the command that restores them."""
     folders = find.session_folders(config, target)
     entries = chain.from_iterable(disk.walk(config.vault, folder) for folder in folders)
-    if any(journal.numbers(layout.split(entry.path)[1]) for entry in entries):
+    if any(journal.numbers(entry.path) for entry in entries):
         return
     if deleted := forget.deleted_session(config, target):
         raise NotFoundError(f"There is nothing to undo: all its notes are deleted. {deleted.sentence}")

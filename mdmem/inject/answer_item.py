@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from mdmem.search.recall import Answer
     from mdmem.vault.note import Parsed
 
-MAX_EDITS = 12
-"""Maximum number of a turn's changes that are read, counted from the last."""
-MAX_RUNS = 40
 MAX_BETWEEN = 2
 """Maximum number of commands shown between the failed and the successful one."""
 MAX_BEFORE = 5
@@ -81,9 +78,8 @@ class Turn:
 
     def hunks(self) -> list[ExcerptHunk]:
         """Return the turn's changes, in order, without those that it took back."""
-        edits = [name for name in self.names if turn_groups.source(name).startswith(turn_groups.EDITS)][-MAX_EDITS:]
         hunks: list[ExcerptHunk] = []
-        for name in edits:
+        for name in recent.last_edits(self.names):
             parsed = self.visit.read(name)
             if parsed.meta.get("success") is not False:
                 hunks += hunks_of(parsed)
@@ -91,7 +87,7 @@ class Turn:
 
     def runs(self) -> Iterator[TurnRun]:
         """Yield the turn's commands, in order."""
-        for name in [name for name in self.names if turn_groups.source(name) in turn_groups.SHELLS][-MAX_RUNS:]:
+        for name in recent.last_commands(self.names):
             parsed = self.visit.read(name)
             title = str(parsed.meta.get("title", ""))
             command = str(parsed.meta.get("command") or title).partition("\n")[0]
@@ -112,7 +108,7 @@ def of(at: Occasion, answer: Answer, terms: Collection[str], room: int) -> tuple
     page = next((hit for hit in answer.hits if hit.kind == "session"), None)
     if page is not None and recall.is_written_on(at.config, page, frozenset(terms)):
         return of_note(at, page, terms, room)
-    hit = next((hit for hit in answer.hits if journal.numbers(hit.path.rpartition("/")[2])), answer.hits[0])
+    hit = next((hit for hit in answer.hits if journal.numbers(hit.path)), answer.hits[0])
     return of_turn(at, hit, terms, room)
 
 
@@ -137,8 +133,7 @@ def of_note(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> 
 def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int, file: str = "") -> tuple[Item | None, str]:
     """Return the entry of a note's turn. file: the one it is wanted for: its changes are shown, if there are any."""
     visit = recent.Visit(at.config, at.gate, tuple(layout.folder_of(hit.path).split("/")))
-    numbers = journal.numbers(hit.path.rpartition("/")[2])
-    turn = Turn(visit, numbers[0] if numbers else visit.last_turn())
+    turn = Turn(visit, next(iter(journal.numbers(hit.path)), visit.last_turn()))
     prompt, response = turn.of_kind("prompt"), turn.of_kind("response")
     telling = visit.read(response or prompt) if response or prompt else people.read(at.config.vault, hit.path)
     note_id = str(telling.meta.get("id") or hit.id)

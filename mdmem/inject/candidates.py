@@ -153,17 +153,14 @@ def _with_later(
     for first in kept[:_LATER_OF]:
         hit = later(first.hits[0]) if first.folder else None
         if hit is not None:
-            folder, turn = layout.split(hit.path)[0], _turn_of(hit)
-            known = (one for one in (*ordered, *answers) if one.folder == folder and _turn_of(one.hits[0]) == turn)
-            newer = next(known, None) or Answer(folder, first.score, False, False, (hit,), 0.0, 0.0, 0)
+            folder, turn = layout.folder_of(hit.path), journal.numbers(hit.path)[:1]
+            known = (one for one in (*ordered, *answers) if one.folder == folder)
+            same_turn = (one for one in known if journal.numbers(one.hits[0].path)[:1] == turn)
+            newer = next(same_turn, None) or Answer(folder, first.score, False, False, (hit,), 0.0, 0.0, 0)
             ordered = [one for one in ordered if one is not newer]
             ordered.insert(ordered.index(first), newer)
             changed.append(first)
     return ordered, changed
-
-
-def _turn_of(hit: SearchHit) -> tuple[int, ...]:
-    return journal.numbers(layout.split(hit.path)[1])[:1]
 
 
 _ERROR_CHARS = 20_000
@@ -243,9 +240,8 @@ def about_file(at: Occasion, path: str) -> Section:
     relevant = [hit for hit in hits if _is_at_home(at, hit) and hit.session != at.record.id and _is_about(hit, name)]
     turns: dict[tuple[str, tuple[int, ...]], SearchHit] = {}
     for hit in sorted(relevant, key=_is_only_read):
-        folder, file = layout.split(hit.path)
-        turn = journal.numbers(file)[:1]
-        turns.setdefault((folder if turn else hit.path, turn), hit)
+        turn = journal.numbers(hit.path)[:1]
+        turns.setdefault((layout.folder_of(hit.path) if turn else hit.path, turn), hit)
     terms, shares = frozenset([name.lower()]), _SHARES_OF_FILE[min(len(turns), MAX_OF_FILE)]
     items: list[Item] = []
     for (_, turn), hit in turns.items():
@@ -266,7 +262,7 @@ def _is_only_read(hit: SearchHit) -> bool:
     if hit.kind != "observation":
         return False
     name = layout.split(hit.path)[1]
-    is_failed_edit = hit.facts.get("success") is False and turn_groups.source(name) not in turn_groups.SHELLS
+    is_failed_edit = hit.facts.get("success") is False and not turn_groups.is_shell(name)
     return is_failed_edit or turn_groups.is_only_look(name)
 
 

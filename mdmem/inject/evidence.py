@@ -319,11 +319,8 @@ def _is_general(shape: Shape) -> bool:
 
 def _goes_on(later: Answer, first: Answer) -> bool:
     """Whether an answer is a later turn of the first one's session."""
-    return later.folder == first.folder != "" and _turn(later) > _turn(first)
-
-
-def _turn(answer: Answer) -> tuple[int, ...]:
-    return journal.numbers(answer.hits[0].path.rpartition("/")[2])[:1]
+    turns = [journal.numbers(answer.hits[0].path)[:1] for answer in (later, first)]
+    return later.folder == first.folder != "" and turns[0] > turns[1]
 
 
 def _newest_first(shown: list[Answer]) -> list[Answer]:

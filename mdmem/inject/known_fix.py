@@ -123,5 +123,5 @@ def _ending(at: Occasion, solved: str) -> str:
 def _answer(at: Occasion, run: str) -> tuple[recent.Visit, str]:
     """Return the session of a run, and the answer of its turn, or ""."""
     visit = recent.Visit(at.config, at.gate, tuple(layout.folder_of(run).split("/")))
-    turn = answer_item.Turn(visit, journal.numbers(run.rpartition("/")[2])[0])
+    turn = answer_item.Turn(visit, journal.numbers(run)[0])
     return visit, turn.of_kind("response")

@@ -34,7 +34,7 @@ MAX_OPEN = 3
 _FILES_CHARS = 120
 """Maximum length of the list of files that a session touched."""
 _MAX_RUNS, _MAX_EDITS = 40, 12
-"""Maximum number of a session's commands and changes that are read, counted from the last."""
+"""Maximum number of commands and changes of a turn or session that are read, counted from the last."""
 _EXCERPT_CHARS = 1_000
 _ANSWER_CHARS = 4_000
 _SHORT_CHARS, _MAX_READ = 120, 5
@@ -95,7 +95,7 @@ class Visit:
 
     def of_kind(self, kind: str) -> list[str]:
         """Return the notes with this kind in their file name, oldest first; observations have their tool there."""
-        return [name for name in self.names if name.split("-", 3)[2] == kind]
+        return [name for name in self.names if turn_groups.source(name) == kind]
 
     def waits_elsewhere(self, branch: str) -> bool:
         """Whether the notes that the session is shown by wait on a code branch other than this one."""
@@ -129,8 +129,7 @@ class Visit:
 
     def telling_answer(self) -> str:
         """Return the answer of the last turn that changed a file; if none did, the last long one; "" for none."""
-        edits = (name for name in self.names if turn_groups.source(name).startswith(turn_groups.EDITS))
-        changed = {journal.numbers(name)[0] for name in edits}
+        changed = {journal.numbers(name)[0] for name in filter(turn_groups.is_edit, self.names)}
         answers = self.of_kind("response")[::-1]
         if changed:
             return next((name for name in answers if journal.numbers(name)[0] in changed), "")
@@ -140,7 +139,7 @@ class Visit:
         """Yield what the session's successful commands checked."""
         from mdmem.search import runs
 
-        for name in [name for name in self.names if turn_groups.source(name) in turn_groups.SHELLS][-_MAX_RUNS:]:
+        for name in last_commands(self.names):
             meta = self.read(name).meta
             if meta.get("success") is not False:
                 yield from runs.checks(str(meta.get("command") or ""))
@@ -148,14 +147,13 @@ class Visit:
     def last_run(self) -> str:
         """Return that the last prompt has no answer yet, and the last command that was run for it."""
         names = [name for name in self.names if journal.numbers(name)[0] == self.last_turn()]
-        run = next((name for name in reversed(names) if turn_groups.source(name) in turn_groups.SHELLS), "")
+        run = next(filter(turn_groups.is_shell, reversed(names)), "")
         title = self.gate.stored(str(self.read(run).meta.get("title", ""))) if run else ""
         return f"Not answered yet. The last command: `{title}`." if title else "Not answered yet."
 
     def changed_files(self) -> list[str]:
         """Return the files that the session's last edits changed; unlike the page, also those of an unfinished turn."""
-        edits = [name for name in self.names if turn_groups.source(name).startswith(turn_groups.EDITS)][-_MAX_EDITS:]
-        named = (self.read(name).meta.get("files") for name in edits)
+        named = (self.read(name).meta.get("files") for name in last_edits(self.names))
         return list(dict.fromkeys(str(file) for files in named if isinstance(files, list) for file in files))
 
     def files(self) -> list[str]:
@@ -163,6 +161,16 @@ class Visit:
         _, heading, following = self.page.body.partition("\n## Files touched\n")
         lines = following.partition("\n## ")[0].splitlines() if heading else []
         return [line[3:].partition("`")[0] for line in lines if line.startswith("- `")]
+
+
+def last_edits(names: list[str]) -> list[str]:
+    """Return the last notes, judging by their file names, of tools that change files; as many as are read."""
+    return list(filter(turn_groups.is_edit, names))[-_MAX_EDITS:]
+
+
+def last_commands(names: list[str]) -> list[str]:
+    """Return the last notes of commands, in the same way."""
+    return list(filter(turn_groups.is_shell, names))[-_MAX_RUNS:]
 
 
 def left_out(parsed: Parsed, agent: str = "") -> str:
@@ -308,37 +316,31 @@ def left_open(visits: list[Visit]) -> Section:
 
     visits: last worked on first. A run that failed in one and succeeded in a later one is not open.
     """
-    open_ends = (item for at, visit in enumerate(visits) for item in _open_ends(visit, visits[:at]))
+    open_ends = (item for at, visit in enumerate(visits) for item in _open_ends(visit, visits[:at]) if item)
     return Section("Left open", list(islice(open_ends, MAX_OPEN)))
 
 
-def _open_ends(visit: Visit, later: list[Visit]) -> Iterator[Item]:
+def _open_ends(visit: Visit, later: list[Visit]) -> Iterator[Item | None]:
     prompts, answers = visit.of_kind("prompt"), visit.of_kind("response")
     last = journal.numbers(prompts[-1])[0] if prompts else 0
     if prompts and not any(journal.numbers(name)[0] == last for name in answers):
-        item = visit.item(
-            prompts[-1], excerpts.prose(visit.excerpt(visit.read(prompts[-1])), code=True), "has no answer"
-        )
-        if item and visit.kinds()[last] == turn_groups.WORK:
-            yield item
+        if visit.kinds()[last] == turn_groups.WORK:
+            text = excerpts.prose(visit.excerpt(visit.read(prompts[-1])), code=True)
+            yield visit.item(prompts[-1], text, "has no answer")
     elif prompts and answers and visit.read(answers[-1]).meta.get("success") is False:
-        item = visit.item(prompts[-1], excerpts.prose(visit.excerpt(visit.read(answers[-1]))), "the turn failed")
-        if item:
-            yield item
+        yield visit.item(prompts[-1], excerpts.prose(visit.excerpt(visit.read(answers[-1]))), "the turn failed")
     tool_runs = [name for name in visit.names if name not in prompts and name not in answers]
     failed = visit.read(tool_runs[-1]) if tool_runs else None
     if failed and failed.meta.get("success") is False and not _is_settled(failed, tool_runs[-1], later):
         text = visit.gate.stored(str(failed.meta.get("error") or "")) or excerpts.prose(
             visit.excerpt(failed), code=True
         )
-        item = visit.item(tool_runs[-1], text, "failed, and nothing was run after it")
-        if item:
-            yield item
+        yield visit.item(tool_runs[-1], text, "failed, and nothing was run after it")
 
 
 def _is_settled(failed: Parsed, name: str, later: list[Visit]) -> bool:
     """Whether a failed command checks nothing, or succeeded in a later session."""
-    if turn_groups.source(name) not in turn_groups.SHELLS:
+    if not turn_groups.is_shell(name):
         return False
     from mdmem.search import runs
 

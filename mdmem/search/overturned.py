@@ -166,7 +166,7 @@ class _Later:
 
     def _is_edit(self, note: int) -> bool:
         name = self._view.name(note)
-        return bool(journal.numbers(name)) and turn_groups.source(name).startswith(turn_groups.EDITS)
+        return bool(journal.numbers(name)) and turn_groups.is_edit(name)
 
     def _is_prompt(self, note: int) -> bool:
         return self._view.numbers("flags")[note] // KIND_STEP == _SAID[0]

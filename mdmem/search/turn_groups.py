@@ -252,6 +252,16 @@ def source(name: str) -> str:
     return name.split("-", 3)[2]
 
 
+def is_shell(name: str) -> bool:
+    """Whether a session's note, by its file name, is of a tool that runs commands."""
+    return source(name) in SHELLS
+
+
+def is_edit(name: str) -> bool:
+    """Whether a session's note, by its file name, is of a tool that changes files."""
+    return source(name).startswith(EDITS)
+
+
 def is_only_look(name: str) -> bool:
     """Whether a session's note, by its file name, is of a tool that only looks at files."""
     return source(name) in _LOOK_UPS

@@ -124,7 +124,7 @@ def _identity(path: str, data: bytes) -> str:
 
 def _captured_id(path: str) -> str:
     """Return the id in a captured note's name. A name that a person chose may look like it has one."""
-    return find.id_in(path) if journal.numbers(path.rpartition("/")[2]) else ""
+    return find.id_in(path) if journal.numbers(path) else ""
 
 
 def _is_note(path: str) -> bool:

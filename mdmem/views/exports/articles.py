@@ -124,7 +124,7 @@ def _session_of(folder: str, members: list[Exported]) -> ExportedSession:
     unnumbered = (1 << 30, 0)
 
     def order(note: Exported) -> tuple[tuple[int, ...], str, str]:
-        return journal.numbers(note.path.rpartition("/")[2]) or unnumbered, created(note), note.path
+        return journal.numbers(note.path) or unnumbered, created(note), note.path
 
     return ExportedSession(folder, page, sorted(others, key=order))
 

@@ -83,7 +83,7 @@ def _target(link: re.Match[str]) -> str:
 def _missing_notes(root: str, folder: str, page_lines: list[str]) -> set[str]:
     """Return the notes that a session's page links to but that are no longer in its folder."""
     linked = {_target(link) for line in page_lines for link in _LINK.finditer(line)}
-    captured = {name for name in linked - set(disk.names_in(root, folder)) if journal.numbers(layout.split(name)[1])}
+    captured = {name for name in linked - set(disk.names_in(root, folder)) if journal.numbers(name)}
     return {name for name in captured if not os.path.lexists(f"{root}/{folder}/{name}")}
 
 
