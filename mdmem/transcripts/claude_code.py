@@ -7,6 +7,7 @@ kind without a row here is counted and skipped.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from mdmem.agents import Event, claude_code, goes_on, mapping, number, prompts, text
@@ -321,12 +322,8 @@ class ClaudeReader:
 
     def _finish_answer(self) -> Iterator[SavedEvent]:
         """Yield the answer that is now complete, if any."""
-        if self._answer.text:
-            name = "SubagentStop" if self._subagent else "Stop"
-            saved = self._saved(name, last_assistant_message=self._answer.text)._replace(at=self._answer.at)
-            self._tokens.put_into(saved.event)
-            yield saved
-        self._answer.clear()
+        saved = partial(self._saved, "SubagentStop" if self._subagent else "Stop")
+        return self._answer.finish(saved, self._tokens)
 
     def _typed_command(self) -> Iterator[SavedEvent]:
         """Yield the pending slash command: the next line shows that it was for the agent."""

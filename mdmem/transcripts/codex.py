@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -392,11 +392,7 @@ class CodexReader:
 
     def _finish_answer(self) -> Iterator[SavedEvent]:
         """Yield the answer that is now complete, if any."""
-        if self._answer.text:
-            saved = self._saved("Stop", last_assistant_message=self._answer.text)._replace(at=self._answer.at)
-            self._tokens.put_into(saved.event)
-            yield saved
-        self._answer.clear()
+        return self._answer.finish(partial(self._saved, "Stop"), self._tokens)
 
     def _saved(
         self, name: str, tool: str = "", tool_input: Any = None, response: Any = None, call: str = "", **fields: Any

@@ -6,6 +6,7 @@ Copilot's hooks give neither answers nor ids of tool runs; these files have both
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -175,10 +176,7 @@ class CopilotReader:
         """Yield the answer that is now complete, if any."""
         if self._answer.text:
             self._last = self._answer.text, self._answer.at
-            saved = self._saved("Stop", last_assistant_message=self._answer.text)._replace(at=self._answer.at)
-            self._requests.put_into(saved.event)
-            yield saved
-        self._answer.clear()
+        return self._answer.finish(partial(self._saved, "Stop"), self._requests)
 
     def _request(self, data: dict[str, Any]) -> Iterator[SavedEvent]:
         usage = data.get("usage")

@@ -185,6 +185,14 @@ class AnswerParts:
         """Record why the message ended, if a line says so."""
         self._reason = reason or self._reason
 
+    def finish(self, saved: Callable[..., SavedEvent], tokens: TurnTokens | SessionTokens) -> Iterator[SavedEvent]:
+        """Yield the answer that is now complete, if any, and start over. saved: makes its event. tokens: the turn's."""
+        if self._parts:
+            answer = saved(last_assistant_message=self.text)._replace(at=self.at)
+            tokens.put_into(answer.event)
+            yield answer
+        self.clear()
+
 
 class TurnTokens:
     """The tokens of one turn's requests; a message written repeatedly or in parts counts once."""
