@@ -234,8 +234,7 @@ def _journal(sessions: Iterable[LoggedSession]) -> Iterator[list[Piece]]:
         if session.commits:
             yield [_BELOW, (f"committed {safe(session.commits)}", "dim")]
         if session.files:
-            more = f" and {len(session.files) - 6} more" if len(session.files) > 6 else ""
-            yield [_BELOW, (f"{safe(', '.join(session.files[:6]))}{more}", "dim")]
+            yield [_BELOW, (safe(plural.some(session.files, 6)), "dim")]
 
 
 _BELOW: Piece = (" " * 9, "")

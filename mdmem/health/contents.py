@@ -115,8 +115,8 @@ def _skipped_links(config: Config) -> Iterator[HealthFinding]:
     """Find links, which lead out of the vault or to a second place of a note."""
     skipped = list(_links(config))
     if skipped:
-        listed = f"{', '.join(skipped[:MOST])}{f' and {len(skipped) - MOST} more' if len(skipped) > MOST else ''}"
-        text = f"{plural.number(len(skipped), 'link')} passed over: no link is searched or committed: {listed}."
+        count, listed = plural.number(len(skipped), "link"), plural.some(skipped, MOST)
+        text = f"{count} passed over: no link is searched or committed: {listed}."
         yield note(text, "Put the note or folder itself there, or ignore this.")
 
 

@@ -201,7 +201,7 @@ def permissions(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         )
     strangers = [path for path in _files(Path(config.vault)) if _is_strange(path)] if is_ours and scope.is_whole else []
     if strangers:
-        examples = f"{strangers[0]}{f' and {len(strangers) - 1} more' if len(strangers) > 1 else ''}"
+        examples = plural.some(list(map(str, strangers)), 1)
         yield warning(f"Not owned by you: {examples}.", f"`sudo chown -R $USER {shlex.quote(config.vault)}`")
     if not open_ones and not strangers:
         yield fine("only you can read the vault" if is_ours else "only you can read mdmem's own files")

@@ -97,8 +97,7 @@ def hook(config: Config) -> Iterator[HealthFinding]:
     package = Path(launch.__file__).parent
     broken = list(launch.damaged())
     if broken:
-        examples = f"{broken[0]}{f' and {len(broken) - 1} more' if len(broken) > 1 else ''}"
-        text = f"Damaged bytecode stops hooks or slows them down: {examples}."
+        text = f"Damaged bytecode stops hooks or slows them down: {plural.some(broken, 1)}."
         yield error(text, "`mdmem doctor --fix` removes it and recompiles.", _compile_anew)
     code = _IMPORT_ALL.format(top=str(package.parent), paths=launcher.search_path(), rooms=HOOK_ROOMS)
     result = subprocess.run([sys.executable, "-I", "-S", "-B", "-c", code], capture_output=True, text=True)

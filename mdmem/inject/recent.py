@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from itertools import accumulate, islice
 
-from mdmem import timestamps
+from mdmem import plural, timestamps
 from mdmem.inject import excerpts
 from mdmem.inject.block import Item, Section, cut
 from mdmem.search import freshness, recall, turn_groups
@@ -306,9 +306,7 @@ def listed(paths: list[str], chars: int) -> str:
     """Return as many paths as fit, at least one, and the number of others; names alone if not all paths fit."""
     names = paths if len(", ".join(paths)) <= chars else list(dict.fromkeys(map(os.path.basename, paths)))
     ends = accumulate(len(name) + len(", ") for name in names)
-    shown = max(sum(end - len(", ") <= chars for end in ends), 1)
-    more = f" and {len(names) - shown} more" if len(names) > shown else ""
-    return f"{', '.join(names[:shown])}{more}"
+    return plural.some(names, max(sum(end - len(", ") <= chars for end in ends), 1))
 
 
 def left_open(visits: list[Visit]) -> Section:

@@ -124,13 +124,10 @@ def _session_section(session: LoggedSession, digest: DigestNotes) -> Iterator[st
         citation = f" [mem:{digest.answers[session.session]}]" if session.session in digest.answers else ""
         yield f"- Outcome: {plain(session.outcome)}{citation}"
     if session.files:
-        more = f" and {len(session.files) - MAX_FILES} more" if len(session.files) > MAX_FILES else ""
-        yield f"- Changed: {_files(session.files)}{more}"
+        yield f"- Changed: {plural.some([f'`{file}`' for file in session.files], MAX_FILES)}"
     failed = [row for row in digest.failed if row.session == session.session]
     if failed:
-        yield f"- Failed: {'; '.join(f'{plain(row.title)} [mem:{row.id}]' for row in failed[:3])}" + (
-            f" and {len(failed) - 3} more" if len(failed) > 3 else ""
-        )
+        yield f"- Failed: {plural.some([f'{plain(row.title)} [mem:{row.id}]' for row in failed], 3, '; ')}"
 
 
 def plain(title: str) -> str:
