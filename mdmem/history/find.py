@@ -44,15 +44,19 @@ def deletion_of(config: Config, note_id: str) -> str:
     """Return a sentence about the commit that deleted a captured note; "" when there is none."""
     if not note.is_made_id(note_id):
         return ""
-    arguments = ("log", "-1", "--diff-filter=D", "--format=%h%x00%cs%x00%s", "HEAD", "--", f":(glob)**/*-{note_id}.md")
     try:
-        repo = repository.open_vault(config.vault)
-        commit = repository.attempt(repo, *arguments, env={"GIT_LITERAL_PATHSPECS": "0"}).out.decode("utf-8", "replace")
+        oid, time, subject = last_deletion(repository.open_vault(config.vault), f":(glob)**/*-{note_id}.md")
     except MdmemError:
         return ""
-    name, _, facts = commit.strip("\n").partition("\0")
-    day, _, subject = facts.partition("\0")
-    return f"It was deleted on {day} ({subject}): `mdmem undo {name}` brings it back." if name else ""
+    return f"It was deleted on {time[:10]} ({subject}): `mdmem undo {oid[:8]}` brings it back." if oid else ""
+
+
+def last_deletion(repo: Repository, place: str) -> tuple[str, str, str]:
+    """Return id, time (ISO 8601) and subject of the last commit that deleted files at a pathspec; "" for none."""
+    arguments = ("log", "-1", "--diff-filter=D", "--format=%H%x00%aI%x00%s", "HEAD", "--", place)
+    commit = repository.attempt(repo, *arguments, env={"GIT_LITERAL_PATHSPECS": "0"}).out.decode("utf-8", "replace")
+    oid, time, subject = commit.strip("\n").split("\0", 2) if commit else ("", "", "")
+    return oid, time, subject
 
 
 def by_id(paths: Iterable[str], name: str) -> str:

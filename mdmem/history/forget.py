@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from mdmem import plural, timestamps
 from mdmem.config import Config
-from mdmem.errors import AmbiguousError, NotFoundError
+from mdmem.errors import AmbiguousError, MdmemError, NotFoundError
 from mdmem.history import commit, find, pages, rewrite
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
@@ -120,38 +120,20 @@ def _step(config: Config, target: Target) -> RewriteStep:
     return RewriteStep(target.path, data if data is not None and _digest(data) == target.digest else None, None)
 
 
-class GoneSession(NamedTuple):
-    """A session without any note left. name: its tag, as in its folder's name.
+def deleted_session(config: Config, name: str) -> str:
+    """Return how and when a session was deleted, and how to restore it; "" when history has no such session.
 
-    time: when the last note was deleted, ISO 8601. oid, subject: of that commit.
+    name: the beginning of its id or of its folder's tag.
     """
-
-    name: str
-    time: str
-    oid: str
-    subject: str
-
-    @property
-    def sentence(self) -> str:
-        """How and when it was deleted, and how to restore it."""
-        how = {"Forget": "forgotten", "Undo:": "undone"}.get(self.subject.partition(" ")[0], "deleted")
-        when = timestamps.readable(self.time)
-        return f"The session {self.name} was {how} on {when}. `mdmem undo {self.oid[:8]}` restores its notes."
-
-
-def deleted_session(config: Config, name: str) -> GoneSession | None:
-    """Find a deleted session whose id, or folder's tag, begins with `name`; None when history has none.
-
-    Raises VaultError or GitError when the vault is not a repository that git can read.
-    """
-    if len(name) < find.MIN_ID_CHARS:
-        return None
-    repo = repository.open_vault(config.vault)
-    folder = _folder_by_trailer(repo, name) or _folder_by_tag(repo, name)
-    form = "--format=%aI%x00%H%x00%s"
-    only = ("--diff-filter=D", form, "HEAD", "--", folder)
-    last_commit = os.fsdecode(repository.attempt(repo, "log", "-1", *only).out).strip() if folder else ""
-    return GoneSession(folder.rpartition("-")[2], *last_commit.split("\0", 2)) if last_commit else None
+    try:
+        repo = repository.open_vault(config.vault)
+        folder = _folder_by_trailer(repo, name) or _folder_by_tag(repo, name) if len(name) >= find.MIN_ID_CHARS else ""
+    except MdmemError:
+        return ""
+    oid, time, subject = find.last_deletion(repo, f":(literal){folder}") if folder else ("", "", "")
+    how = {"Forget": "forgotten", "Undo:": "undone"}.get(subject.partition(" ")[0], "deleted")
+    told = f"The session {folder.rpartition('-')[2]} was {how} on {timestamps.readable(time)}."
+    return f"{told} `mdmem undo {oid[:8]}` restores its notes." if oid else ""
 
 
 def _folder_by_trailer(repo: Repository, name: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
+from mdmem import plural
 from mdmem.config import Config
 from mdmem.errors import GitError, NotFoundError, UsageError, VaultError
 from mdmem.history import changes, commit, find, forget, message, pages, past, rewrite
@@ -130,9 +131,8 @@ def apply(
     Raises what `rewrite.apply` raises.
     """
     subjects = [subject for _, subject in planned.commits]
-    others = f" and {len(subjects) - 1} more" if len(subjects) > 1 else ""
     trailers = "".join(f"Mdmem-Undoes: {oid}\n" for oid, _ in planned.commits)
-    text = f"Undo: {subjects[0] if subjects else 'nothing'}{others}\n\n{trailers}"
+    text = f"Undo: {plural.some(subjects, 1) or 'nothing'}\n\n{trailers}"
     return rewrite.apply(config, reporting(planned.steps, "Undoing", report), text, update_page, report)
 
 
@@ -151,7 +151,7 @@ def _refuse_deleted(config: Config, target: str) -> None:
     if any(journal.numbers(entry.path) for entry in entries):
         return
     if deleted := forget.deleted_session(config, target):
-        raise NotFoundError(f"There is nothing to undo: all its notes are deleted. {deleted.sentence}")
+        raise NotFoundError(f"There is nothing to undo: all its notes are deleted. {deleted}")
 
 
 def _commits(config: Config, repo: Repository, target: str, commit_id: str) -> list[tuple[str, str, str]]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from mdmem import timestamps
 from mdmem.config import Config
-from mdmem.errors import AmbiguousError, MdmemError, NotFoundError
+from mdmem.errors import AmbiguousError, NotFoundError
 from mdmem.search import index
 from mdmem.search.index.view import View
 from mdmem.vault import disk, journal, layout, note, turns
@@ -138,20 +138,12 @@ def find(config: Config, view: View, name: str, *, project: str = "") -> str:
         return term
     name_or_path = name.strip().rstrip("/")
     terms = candidates(view, name_or_path) or _of_note(config, view, name_or_path)
-    if not terms and (gone := _deletion_message(config, name_or_path)):
-        raise NotFoundError(gone)
+    if not terms:
+        from mdmem.history import forget
+
+        if deleted := forget.deleted_session(config, name_or_path):
+            raise NotFoundError(deleted)
     return only(terms, name)
-
-
-def _deletion_message(config: Config, name: str) -> str:
-    """Return the message for a deleted session: how and when, and how to restore it; "" for any other."""
-    from mdmem.history import forget
-
-    try:
-        deleted = forget.deleted_session(config, name)
-    except MdmemError:
-        return ""
-    return deleted.sentence if deleted else ""
 
 
 def candidates(view: View, name: str) -> list[str]:

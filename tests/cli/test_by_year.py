@@ -230,10 +230,10 @@ def test_a_session_by_year_is_forgotten_undone_and_purged_like_any_other(day: Da
 
     day.run("forget", SECOND[:8], "--yes")
     assert not list(disk.walk(settings.vault, BY_YEAR))
-    gone = forget.deleted_session(settings, SECOND[:8])
-    assert gone is not None
+    deleted = forget.deleted_session(settings, SECOND[:8])
+    assert f"The session {SECOND[:8]} was forgotten" in deleted
     assert BY_YEAR.rpartition("/")[2] not in (day.vault / "journal/notes-app/project.md").read_text()
-    day.run("undo", gone.oid[:8], "--yes")
+    day.run("undo", deleted.partition("mdmem undo ")[2][:8], "--yes")
     assert day.json("show", name)["path"].startswith(f"{BY_YEAR}/")
     day.run("purge", "--id", name, "--apply", "--yes")
     assert not list(day.vault.rglob(f"*-{name}.md"))

@@ -336,7 +336,7 @@ def test_a_note_that_was_forgotten_is_not_found_but_the_commit_that_brings_it_ba
     path = captured(vault, "001-000-prompt-why-7gk2q9m4x1", "prompt", "Embarrassing", folder=FOLDER)
     commit.commit(config)
     forget.apply(config, forget.plan(config, ["7gk2q9m4x1"]))
-    head = git(vault, "rev-parse", "--short", "HEAD").strip()
+    head = git(vault, "rev-parse", "--short=8", "HEAD").strip()
 
     run = CliRunner().invoke(cli, ["--vault", str(vault), command, "mem:7gk2q9m4x1"])
     assert isinstance(run.exception, NotFoundError)
