@@ -85,10 +85,9 @@ def _explained(error: OSError) -> tuple[str, int]:
         return f"the output cannot be written ({error.strerror or error}).", 1
     if problem := _vault_problem(error):
         return problem, VaultError.exit_code
-    name = str(error.filename or "")
-    place = f" ({name})" if name and not name.endswith(".tmp") else ""  # a temporary file's name says nothing
-    cause = f"{error.strerror or error}{place}"
-    return f"{cause}. `mdmem doctor` may find the cause; `--debug` shows a traceback.", 1
+    from mdmem.views import wording
+
+    return f"{wording.cause(error)}. `mdmem doctor` may find the cause; `--debug` shows a traceback.", 1
 
 
 def _output_is_shut() -> bool:

@@ -294,11 +294,11 @@ def candidates(config: Config, place: Project) -> list[MovedProject]:
     moved = []
     for name in layout.projects(config.vault):
         page = f"journal/{name}/{journal.PROJECT_PAGE}"
-        identities = projects.identities(config, name)
+        meta = projects.front_matter_of(config, name)
+        identities = projects.identities_in(meta)
         if any(not identity.startswith(_PATH) for identity in identities):
             continue
-        root = str(note.load(config.vault, page).meta.get("root") or "")
-        folders = [identity.removeprefix(_PATH) for identity in identities] or [root]
+        folders = [identity.removeprefix(_PATH) for identity in identities] or [str(meta.get("root") or "")]
         if all(folder and not Path(folder).expanduser().is_dir() for folder in folders):
             moved.append(MovedProject(name, folders[0], page))
     folder_name = Path(place.root).name.lower()
