@@ -374,7 +374,6 @@ def test_every_agent_can_be_registered_looked_at_and_taken_out(home: Path, agent
     assert Path(change.path).is_relative_to(home)
     assert registration.status(agent).state == "registered"
     assert registration.status(agent).vault == "/home/dev/my notes"
-    assert registration.status(agent, vault="").state == "outdated"
     assert registration.register(agent, vault="/home/dev/my notes").action == "unchanged"
     assert registration.unregister(agent).action == "deleted"
     assert registration.status(agent).state == "absent"

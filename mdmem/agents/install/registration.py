@@ -143,10 +143,8 @@ def _remove_entries(known_agent: KnownAgent, file: SettingsFile, change: Setting
     return change._replace(backup=file.backup())
 
 
-def status(agent: str, scope: str = "user", *, vault: str | None = None) -> Status:
+def status(agent: str, scope: str = "user") -> Status:
     """Return how `agent` is registered in `scope`; an unreadable file is a state, not an error.
-
-    vault: the vault that the commands should name; by default the one that they name.
 
     Raises UsageError when there is no such agent or scope.
     """
@@ -158,9 +156,7 @@ def status(agent: str, scope: str = "user", *, vault: str | None = None) -> Stat
         if not command_lines or file.text is None:
             return row
         named_vault = _vault(command_lines)
-        text = _registered(
-            known_agent, file.text, file.path, named_vault if vault is None else vault, shared=scope == "project"
-        )
+        text = _registered(known_agent, file.text, file.path, named_vault, shared=scope == "project")
     except ConfigError as error:
         return row._replace(state="unreadable", problem=str(error))
     problem = switches.problem(known_agent, path, file.text) or trust.unreviewed(agent, path, file.text)
