@@ -147,6 +147,7 @@ def _tool(at: Capture) -> Outcome:
         return pass_over(at, pending.PRIVATE)
     if aliases.resolve(at.event.tool, {})[0] in _LOADING:
         _learn_mentioned(at)
+    _learn_beside(at)
     if not exclusions.takes_tool(at.config, at.event.tool):
         return pass_over(at, pending.EXCLUDED_TOOL)
     from mdmem.capture import tool_run
@@ -156,6 +157,14 @@ def _tool(at: Capture) -> Outcome:
 
 _LOADING = ("Skill", "Agent", "Task")
 """Tools that make an agent read files without a hook of their own."""
+
+
+def _learn_beside(at: Capture) -> None:
+    """Remember private sections of the instruction files beside a file that the agent reads or changes."""
+    from mdmem.capture import remembered
+
+    if not remembered.learn(at, remembered.beside(at)):
+        turn.withhold(at)
 
 
 def _learn_mentioned(at: Capture) -> None:

@@ -86,11 +86,33 @@ def learn_from(at: Capture) -> bool:
 
         texts |= files_on_disk.not_shown(event, at.rules.tags)
     values = _excluded_values(at, run)
+    told = beside(at)
     if not (privacy.may_hold_private(texts, at.rules) or privacy.may_name_secret(texts, at.rules)):
-        return learn(at, (), values)
+        return learn(at, told, values)
     origin = "prompt" if event.prompt else "assistant" if event.message else "tool"
     cleaned = privacy.clean(window.Window(at.rules).narrow(texts), rules=at.rules, origin=origin)
-    return learn(at, cleaned.spans, (*cleaned.secrets, *values))
+    return learn(at, (*told, *cleaned.spans), (*cleaned.secrets, *values))
+
+
+def beside(at: Capture) -> tuple[str, ...]:
+    """Return the private text of instruction files beside a tool's file, in folders below the session's.
+
+    Agents load these with the first file that they read or change there, and no hook tells.
+    """
+    tool_input, root = at.event.tool_input, at.event.cwd.rstrip("/")
+    if not (at.live and root and isinstance(tool_input, dict)):
+        return ()
+    for key in _PATHS:
+        if isinstance(path := tool_input.get(key), str):
+            folder = os.path.dirname(os.path.join(root, path))
+            if folder.startswith(f"{root}/"):
+                from mdmem.capture.tools import instructions
+
+                return instructions.beside(folder, root, at.rules)
+    return ()
+
+
+_PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "target_file", "path")
 
 
 def _excluded_values(at: Capture, run: dict[str, Any]) -> tuple[str, ...]:

@@ -542,6 +542,29 @@ def test_what_is_private_in_an_agents_instructions_is_masked_in_its_sessions(
     assert leaks(left()) == []
 
 
+@pytest.mark.parametrize("name", ["app/CLAUDE.md", "app/dates/AGENTS.md", "app/.claude/CLAUDE.md"])
+@pytest.mark.parametrize("fields", [{}, {"agent_id": "a1", "agent_type": "Explore"}])
+def test_what_is_private_in_instructions_beside_a_file_that_is_read_is_masked_from_then_on(
+    vault: Path, tmp_path: Path, left: Callable[[], bytes], name: str, fields: dict[str, str]
+) -> None:
+    work = tmp_path / "work"
+    (work / name).parent.mkdir(parents=True, exist_ok=True)
+    (work / name).write_text(f"The account is <private>{SECRET}</private>; never show it.\n")
+    source = work / "app" / "dates" / "parse.py"
+    source.parent.mkdir(parents=True, exist_ok=True)
+    shown = {"filePath": str(source), "content": "x = 1", "numLines": 1, "startLine": 1, "totalLines": 1}
+    reading = {"tool_name": "Read", "tool_input": {"file_path": str(source)}, "tool_use_id": "toolu_2"}
+
+    capture(prompt("log in and look", cwd=str(work)))
+    response = {"type": "text", "file": shown}
+    capture(payload("PostToolUse", cwd=str(work), prompt_id="prompt-1", tool_response=response, **reading, **fields))
+    (work / name).unlink()
+    capture(stop(f"Logged in as {SECRET.upper()}.", cwd=str(work)))
+
+    assert len([path for path in notes(vault) if "journal" in path.parts]) == (2 if fields else 3)
+    assert leaks(left()) == []
+
+
 def test_what_is_private_in_the_memory_that_an_agent_keeps_itself_is_masked_in_its_sessions(
     vault: Path, tmp_path: Path, left: Callable[[], bytes]
 ) -> None:

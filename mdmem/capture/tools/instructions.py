@@ -31,6 +31,18 @@ def of_session(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
     return _private_in(paths, rules)
 
 
+def beside(folder: str, root: str, rules: privacy.Rules) -> tuple[str, ...]:
+    """Return the private text of the instruction files in a folder and those above it, up to the project's `root`.
+
+    Agents load these with the first file that they read or change there.
+    """
+    paths: list[str] = []
+    while len(folder) > len(root) and len(paths) < _MOST_PATHS:
+        paths += [f"{folder}/{name}" for name in _INSTRUCTIONS]
+        folder = os.path.dirname(folder)
+    return _private_in(paths, rules)
+
+
 def _below(folder: str) -> list[str]:
     """Return the Markdown files in a folder of rules and below it; [] when there is none."""
     paths: list[str] = []
