@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 import shlex
 from typing import NamedTuple
@@ -108,7 +109,7 @@ class CommitGate:
         """Check a file's name and text; None when the privacy rules would change neither.
 
         Outside notes, for example in mdmem.toml, an unclosed tag counts as a mention; secrets after it are still found.
-        Of a file that is not text, such as an image, only the name is checked.
+        Of a file that is not text, such as an image, only the name and pairs of private tags are checked.
         """
         if people.clean_path(self._rules, path, data) != path:
             return HeldBack(path, 1, FILE_NAME)
@@ -117,8 +118,10 @@ class CommitGate:
         if layout.archived_in(path) and packed.parse(data):
             return self._look_inside(path, data)
         is_note = path.endswith(MARKDOWN)
+        if not is_note and data[:2] in _UTF16:
+            data = data.decode("utf-16", "replace").encode("utf-8", "replace")
         if not is_note and not _is_text(data):
-            return None
+            return self._look_for_tags(path, data.decode("utf-8", "replace"))
         if b"\0" in data:
             return HeldBack(path, data[: data.index(b"\0")].count(b"\n") + 1, NUL)
         text = data.decode("utf-8", "replace")
@@ -131,6 +134,13 @@ class CommitGate:
         findings = privacy.clean(text, rules=rules, origin=origin, explain=True).findings
         first = min(findings, key=lambda finding: finding.line, default=None)
         return HeldBack(path, first.line if first else 1, first.rule if first else "unknown")
+
+    def _look_for_tags(self, path: str, text: str) -> HeldBack | None:
+        """Check what a file that is not text says between private tags, such as an image's description."""
+        if not privacy.may_hold_private([text], self._mentions):
+            return None
+        spans = privacy.clean(text, rules=self._mentions).spans
+        return HeldBack(path, 1, "private-tag") if any(map(str.strip, spans)) else None
 
     def is_known(self, data: bytes, before: bytes) -> bool:
         """Whether a private section of the file is also in its earlier content."""
@@ -190,8 +200,10 @@ def _origin(target: str) -> str:
 
 
 def _is_text(data: bytes) -> bool:
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return b"\0" not in data
+    """Whether a file is text in any encoding of one byte per letter."""
+    return len(data.translate(None, _NO_TEXT)) == len(data)
+
+
+_NO_TEXT = bytes(code for code in range(32) if code not in b"\t\n\v\f\r\x1b\b\a")
+"""Control characters that no text has."""
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
