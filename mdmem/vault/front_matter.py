@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MAX_CHARS = 64 * 1024
 """Longer front matter is not read."""
 
-NO = frozenset(["false", "no", "off", "0"])
+NO = frozenset(["false", "no", "off", "n", "0"])
 """Values that mean no."""
 
 TIMES = frozenset(["created", "started", "ended", "updated"])
@@ -187,16 +187,21 @@ def read(header: str) -> tuple[dict[str, Any], str | None]:
     return yaml_loader.load(header)
 
 
+def is_yes(value: str) -> bool:
+    """Whether the value of `private` in front matter, which may be a count, makes the note private."""
+    word = value.strip().lower()
+    return bool(word) and word not in NO and not word.isdigit()
+
+
 def private_switches(header: str) -> dict[str, Any]:
     """Return the privacy switches in unreadable front matter; in doubt the note is private."""
     import re
 
     switches: dict[str, Any] = {}
     for name, value in re.findall(r"(?i)(?<![\w-])(private|sync)[\"']?\s*:\s*[\"']?([^\s,}\"'#]*)", header):
-        word = value.lower()
-        if name.lower() == "sync" and word in NO:
+        if name.lower() == "sync" and value.lower() in NO:
             switches["sync"] = False
-        elif name.lower() == "private" and word and word not in NO and not word.isdigit():
+        elif name.lower() == "private" and is_yes(value):
             switches["private"] = True
     return switches
 

@@ -7,6 +7,7 @@ index, injection and the servers call this module first.
 from __future__ import annotations
 
 from mdmem import config, privacy
+from mdmem.vault import front_matter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,15 +18,23 @@ if TYPE_CHECKING:
 
 _HEAD_CHARS = 4096
 _EDGE_CHARS = 8192
-_YES = ("true", "yes", "on")
 
 
 def keeps_private(meta: Mapping[str, object]) -> bool:
-    """Whether front matter marks the note as private: `private: true`, `yes` or `on`.
+    """Whether front matter marks the note as private: `private: true`, or the tag `private`.
 
-    A number is the count of sections kept out of a captured note, and does not make the rest private.
+    In doubt it does: any value does but "no" and the like. A number is the count of sections kept out of a captured
+    note, and does not make the rest private.
     """
-    return any(str(meta[key]).strip().lower() in _YES for key in meta if str(key).lower() == "private")
+    for key, value in meta.items():
+        name = str(key).lower()
+        if name == "private" and front_matter.is_yes(str(value or "")):
+            return True
+        if name in ("tags", "tag") and "private" in str(value).lower():
+            tags = value if isinstance(value, list) else str(value).replace(",", " ").split()
+            if any(str(tag).strip("# ").lower() == "private" for tag in tags):
+                return True
+    return False
 
 
 def is_captured(parsed: note.Parsed) -> bool:

@@ -44,7 +44,13 @@ def test_a_hand_written_note_with_something_private_is_in_no_commit(vault: Path,
     assert "notes/plan.md" not in head_files(vault)
 
 
-@pytest.mark.parametrize("line", ["private: true", "private: yes", "private: on", "Private: True", "PRIVATE: YES"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "private: true", "private: yes", "private: on", "Private: True", "PRIVATE: YES", "private: y", "private: x",
+        "private: ja", "tags: [private]", "tags: [home, Private]", "tags:\n  - private", "tags: '#private, home'",
+    ],
+)  # fmt: skip
 def test_a_note_that_says_it_is_private_stays_on_this_machine(vault: Path, line: str, tmp_path: Path) -> None:
     settings = start(vault)
     put(vault, "notes/diary.md", f"---\n{line}\n---\n\nwalrus\n")
@@ -62,7 +68,48 @@ def test_a_count_of_private_sections_makes_no_note_private() -> None:
     assert not people.keeps_private({"private": 2})
     assert not people.keeps_private({"private": 1})
     assert not people.keeps_private({"private": "no"})
+    assert not people.keeps_private({"private": None})
+    assert not people.keeps_private({"private": False, "tags": ["private-api", "not private"]})
     assert not people.keeps_private({})
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "<private>\nwalrus\n</private>\n".encode("utf-16"),
+        "[private]walrus[/private]".encode("utf-16-be").join([b"\xfe\xff", b""]),
+        "f\xfcr <private>walrus</private>".encode("latin-1"),
+        f"f\xfcr {SECRET}".encode("latin-1"),
+        f"key\t{SECRET}\r\n".encode("utf-16"),
+        b"\x89PNG\r\n\x1a\n\0\0\0\rtEXtComment\0<private>walrus</private>\xff\0",
+    ],
+)
+def test_a_file_beside_notes_with_something_private_is_in_no_commit_whatever_its_encoding(
+    vault: Path, data: bytes
+) -> None:
+    settings = start(vault)
+    put(vault, "notes/open.md", "seal\n")
+    (vault / "notes" / "list.txt").write_bytes(data)
+
+    (held,) = commit.commit(settings).held_back
+
+    assert held.path == "notes/list.txt"
+    assert "notes/list.txt" not in head_files(vault)
+
+
+@pytest.mark.parametrize(
+    "data",
+    ["f\xfcr alle".encode("latin-1"), "fine\n".encode("utf-16"), b"\x89PNG\0 <private>\0", bytes(range(256)) * 9],
+)
+def test_a_file_beside_notes_without_anything_private_is_committed_whatever_its_encoding(
+    vault: Path, data: bytes
+) -> None:
+    settings = start(vault)
+    put(vault, "notes/open.md", "seal\n")
+    (vault / "notes" / "list.txt").write_bytes(data)
+
+    assert not commit.commit(settings).held_back
+    assert "notes/list.txt" in head_files(vault)
 
 
 @pytest.mark.parametrize("name", [f"notes/{SECRET}.md", f"{SECRET}/a.md", "notes/[private] walrus.md"])
