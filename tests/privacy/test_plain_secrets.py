@@ -103,6 +103,17 @@ CODED = b64encode(b"\0ana\0swordfish").decode()
         "bcrypt.hash('{}', 10)",
         'KeyStore.getInstance("JKS").load(is, "{}".toCharArray());',
         "jarsigner -keystore k.jks -storepass {} a.jar alias",
+        "skopeo login -u ana -p {} registry.example.org",
+        "couchbase-cli bucket-list -c db -u ana -p {}",
+        "cbq -u ana -p {} -e db",
+        "docker secret create db - <<< {}",
+        "gcloud secrets versions add db --data-file=- <<< {}",
+        "RUN NPM_TOKEN={} npm ci",
+        "make && NPM_TOKEN={} npm publish",
+        "cd web; NPM_TOKEN={} npm publish",
+        "if test -f a; then ACCESS_TOKEN={} ./run; fi",
+        "Step 4/9 : ARG NPM_TOKEN={}\n ---> Running in 3a",
+        "#9 [4/9] RUN NPM_TOKEN={} npm ci",
         "useradd -p $(openssl passwd -1 {}) ana",
         "poetry config http-basic.acme ana {}",
         "open -u ana,{} ftp.example.org",
@@ -277,6 +288,13 @@ def test_every_code_of_a_list_of_recovery_codes_is_masked(text: str) -> None:
     stored = clean(text.format("4f7k9-d2m3x", "8h3p1-q6w7z", "k2v9x-m5t1r"), origin="tool").value
 
     assert stored == text.format(*["[REDACTED]"] * 3)
+
+
+@pytest.mark.parametrize("mark", ["", "- ", "1. "])
+def test_codes_of_two_words_are_masked_whole_though_one_has_no_digit(mark: str) -> None:
+    stored = clean(f"Backup codes:\n{mark}8bgq 3tum\n{mark}lvmz 2frk\n{mark}9xwt qecl\n", origin="tool").value
+
+    assert stored == "Backup codes:\n" + f"{mark}[REDACTED] [REDACTED]\n" * 3
 
 
 def test_codes_of_letters_alone_are_masked_in_groups_of_one_length() -> None:

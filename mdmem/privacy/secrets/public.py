@@ -56,6 +56,11 @@ def is_public(text: str, start: int, end: int, run: str) -> bool:
         return True
     if len(run) == 26 and run.startswith("01") and run.isupper():
         return True  # a ULID, an id that begins with a timestamp
+    if run[:2] == "Q1" and end - start in (29, 30) and text[start - 2 : start] in ("C:", "Z:"):
+        return True  # a checksum in Alpine's list of packages
+    folder, _, last = run.rstrip("/").rpartition("/")
+    if folder.endswith(("/message", "/thread")) and len(last) == 32 and last.isupper():
+        return True  # a message in the archive of a mailing list
     if text.startswith("?=", end) or (run[:2] == "0x" and not run.strip(_NUMBER)):
         return True
     return (

@@ -33,6 +33,7 @@ _NO_ASSIGNMENTS = ("==", "=~", "?.", "??", "!!", "<=>", "||")
 _COMPARISONS = ("===", "!==", "==", "!=", ".equals(", ".equalsignorecase(", "eq ", "-eq ")
 _LINE_HEADS = frozenset((
     "", "(", "export", "set", "env", "arg", "-", "+", "++", "+++", "declare", "setenv", "*", ">", "$", "#", "//", ";",
+    "run",
 ))  # fmt: skip
 _BEFORE_SETTINGS = (
     " -e ", "--env ", "-- env ", "-var ", "-var '", "-var=", "-var='", '-var="', "--build-arg ", "--set ",
@@ -42,6 +43,9 @@ _BEFORE_SETTINGS = (
     "environment=", " env ", " echo ", "set-env-vars \"", "set-env-vars '",
 )  # fmt: skip
 """Command options with a setting as argument, whose value cannot be a variable."""
+
+_BEFORE_VARIABLES = ("&& ", "|| ", "; ", "] run ", ": run ", ": arg ", ": env ", "] arg ", "then ", "-e ")
+"""What precedes a variable for one command of a shell, or in a step of a container's build."""
 
 _LONGEST_HEADS = 12
 _OBJECTS = ("self.", "this.", "cls.")
@@ -113,8 +117,10 @@ class Name:
         return self.text[self.start : self.end].isupper() or self.text.startswith("TF_VAR_", self.start)
 
     def is_given(self) -> bool:
-        """Whether the name follows what takes a setting, as a command's option: `docker run -e NAME=…`."""
+        """Whether the name follows what takes a setting, as an option of a command, or `make && NAME=…`."""
         if self.low.endswith(_BEFORE_SETTINGS, 0, self.outer()):
+            return True
+        if self.low.endswith(_BEFORE_VARIABLES, 0, self.start) and self.is_shouted():
             return True
         line = self.line_before()
         return len(line) < LONGEST_LINE and line.startswith("environment=")

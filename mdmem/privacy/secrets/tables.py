@@ -314,11 +314,12 @@ def _codes_of_line(at: int, line: str, *, is_sentence: bool = False) -> Iterator
     """
     spans: list[Span] = []
     place = 0
+    sizes = () if is_sentence else {len(part) for part in line.split() if _is_code(part)}  # of `8bgq etum`
     for word in line.split():
         place = line.index(word, place)
         core = word.strip(_CODE_SIGNS)
         if core and not (core.isdigit() and word[-1] in ".)") and core.lower() not in _BETWEEN_CODES:
-            if not _is_code(core):
+            if not (_is_code(core) or (len(core) in sizes and core.isalpha() and core.isascii())):
                 spans = [span for span in spans if is_sentence and span[1] - span[0] >= _SHORTEST_OF_SENTENCE]
                 break
             start = at + place + word.index(core)
