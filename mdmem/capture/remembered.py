@@ -99,12 +99,12 @@ def beside(at: Capture) -> tuple[str, ...]:
 
     Agents load these with the first file that they read or change there, and no hook tells.
     """
-    tool_input, root = at.event.tool_input, at.event.cwd.rstrip("/")
+    tool_input, root = at.event.tool_input, (at.project.worktree or at.event.cwd).rstrip("/")
     if not (at.live and root and isinstance(tool_input, dict)):
         return ()
     for key in _PATHS:
         if isinstance(path := tool_input.get(key), str):
-            folder = os.path.dirname(os.path.join(root, path))
+            folder = os.path.dirname(os.path.join(at.event.cwd, path))
             if folder.startswith(f"{root}/"):
                 from mdmem.capture.tools import instructions
 

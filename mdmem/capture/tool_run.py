@@ -36,7 +36,7 @@ def keep(at: Capture) -> Outcome:
 
         files_read = files_on_disk.not_shown(event, at.rules.tags)
         source |= files_read
-        if files_read and goes_on(event.tool_response):
+        if files_read and (goes_on(event.tool_response) or _passes_on(event.tool_input)):
             _learn_of(files_read, at)
     identity = _identity(event)
     is_list = identity[:1] == (_TODO,)
@@ -65,13 +65,28 @@ def keep(at: Capture) -> Outcome:
 
 
 def _learn_of(files_read: dict[str, list[str]], at: Capture) -> None:
-    """Remember what is private in the files of a command that goes on: what it prints comes later, without its name."""
+    """Remember what is private in the files of a command that goes on or writes: it comes later, without its name."""
     from mdmem.capture import remembered, turn
 
     texts = [text for contents in files_read.values() for text in contents]
     spans = [span for text in texts for span in privacy.clean(text, rules=at.rules, origin="tool").spans]
     if not remembered.learn(at, tuple(spans)):
         turn.withhold(at)
+
+
+def _passes_on(tool_input: Any) -> bool:
+    """Whether a command writes what it reads to another file: `grep … plan.md > out.txt`, `cp plan.md b.md`."""
+    command = tool_input.get("command", tool_input.get("cmd")) if isinstance(tool_input, dict) else None
+    if isinstance(command, list):
+        command = " ".join([word for word in command if isinstance(word, str)])
+    if not isinstance(command, str):
+        return False
+    for redirection in ("2>&1", "2>", ">/dev/null", "> /dev/null"):
+        command = command.replace(redirection, "")
+    return ">" in command or not _WRITING.isdisjoint(command.split())
+
+
+_WRITING = frozenset(("cp", "dd", "install", "ln", "mv", "rsync", "split", "csplit", "tee"))
 
 
 def _as_typed(answer: Any) -> Any:

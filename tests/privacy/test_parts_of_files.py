@@ -97,6 +97,22 @@ def test_a_command_that_runs_in_another_folder_shows_files_of_that(vault: Path, 
     assert "4711904226" not in stored(vault)
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["sed -n 3,4p plan.md > out.txt", "cp plan.md out.txt && sed -i 1,2d out.txt", "tail -4 plan.md | tee out.txt"],
+)
+def test_what_a_command_wrote_from_a_private_section_is_masked_when_that_file_is_shown(
+    vault: Path, folder: Path, command: str
+) -> None:
+    run(folder, "Bash", {"command": command}, {"stdout": ""})
+    (folder / "out.txt").write_text("alpha walrus code\nbeta 4711904226\n")
+    run(folder, "Bash", {"command": "cat out.txt"}, {"stdout": "alpha walrus code\nbeta 4711904226"}, "toolu_2")
+
+    assert "out.txt" in stored(vault)
+    assert "walrus" not in stored(vault)
+    assert "4711904226" not in stored(vault)
+
+
 @pytest.mark.parametrize("name", ["BashOutput", "TaskOutput"])
 def test_what_a_command_in_the_background_shows_later_is_masked(vault: Path, folder: Path, name: str) -> None:
     run(folder, "Bash", {"command": "sleep 9; tail -3 plan.md"}, {"stdout": "", "backgroundTaskId": "b1"})
