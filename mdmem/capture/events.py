@@ -161,10 +161,13 @@ _LOADING = ("Skill", "Agent", "Task")
 
 def _learn_beside(at: Capture) -> None:
     """Remember private sections of the instruction files beside a file that the agent reads or changes."""
-    from mdmem.capture import remembered
+    from mdmem.capture.tools import files_on_disk
 
-    if not remembered.learn(at, remembered.beside(at)):
-        turn.withhold(at)
+    if at.live and files_on_disk.instructions_beside(at.event, at.project.worktree):
+        from mdmem.capture import remembered
+
+        if not remembered.learn(at, remembered.beside(at)):
+            turn.withhold(at)
 
 
 def _learn_mentioned(at: Capture) -> None:

@@ -95,24 +95,15 @@ def learn_from(at: Capture) -> bool:
 
 
 def beside(at: Capture) -> tuple[str, ...]:
-    """Return the private text of instruction files beside a tool's file, in folders below the session's.
+    """Return the private text of instruction files beside a tool's file; see `files_on_disk.instructions_beside`."""
+    from mdmem.capture.tools import files_on_disk
 
-    Agents load these with the first file that they read or change there, and no hook tells.
-    """
-    tool_input, root = at.event.tool_input, (at.project.worktree or at.event.cwd).rstrip("/")
-    if not (at.live and root and isinstance(tool_input, dict)):
+    paths = files_on_disk.instructions_beside(at.event, at.project.worktree) if at.live else []
+    if not paths:
         return ()
-    for key in _PATHS:
-        if isinstance(path := tool_input.get(key), str):
-            folder = os.path.dirname(os.path.join(at.event.cwd, path))
-            if folder.startswith(f"{root}/"):
-                from mdmem.capture.tools import instructions
+    from mdmem.capture.tools import instructions
 
-                return instructions.beside(folder, root, at.rules)
-    return ()
-
-
-_PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "target_file", "path")
+    return instructions.private_in(paths, at.rules)
 
 
 def _excluded_values(at: Capture, run: dict[str, Any]) -> tuple[str, ...]:

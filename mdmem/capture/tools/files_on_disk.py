@@ -62,6 +62,32 @@ def not_shown(event: Event, tags: tuple[str, ...]) -> dict[str, list[str]]:
     return {key: texts for key, texts in contents.items() if texts}
 
 
+INSTRUCTIONS = (
+    "CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", "AGENTS.md", "GEMINI.md", ".github/copilot-instructions.md",
+)  # fmt: skip
+"""Instruction files loaded from the working directory and the folders above it: all that `install.known` lists."""
+_PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "target_file", "path")
+_MOST_FOLDERS = 8
+
+
+def instructions_beside(event: Event, root: str) -> list[str]:
+    """List the instruction files in the folder of a tool's file, and in those above it up to the project's root.
+
+    Agents load them with the first file that they read or change there, and no hook tells.
+    """
+    given = event.tool_input if isinstance(event.tool_input, dict) else {}
+    named = [path for key in _PATHS if isinstance(path := given.get(key), str)]
+    root = root.rstrip("/")
+    folder = os.path.dirname(os.path.join(event.cwd, storable(named[0]))) if named and root else ""
+    paths: list[str] = []
+    for _ in range(_MOST_FOLDERS):
+        if not folder.startswith(f"{root}/") or "\0" in folder:
+            break
+        paths += [path for name in INSTRUCTIONS if os.access(path := f"{folder}/{name}", os.R_OK)]
+        folder = os.path.dirname(folder)
+    return paths
+
+
 def _before(paths: list[str]) -> Iterator[bytes]:
     from mdmem.capture.tools import unnamed_files
 

@@ -6,6 +6,7 @@ import os
 
 from mdmem import agents, config, files, privacy
 from mdmem.agents import aliases
+from mdmem.capture.tools.files_on_disk import INSTRUCTIONS
 from mdmem.privacy.text import storable
 
 TYPE_CHECKING = False
@@ -20,7 +21,7 @@ def of_session(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
     paths = [f"{home}/{path}" for path in _OWN_INSTRUCTIONS] + [f"{agent_folder}/{name}" for name in _IN_OWN_FOLDER]
     tops = [agent_folder]
     while os.path.isabs(folder) and len(paths) < _MOST_PATHS:
-        paths += [f"{folder}/{name}" for name in _INSTRUCTIONS]
+        paths += [f"{folder}/{name}" for name in INSTRUCTIONS]
         tops.append(f"{folder}/.claude")
         parent = os.path.dirname(folder)
         folder = parent if parent != folder else ""
@@ -28,19 +29,7 @@ def of_session(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
         paths += [path for name in _RULES for path in _below(f"{top}/{name}")]
     if event.transcript:  # Claude Code keeps its own memory of the project beside its transcripts
         paths += _below(f"{os.path.dirname(event.transcript)}/memory")
-    return _private_in(paths, rules)
-
-
-def beside(folder: str, root: str, rules: privacy.Rules) -> tuple[str, ...]:
-    """Return the private text of the instruction files in a folder and those above it, up to the project's `root`.
-
-    Agents load these with the first file that they read or change there.
-    """
-    paths: list[str] = []
-    while len(folder) > len(root) and len(paths) < _MOST_PATHS:
-        paths += [f"{folder}/{name}" for name in _INSTRUCTIONS]
-        folder = os.path.dirname(folder)
-    return _private_in(paths, rules)
+    return private_in(paths, rules)
 
 
 def _below(folder: str) -> list[str]:
@@ -70,7 +59,7 @@ def mentioned(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
     for name in filter(None, names):
         base = name.replace(":", "/")
         paths += [f"{top}/{form.format(base)}" for top in tops for form in _NAMED]
-    return _private_in(paths, rules)
+    return private_in(paths, rules)
 
 
 _NAME_KEYS = ("skill", "command", "subagent_type")
@@ -108,7 +97,7 @@ _EDITOR = "<ide_"
 """Start of the elements in which an editor says what is open."""
 
 
-def _private_in(paths: list[str], rules: privacy.Rules) -> tuple[str, ...]:
+def private_in(paths: list[str], rules: privacy.Rules) -> tuple[str, ...]:
     """Return the private text of files, and of those they mention with an `@`, up to `_HOPS` hops away."""
     spans: tuple[str, ...] = ()
     looked_into = set(paths)
@@ -130,10 +119,6 @@ def _private_in(paths: list[str], rules: privacy.Rules) -> tuple[str, ...]:
     return spans
 
 
-_INSTRUCTIONS = (
-    "CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", "AGENTS.md", "GEMINI.md", ".github/copilot-instructions.md",
-)  # fmt: skip
-"""Instruction files loaded from the working directory and the folders above it: all that `install.known` lists."""
 _OWN_INSTRUCTIONS = (".claude/CLAUDE.md", ".codex/AGENTS.md", ".gemini/GEMINI.md")
 """The user's own instruction files, below the home folder; some agents load those of another."""
 _IN_OWN_FOLDER = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", "copilot-instructions.md")
