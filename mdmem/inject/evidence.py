@@ -44,6 +44,10 @@ class Bar(Value):
     coverage: float
     lead: float = 1.0
 
+    def of_more(self, coverage: float) -> Bar:
+        """Return this bar with at least a coverage."""
+        return Bar(self.words, self.weight, max(self.coverage, coverage), self.lead)
+
     def is_met(self, answer: Answer, lead: float) -> bool:
         """Whether an answer is good enough. lead: its score as a multiple of the next one's.
 
@@ -162,7 +166,7 @@ def bars(shape: Shape, *, is_foreign: bool = False) -> tuple[Bar, ...]:
     if grade == POSSIBLE and general.asks_whether(_question(shape)):
         return _WHOLE
     if grade == LIKELY and general.asks_why_in_general(_question(shape)):
-        return tuple(bar for bar in _LIKELY if bar.coverage >= _MOST)
+        return tuple(bar.of_more(_MOST) for bar in _LIKELY)
     if in_english and not is_foreign:
         return in_english
     likely = _UNSPACED if shape.language in UNSPACED else _FOREIGN
@@ -253,8 +257,8 @@ def _chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer
     lead = _lead(first, answers)
     enough = bars(shape, is_foreign=_is_foreign(first)) + _more_bars(shape, first)
     if first.is_of_others:
-        enough = tuple(bar for bar in enough if bar.coverage >= _OF_OTHERS)
-    top = [answer for answer in answers if answer.score >= (AS_GOOD if answer.coverage >= ALL else ALIKE) * first.score]
+        enough = tuple(bar.of_more(_OF_OTHERS) for bar in enough)
+    top = [answer for answer in answers if answer.score >= _share_of_best(answer, first) * first.score]
     if not any(bar.is_met(answer, lead) for bar in enough for answer in top):
         return [], "too little in common with what is asked"
     shown = [answer for answer in close if answer.weight >= RARE * first.weight or _goes_on(answer, first)]
@@ -264,6 +268,13 @@ def _chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer
 
 
 _BELOW = "well below the best"
+
+
+def _share_of_best(answer: Answer, first: Answer) -> float:
+    """Return the share of the best score with which an answer is evidence too: less in the same session."""
+    if answer.folder == first.folder != "":
+        return GAP
+    return AS_GOOD if answer.coverage >= ALL else ALIKE
 
 
 def _outweighed(answer: Answer, answers: Sequence[Answer]) -> bool:
@@ -291,7 +302,7 @@ def _more_bars(shape: Shape, first: Answer) -> tuple[Bar, ...]:
     bars: tuple[Bar, ...] = ()
     if shape.grade == LIKELY and first.hits[0].kind != "observation":
         is_general = general.asks_why_in_general(_question(shape))
-        bars += tuple(bar for bar in _ONE_SAID if bar.coverage >= _MOST or not is_general)
+        bars += tuple(bar.of_more(_MOST if is_general else 0.0) for bar in _ONE_SAID)
     if shape.grade == POSSIBLE and "again" in shape.words.split():
         bars += _BACK
     question = _question(shape)

@@ -75,9 +75,26 @@ def test_a_general_question_gets_what_a_person_keeps_about_it(vault: Path, there
         ("why are japanese fonts noto?", "Noto Sans"),
         ("how can i write to all zones in staging", "8443"),
         ("the thing with the japanese fonts", "Noto Sans"),
+        ("wasn't the rev9 header sticky?", "header is sticky"),
     ],
 )
 def test_a_question_about_what_is_ours_gets_the_turn_that_says_it(
     vault: Path, there: Path, prompt: str, answer: str
 ) -> None:
     assert answer in block(vault, there, prompt)
+
+
+def test_a_question_is_answered_by_all_that_its_session_says(vault: Path, there: Path) -> None:
+    talk = Talk(vault, there, "00000099-19fa-41d2-8238-13269b9b3ca0")
+    talk.now += 86_400 * 9
+    talk.says("couriers keep walking through gates that are shut, please look into how the routes are found")
+    talk.edits("gate.c")
+    talk.answers(
+        "## What was wrong\n\nRoutes only looked at walls. A shut gate is a property of its tile, so the search took "
+        "it for floor.\n\n## Fix\n\n- shut gates block movement\n- couriers with a key may still go through one, by "
+        "opening it; they now pay **3 extra points** for it\n\nAll four tests of the routes pass."
+    )
+    talk.says("perfect, the others look so sad")
+    talk.answers("They will wait behind the gate until somebody opens it.")
+
+    assert "3 extra points" in block(vault, there, "how much does opening a gate cost a courier")
