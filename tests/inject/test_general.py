@@ -76,6 +76,7 @@ def test_a_general_question_gets_what_a_person_keeps_about_it(vault: Path, there
         ("how can i write to all zones in staging", "8443"),
         ("the thing with the japanese fonts", "Noto Sans"),
         ("wasn't the rev9 header sticky?", "header is sticky"),
+        ("wie viele zones sind in staging", "8443"),
     ],
 )
 def test_a_question_about_what_is_ours_gets_the_turn_that_says_it(

@@ -103,9 +103,10 @@ def is_of_the_work_at_hand(words: list[str], topic: list[str], grade: int) -> bo
     used = frozenset(words)
     if words[0] in _INVERTED and "again" not in used and set(topic) <= _NAMING_NO_SUBJECT | general.RUNS:
         return not (used & _WE or _is_back(words, used))  # `did the tests pass?`
-    if not all(word in _NAMING_NO_SUBJECT for word in topic):
+    shown = used & general.PARTS_OF_CODE if used & _HERE else frozenset()  # `what changed in this file`
+    if not _NAMING_NO_SUBJECT.issuperset(set(topic) - shown):
         return False
-    return grade == POSSIBLE or not (used & _WE or _is_past(words, used) or _is_back(words, used))
+    return grade == POSSIBLE or not (used & _WE or _is_back(words, used) or (not shown and _is_past(words, used)))
 
 
 def judge(words: list[str], *, asks: bool) -> int:
@@ -216,7 +217,7 @@ _DOES = _words("do return mean take accept expect print output contain look")
 def _asks_why(words: list[str], used: frozenset[str]) -> bool:
     """Whether a question asks for a reason or purpose, or for what is planned, known or left."""
     if not used & (_HERE | _YOU):
-        how_far = words[-1] in _GOING and used & _ASKS_HOW
+        how_far = words[-1] in _GOING and used & _words("how hows")
         planned = _after(words, _INVERTED, _WE) and _after(words, _PLANNED, _words("to"))
         if how_far or planned or general.asks_purpose(words):
             return True
@@ -306,7 +307,6 @@ _GOING = _words("going coming along progressing")
 """`how is X going` asks for its progress."""
 _CHANGES = _WE | _GOING | _words("now again still left")
 """Words in questions about a state that earlier work has brought about."""
-_ASKS_HOW = _words("how hows")
 _ORDERS = _words("do dont can cant")
 """Words that can begin an order as well as a question."""
 
@@ -364,9 +364,9 @@ def _is_past(words: list[str], used: frozenset[str]) -> bool:
 
 
 _GETS = _words("get gets")
-_PRESENT = _words("do does to")
+_PRESENT = _MODAL | _words("do does to")
 _BASES = _words("put cut set hit let split shut")
-"""Verbs with equal past and present forms; after `do` they are present."""
+"""Verbs with equal past and present forms; after these they are present."""
 
 
 def _is_back(words: list[str], used: frozenset[str]) -> bool:
@@ -422,7 +422,7 @@ _CLAUSE = _words("before after when once with and then if so")
 def asks_what_is_left(words: list[str]) -> bool:
     """Whether a sentence asks what is not done yet: `what is still left to do`, `anything half done?`."""
     used = frozenset(words)
-    if _after(words, _ASKS_HOW, _words("far")) and used & _WE:
+    if _after(words, _words("how hows"), _words("far")) and used & _WE:
         return True
     if used.isdisjoint(_ANYTHING) or used & _HERE:
         return False

@@ -19,6 +19,7 @@ _ANYONE = word_set("i you one people someone")
 _EXPLAINED = word_set("work works mean means internally")
 _NEEDED = word_set("needed necessary important useful required called considered")
 _INVENTED = word_set("invented discovered coined")
+_FIRST, _PUBLISHED = word_set("first"), word_set("released published announced introduced")
 _HAPPENS, _IF = word_set("happens happen"), word_set("if when")
 _STATE = word_set(
     "open left known missing next remaining planned unsolved still yet already ever now done ready finished fixed "
@@ -26,7 +27,7 @@ _STATE = word_set(
 )
 """With one of these, a question is about the state of the work."""
 _A, _COMPARES = word_set("a an"), word_set("than difference differences")
-_PARTS_OF_CODE = word_set(
+PARTS_OF_CODE = word_set(
     "function functions method methods class classes module modules file files test tests caller callers endpoint "
     "endpoints query queries table tables column columns component components type types package packages"
 )
@@ -43,9 +44,11 @@ def explains(words: list[str]) -> bool:
         return False
     first, second = words[:2]
     if first == "how":
-        return asks_how_to(words) or (second in _DOES and words[-1] in _EXPLAINED)
+        return asks_how_to(words) or (second in _DOES and (words[-1] in _EXPLAINED or "differ" in words))
     if first == "what":
         return _after(words, _HAPPENS, _IF) or (second == "are" and _STATE.isdisjoint(words))
+    if first == "when":
+        return _after(words, _FIRST, _PUBLISHED)
     return (first == "why" and second in _IS | _DOES and words[-1] in _NEEDED) or (
         first == "who" and second in _INVENTED
     )
@@ -87,7 +90,7 @@ def asks_whether(words: list[str]) -> bool:
     if len(words) < 3 or not _STATE.isdisjoint(words):
         return False
     if words[0] in ("which", "what"):
-        return words[1] in _PARTS_OF_CODE and words[2] not in _WAS
+        return words[1] in PARTS_OF_CODE and words[2] not in _WAS
     return words[0] in _IS | _DOES | {"can"} and (_POINTS | _ANYONE).isdisjoint(words[1:2])
 
 

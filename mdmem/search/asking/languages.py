@@ -65,14 +65,15 @@ LANGUAGES: dict[str, Language] = {
         "was wie warum wieso weshalb wann wo wofur woran worauf woruber wozu womit welche welcher welches welchen "
         "welchem wer wieviel wieviele",
         "wir uns unser unsere unseren unserem",
-        "haben hatten hatte hat habe war waren wurde wurden gewesen",
+        "haben hatten hatte hat habe war waren wurde wurden gewesen musste mussten sollte sollten wollte wollten "
+        "konnte konnten durfte durften",
         "damals gestern vorgestern neulich letztens zuletzt fruher bereits schon vorher zuvor kurzlich letzte letzten "
         "letzter letztes letztem vorige vorigen voriger voriges vorigem vergangene vergangenen vergangener seit",
         "weiter weitermachen fortsetzen fortfahren aufgehort stehengeblieben geblieben anknupfen weiterarbeiten",
         why="warum wieso weshalb weswegen",
         counts="viele viel wieviel wieviele",
         was="war waren wurde wurden",
-        explains="funktioniert funktionieren bedeutet bedeuten",
+        explains="funktioniert funktionieren bedeutet bedeuten man",
         again="wieder erneut nochmal nochmals",
         notes="notizen notiz erinnerungen",
         here="dieser diese dieses diesen diesem mein meine meinen hier",
@@ -99,7 +100,7 @@ LANGUAGES: dict[str, Language] = {
     "es": Language(
         "que como por cuando donde cual cuales quien cuanto cuanta cuantos cuantas",
         "nosotros nuestro nuestra nuestros nuestras",
-        "hemos habiamos habia fue fueron era estaba",
+        "hemos habiamos habia habian hubo fue fueron era estaba",
         "ayer antes anteayer pasada pasado ultima ultimo anterior anteriormente ya hace recientemente desde",
         "sigue sigamos seguir seguimos continua continuemos continuar retoma retomemos retomar dejamos quedamos",
         endings="amos emos imos",
@@ -107,7 +108,7 @@ LANGUAGES: dict[str, Language] = {
         "tendriamos ponemos sigamos continuemos retomemos vayamos hagamos",
         why="por porque",
         counts="cuantos cuantas",
-        was="fue fueron era eran",
+        was="fue fueron era eran habia habian hubo",
         explains="funciona funcionan significa",
         notes="notas recuerdos",
         here="este estos estas mi mis aqui",
@@ -373,8 +374,8 @@ mesmo erro falha falham teste testes funciona stesso errore fallisce falliscono 
 тест тесты ошибка баг проблема падает падают работает опять снова та тот же все еще
 """
 _BEFORE = """
-a al de con en da di per mit von seit fur zu bei aus auf ab um durch gegen ohne nach unter pour avec depuis aan met op
-e et y und o na z c
+a al de con en da di per mit von seit fur zu bei bis aus auf ab um durch gegen ohne nach unter pour avec depuis aan met
+op e et y und o na z c
 из с на до для от при
 """
 BEFORE_ASKS = frozenset(_BEFORE.split())

@@ -296,7 +296,7 @@ def _in_language(
     if not (asking or resumes or again or (back and asks)):
         return NOT, False
     if language.has("counts", words[:2]) and not (we or back or language.has("was", words)):
-        return NOT, resumes  # can be counted in the current files
+        return POSSIBLE, resumes  # can be counted in the current files
     if language.has("explains", words) and not (we or back or past or language.has("why", words)):
         return NOT, resumes  # how something works in general
     speaks_of_past = back and (asking or asks) and (we or past)
@@ -372,6 +372,8 @@ _COMMANDS, _FOR = frozenset(["command", "commands", "cmd"]), frozenset(["for", "
 """What a question asks for, not its subject: `how big is X`, `the command for X`."""
 _OF = frozenset(["of", "about", "to", "for", "with", "on", "behind"])
 """`the idea of caching` is about caching."""
+_SIDES, _BOTH = frozenset(["before", "after"]), frozenset(["and", "vs", "versus"])
+"""`X before and after`, `X now vs before`."""
 _BEFORE_TIME = frozenset(["last", "previous", "first", "some", "any", "that", "long", "the", "this"])
 
 
@@ -404,6 +406,7 @@ def _only_asks(before: str, word: str, after: str) -> bool:
         or (word in _WRONG and before in _WENT)
         or (word in english.TOLD and before in _TELLERS)
         or (word in facts.DEGREES and before == "how")
+        or (word in _SIDES and not _BOTH.isdisjoint((before, after)))
         or (word in _GETS and (after.endswith("ed") or before in english.SUBJECTS))
         or (before in _GETS and word.endswith("ed"))
         or (word == "out" and before in _FINDS)
