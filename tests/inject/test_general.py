@@ -77,6 +77,7 @@ def test_a_general_question_gets_what_a_person_keeps_about_it(vault: Path, there
         ("the thing with the japanese fonts", "Noto Sans"),
         ("wasn't the rev9 header sticky?", "header is sticky"),
         ("wie viele zones sind in staging", "8443"),
+        ("when do the boxes have to go", "Noto Sans"),
     ],
 )
 def test_a_question_about_what_is_ours_gets_the_turn_that_says_it(
