@@ -35,6 +35,8 @@ IN_STATE = "kept in state"  # recorded for the session page or for later events
 
 UNSEEN = "unseen-prompt"
 """`Outcome.error` of an event left out because its turn may be private: no hook has judged its prompt."""
+UNREMEMBERED = "unremembered"
+"""`Outcome.error` of a saved event whose private text could not be remembered: a later import stores it."""
 LOST_PRIVATE = "private-lost"
 """Suffix of a session's file that says that its private memory was found damaged."""
 

@@ -129,7 +129,7 @@ def import_(settings: Config, /, **values: Any) -> None:
         tally = _import(settings, imported, request, plan, stopped)
         indexing.leave_complete(settings)
         review.end_import(settings, before)
-        _summary(tally, plan.known, as_json=request.as_json, stopped=bool(stopped()))
+        _summary(settings, tally, plan.known, as_json=request.as_json, stopped=bool(stopped()))
         if request.follow:
             _follow(settings, imported, request, plan, stopped)
         elif stopped():
@@ -279,7 +279,7 @@ def _follow(
         run.transcripts(changed, now)
         if run.tally.added:
             click.echo(f"{time.strftime('%H:%M:%S')}  {_added(run.tally)}")
-        _warn_of_failed(run.tally)
+        _warn_of_failed(settings, run.tally)
 
 
 def _transcripts_at(paths: tuple[Path, ...]) -> list[Transcript]:
@@ -334,7 +334,7 @@ def _row(row: SurveyRow) -> tuple[str, ...]:
     return row.project, row.agent, plural.number(row.sessions, "session"), plural.number(row.prompts, "prompt"), days
 
 
-def _summary(tally: Tally, before: int, *, as_json: bool, stopped: bool) -> None:
+def _summary(settings: Config, tally: Tally, before: int, *, as_json: bool, stopped: bool) -> None:
     """Print the result of an import. before: number of transcripts that earlier runs imported."""
     if as_json:
         facts = {name: getattr(tally, name) for name in ("sessions", "known", "private", "failed")}
@@ -350,16 +350,21 @@ def _summary(tally: Tally, before: int, *, as_json: bool, stopped: bool) -> None
         click.echo(f"{plural.number(tally.known, 'note')} already stored.")
     if tally.private:
         click.echo(f"{plural.number(tally.private, 'event')} of private turns skipped.")
-    _warn_of_failed(tally)
+    _warn_of_failed(settings, tally)
     passed = [(f"{count:,}×", why) for why, count in tally.skipped.most_common() if count]
     if passed:
         click.echo("Passed over:")
         render.table((render.NUMBER, render.TITLE), passed)
 
 
-def _warn_of_failed(tally: Tally) -> None:
-    if tally.failed:
-        render.warn(f"{plural.number(tally.failed, 'note')} could not be stored; `mdmem doctor` shows why.")
+def _warn_of_failed(settings: Config, tally: Tally) -> None:
+    if tally.unremembered:
+        render.warn(
+            f"{plural.number(tally.unremembered, 'event')} not stored: what is private in them cannot be remembered"
+            f" in {settings.state_dir}. `mdmem doctor` shows why; then run the import again."
+        )
+    if others := tally.failed - tally.unremembered:
+        render.warn(f"{plural.number(others, 'note')} could not be stored; `mdmem doctor` shows why.")
 
 
 def _added(tally: Tally) -> str:

@@ -38,6 +38,8 @@ class Tally:
     added: kind of note -> number of new notes. known: number of events already stored. completed: number of stored
     notes that were completed. sessions: number of sessions with a new note.
     private: number of events not stored because they are private. skipped: reason -> number of things skipped.
+    failed: number of notes that should have been stored; unremembered: those of them whose private text could not be
+    remembered.
     """
 
     def __init__(self) -> None:
@@ -46,6 +48,7 @@ class Tally:
         self.completed = 0
         self.private = 0
         self.failed = 0
+        self.unremembered = 0
         self.sessions = 0
         self.files = 0
         self.skipped: Skipped = Skipped()
@@ -173,7 +176,9 @@ class Import:
         )
 
     def _count(self, outcome: pending.Outcome) -> None:
-        self._failures = self._failures + 1 if outcome.error else 0
+        is_unremembered = outcome.error == pending.UNREMEMBERED
+        self.tally.unremembered += is_unremembered
+        self._failures = self._failures + 1 if outcome.error and not is_unremembered else 0
         if self._failures >= _FAILURES_IN_A_ROW:
             raise VaultError(
                 f"The vault at {self.config.vault} cannot be written. What was read so far is queued; `mdmem doctor`"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from mdmem import privacy, project
 from mdmem.capture import events, page, remembered
 from mdmem.capture.later import completion
-from mdmem.capture.pending import PAUSED, SUBAGENT, Capture, Outcome, PendingNote
+from mdmem.capture.pending import PAUSED, SUBAGENT, UNREMEMBERED, Capture, Outcome, PendingNote
 from mdmem.capture.session import facts
 from mdmem.config import Config
 from mdmem.transcripts.open_session import OpenSession
@@ -67,6 +67,7 @@ class Replay:
         self.added = self.completed = 0
         self.twins: dict[str, str] = {}
         self.purged = purged
+        self._is_unremembered = False
         self._pauses = pauses.times(config, self.session.key)
         self._places: dict[tuple[str, str, str], tuple[str, project.Project]] = {}
         self._homes: dict[str, str] = {}
@@ -91,6 +92,9 @@ class Replay:
             return Outcome(ignored)
         self.session.agent = event.agent
         outcome = self._stored_before(event)
+        if outcome is None and self._is_unremembered:
+            outcome = Outcome()
+            outcome.error = UNREMEMBERED
         if outcome is None:
             at = _Replayed(self, event, now, self._place(event, branch, commit))
             paused = any(begin <= now <= end for begin, end in self._pauses)
@@ -102,10 +106,13 @@ class Replay:
         """Learn the private text of coming events, so that it is masked in the events before them too.
 
         A turn is one document: only a later tool's output may mark what an earlier one printed as private.
+        If it cannot be remembered, nothing more of the session is stored.
         """
         for event in coming:
             if events.ignores(self.config, event) in ("", SUBAGENT):
-                remembered.learn_from(_Replayed(self, event, 0.0, self._place(event, "", "")))
+                at = _Replayed(self, event, 0.0, self._place(event, "", ""))
+                if not remembered.learn_from(at) and not at.has_lost_private():
+                    self._is_unremembered = True
 
     def close(self) -> None:
         """Update the session's page if notes were added, and close the folder."""

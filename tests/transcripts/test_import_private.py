@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mdmem import config
 from mdmem.agents import opencode
 from mdmem.vault import note
 from tests.conftest import notes
+from tests.helpers import rights
 from tests.helpers.transcript_files import Talk, bring
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
 
 SECRET = "the-badger-moves-at-dawn"
 
@@ -406,3 +412,29 @@ def test_a_one_shot_prompt_of_opencode_is_read_without_its_quotation_marks(sent:
     payload = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": sent}
 
     assert opencode.read(payload, {}).prompt == typed
+
+
+@rights.kept_out
+def test_an_import_that_cannot_remember_what_is_private_says_so_and_the_next_one_stores_the_session(
+    vault: Path, home: Path, tmp_path: Path, stored: Callable[[], bytes], mdmem: Run
+) -> None:
+    rollout = Rollout(sources=True)
+    rollout.turn("read it", f"it was {SECRET}", f"See <private>{SECRET}</private>.")
+    saved = rollout.save(home / ".codex" / "sessions")
+    memory = Path(config.load().state_dir) / "private"
+    memory.mkdir(parents=True)
+    memory.chmod(0o500)
+
+    refused = rights.run([sys.executable, "-m", "mdmem", "import", "--yes", str(saved)])
+    held_back = SECRET.encode() not in stored().replace(saved.read_bytes(), b"")
+    left = [*tmp_path.parent.glob("mdmem-*")]
+    memory.chmod(0o700)
+    done = mdmem("import", "--yes", str(saved), check=True)
+
+    assert refused.returncode == 1
+    assert "Nothing new to import" not in refused.stdout
+    assert "what is private in them cannot be remembered" in refused.stderr
+    assert held_back
+    assert not left
+    assert "1 observation, 1 prompt, 1 response" in done.stdout
+    assert SECRET.encode() not in stored().replace(saved.read_bytes(), b"")
