@@ -22,6 +22,7 @@ from mdmem.errors import GitError, VaultError
 from mdmem.history import commit
 from mdmem.history.git import checked_out, objects, repository, tidy
 from mdmem.history.git.paths import PackedPaths
+from mdmem.history.purging import purge
 from mdmem.search import index
 from tests.helpers.history_vault import git, put, run_here, start
 
@@ -226,6 +227,38 @@ def test_a_broken_git_configuration_of_the_user_is_named(vault: Path, home: Path
     assert ".gitconfig" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "fatal: sha1 file '.git/mdmem-index-1.lock' write error. Out of diskspace\n",
+        "error: unable to write symref for HEAD: No space left on device\nfatal: cannot go on\n",
+    ],
+)
+def test_what_git_says_of_a_full_disk_is_said_in_one_way_with_what_to_do(printed: str) -> None:
+    said = repository.reason(repository.GitResult(128, b"", printed))
+
+    assert said.startswith("a disk is full (")
+    assert said.endswith("). Free some space and run the command again.")
+
+
+def test_a_purge_that_meets_a_lock_of_git_says_what_to_do_and_the_next_one_ends_it(vault: Path) -> None:
+    settings = start(vault)
+    put(vault, "notes/a.md", "the falcon\n")
+    commit.commit(settings)
+    put(vault, "notes/a.md", "the falcon flies\n")
+    git(vault, "add", "notes/a.md")
+    lock = vault / ".git" / "index.lock"
+    lock.touch()
+
+    with pytest.raises(GitError, match=re.escape(f"run `rm {lock}`, then the command again")):
+        purge.apply(settings, purge.plan(settings, "falcon"))
+    lock.unlink()
+    done = purge.apply(settings, purge.plan(settings, "falcon"))
+
+    assert not done.left
+    assert not git(vault, "log", "-S", "falcon", "--format=%h")
+
+
 @pytest.mark.parametrize("name", ["refs/heads/main.lock", "HEAD.lock"])
 def test_a_commit_that_meets_a_fresh_lock_of_git_says_what_to_do(vault: Path, name: str) -> None:
     settings = start(vault)
@@ -234,7 +267,7 @@ def test_a_commit_that_meets_a_fresh_lock_of_git_says_what_to_do(vault: Path, na
     lock.parent.mkdir(parents=True, exist_ok=True)
     lock.touch()
 
-    with pytest.raises(GitError, match=re.escape(f"run `rm {lock}`, then `mdmem commit`")):
+    with pytest.raises(GitError, match=re.escape(f"run `rm {lock}`, then the command again")):
         commit.commit(settings)
 
     lock.unlink()

@@ -6,8 +6,6 @@ The cost does not grow with the vault. Afterwards the branch moves in one step, 
 from __future__ import annotations
 
 import os
-import re
-import shlex
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -94,11 +92,7 @@ def write(repo: Repository, branch: str, head: str, drafts: list[CommitDraft], l
 
 
 def _failed(repo: Repository, result: repository.GitResult) -> GitError:
-    text = repository.reason(result)
-    message = f"git could not write the commit in {repo.root}: {text} No note is lost."
-    for lock in re.findall(r"'([^']+\.lock)': File exists", text):
-        message += f" If no other git process is running there, run `rm {shlex.quote(lock)}`, then `mdmem commit`."
-    return GitError(message)
+    return GitError(f"git could not write the commit in {repo.root}: {repository.reason(result)} No note is lost.")
 
 
 def time_of(repo: Repository, oid: str) -> float:

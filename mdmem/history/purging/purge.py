@@ -232,7 +232,7 @@ def apply_held(config: Config, planned: PurgePlan, lock_fd: int, report: Progres
         changed = _clean_files(config, planned)
         if rewritten.moved:
             filtering.fetch_back(repo, rewritten, lock_fd)
-            _unstage(repo, planned)
+        _unstage(repo, planned)
         if rewritten.moved or planned.marks:
             purge_record.write(repo, rewritten.moved, planned.marks, planned.found, lock_fd)
     _clean_caches(config, planned)  # before the objects: leftover objects show that a killed purge is unfinished
