@@ -309,6 +309,8 @@ def _make_whole(at: Capture) -> bool:
 
 def _spare(at: Capture, key: str) -> str:
     """Return the path of the session's marks in the user's own folder below the system's temporary folder."""
+    if not at.live:
+        return os.path.join(at.config.runtime_dir, f"spare-{key}.{FLAG}")  # a replay's are removed with its folder
     temporary = os.environ.get("TMPDIR") or os.environ.get("TEMP") or "/tmp"  # noqa: S108 - `tempfile` is slow to import
     user = os.getuid() if hasattr(os, "getuid") else 0
     name = f"mdmem-{user}-{os.path.basename(at.config.state_dir)}"

@@ -427,7 +427,6 @@ def test_an_import_that_cannot_remember_what_is_private_says_so_and_the_next_one
 
     refused = rights.run([sys.executable, "-m", "mdmem", "import", "--yes", str(saved)])
     held_back = SECRET.encode() not in stored().replace(saved.read_bytes(), b"")
-    left = [*tmp_path.parent.glob("mdmem-*")]
     memory.chmod(0o700)
     done = mdmem("import", "--yes", str(saved), check=True)
 
@@ -435,6 +434,24 @@ def test_an_import_that_cannot_remember_what_is_private_says_so_and_the_next_one
     assert "Nothing new to import" not in refused.stdout
     assert "what is private in them cannot be remembered" in refused.stderr
     assert held_back
-    assert not left
     assert "1 observation, 1 prompt, 1 response" in done.stdout
     assert SECRET.encode() not in stored().replace(saved.read_bytes(), b"")
+
+
+def test_an_import_into_a_session_whose_private_memory_is_lost_leaves_no_marks_for_the_live_session(
+    vault: Path, home: Path, tmp_path: Path, mdmem: Run
+) -> None:
+    rollout = Rollout(sources=True)
+    rollout.turn("read it", "ok", f"See <private>{SECRET}</private>.")
+    saved = rollout.save(home / ".codex" / "sessions")
+    mdmem("import", "--yes", str(saved), check=True)
+    (Path(config.load().state_dir) / "private" / "key").write_bytes(b"damaged")
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    rollout.turn("and now", "fine", f"Again <private>{SECRET}</private>.")
+    rollout.save(home / ".codex" / "sessions")
+
+    done = mdmem("import", "--yes", str(saved), env={"TMPDIR": str(temporary)})
+
+    assert "events of private turns skipped" in done.stdout
+    assert not [*temporary.iterdir()]
