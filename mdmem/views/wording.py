@@ -30,7 +30,7 @@ def cause(error: Exception | None) -> str:
     if isinstance(error, OSError):
         name = str(error.filename or "")
         where = f" ({name})" if name and not name.endswith(".tmp") else ""  # a temporary file's name says nothing
-        return f"{error.strerror or error}{where}"
+        return f"{str(error.strerror or error).rstrip('.')}{where}"
     return str(error or "another process may be writing them").rstrip(".")
 
 

@@ -19,6 +19,7 @@ FAULTS: dict[str, Callable[[Path], object]] = {
     "empty": lambda branch: branch.write_bytes(b""),
     "zeros": lambda branch: branch.write_bytes(bytes(41)),
     "missing": Path.unlink,
+    "damaged": lambda branch: branch.write_bytes(b"1d2c3b4a\n"),
 }
 
 
@@ -137,3 +138,32 @@ def test_a_branch_among_gits_packed_refs_or_without_a_commit_is_not_lost(vault: 
     git(vault, "switch", "-q", "--orphan", "other")
     put(vault, "notes/c.md", "c\n")
     assert commit.commit(committed).commits
+
+
+@pytest.mark.parametrize("branch_is_lost", [True, False])
+def test_a_last_commit_that_a_power_cut_left_empty_is_made_again_with_its_notes(
+    vault: Path, committed: Config, branch_is_lost: bool, ask: Run
+) -> None:
+    before = git(vault, "rev-parse", "main").strip()
+    commit.commit(committed)
+    for oid in git(vault, "rev-list", "--objects", "main", f"^{before}").split("\n"):
+        if oid:
+            file = vault / ".git/objects" / oid[:2] / oid[2:40]
+            file.chmod(0o600)
+            file.write_bytes(b"")
+    if branch_is_lost:
+        branch_file(vault).write_bytes(b"")
+
+    refused = ask("commit")
+    found = ask("doctor", "--only", "history")
+    ask("doctor", "--only", "history", "--fix")
+    commit.commit(committed)
+
+    assert refused.returncode == 7
+    assert "`mdmem doctor" in refused.stderr
+    assert f"`mdmem doctor --fix` makes {before[:8]} its last commit again" in found.stdout
+    assert git(vault, "show", "main:notes/b.md") == "b\n"
+    assert git(vault, "rev-list", "--count", "main").strip() == "2"
+    assert git(vault, "status", "--porcelain") == ""
+    git(vault, "fsck", "--strict")
+    assert ask("doctor", "--only", "history").returncode == 0

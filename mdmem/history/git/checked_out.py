@@ -1,17 +1,21 @@
 """The checked-out branch, and how to restore its last commit after a power cut.
 
 A power cut can leave the file of a branch empty. Git takes such a branch for one without commits, and `git status`
-calls it "(unknown)": the next commit would begin a second history.
+calls it "(unknown)": the next commit would begin a second history. It can also leave objects empty, the last commit
+among them, which git then refuses to read, but not to take for written.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 
 from mdmem.errors import GitError
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
+
+_TIP = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?|ref: .*")
 
 
 def branch(repo: Repository) -> str:
@@ -31,9 +35,9 @@ def branch(repo: Repository) -> str:
 
 
 def lost(repo: Repository) -> str:
-    """Return the checked-out branch if it has lost its last commit; else ""."""
+    """Return the checked-out branch if it has lost its last commit, or that cannot be read; else ""."""
     name = _name(repo)
-    return name if name and _is_lost(repo, name) else ""
+    return name if name and (_is_lost(repo, name) or _is_unreadable(repo, name)) else ""
 
 
 def message(repo: Repository, name: str) -> str:
@@ -56,8 +60,25 @@ def restore(repo: Repository, oid: str, lock_fd: int) -> None:
     Raises GitError when git fails.
     """
     if name := lost(repo):
+        is_later_lost = _log(repo, name)[-1:] != [oid]
+        if is_later_lost:
+            _drop_empty(repo)
         (repo.common_dir / name).unlink(missing_ok=True)  # git refuses to write over an empty one
         repository.run(repo, "update-ref", "-m", "mdmem: restore", name, oid, "0" * len(oid), lock_fd=lock_fd)
+        if is_later_lost:
+            repository.run(repo, *_EXPIRE, lock_fd=lock_fd)
+
+
+_EXPIRE = ("reflog", "expire", "--stale-fix", "--expire=never", "--expire-unreachable=never", "--all")
+"""Removes from git's logs what cannot be read, and nothing else."""
+
+
+def _drop_empty(repo: Repository) -> None:
+    """Delete objects that a power cut left empty, and the index that names them: both are written again."""
+    for file in (repo.common_dir / "objects").glob("[0-9a-f][0-9a-f]/*"):
+        if not file.stat().st_size:
+            file.unlink()
+    (repo.git_dir / "index").unlink(missing_ok=True)
 
 
 def _last_branch(repo: Repository) -> str:
@@ -82,11 +103,17 @@ def _name(repo: Repository) -> str:
 
 
 def _is_lost(repo: Repository, name: str) -> bool:
-    """Whether a branch's file is empty, or missing although git's log of it is not; git deletes both together."""
+    """Whether a branch's file names no commit, or is missing although git's log of it is not; git deletes both."""
     file = repo.common_dir / name
     if file.is_file():
-        return not file.read_bytes().strip(b"\0 \n")
+        return not _TIP.fullmatch(file.read_bytes().strip(b"\0 \n"))
     return bool(_log(repo, name)) and f" {name}\n" not in _read(repo, "packed-refs")
+
+
+def _is_unreadable(repo: Repository, name: str) -> bool:
+    """Whether a branch's last commit cannot be read, but an earlier one of git's log of it can."""
+    result = repository.attempt(repo, "cat-file", "-e", f"{name}^{{commit}}")
+    return bool(result.status and logged(repo, name))
 
 
 def _log(repo: Repository, name: str) -> list[str]:

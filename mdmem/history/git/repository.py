@@ -7,7 +7,6 @@ settings that could start a program, prompt or convert text are overridden.
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 import sys
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from mdmem import files
 from mdmem.errors import GitError, VaultError, no_vault
-from mdmem.history.git import dot_git, lost_head
+from mdmem.history.git import advice, dot_git, lost_head
 from mdmem.history.git.environment import (
     BOUNDS,
     ENVIRONMENT,
@@ -328,21 +327,12 @@ def start_module(cwd: Path, module: str, args: list[str]) -> GitResult:
     return GitResult(int(status), bytes(out), str(err))
 
 
-_FULL = ("No space left on device", "Out of diskspace", "Disk quota exceeded")
-"""What git prints when a disk is full."""
-
-
 def reason(result: GitResult) -> str:
-    """Return the first error line that git printed, before its advice; of a full disk or a lock, what to do."""
-    if cause := next((sign for sign in _FULL if sign in result.err), ""):
-        return f"a disk is full ({cause}). Free some space and run the command again."
+    """Return the first error line that git printed, before its advice, and what to do if mdmem knows that."""
     lines = [line.strip() for line in result.err.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith(("fatal:", "error:"))]
     text = (errors or lines or [f"it ended with {ending(result.status)}"])[0]
-    text = f"{text:.300}".rstrip(".") + "."
-    for lock in re.findall(r"'([^']+\.lock)': File exists", text):
-        text += f" If no other git process is running there, run `rm {shlex.quote(lock)}`, then the command again."
-    return text
+    return advice.explained(f"{text:.300}".rstrip(".") + ".", result.err)
 
 
 def ending(status: int) -> str:

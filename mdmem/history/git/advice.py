@@ -1,0 +1,21 @@
+"""Advice: what a person can do about a failure of git."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+_FULL = ("No space left on device", "Out of diskspace", "Disk quota exceeded")
+_LOCKED = re.compile(r"'([^']+\.lock)': File exists")
+_DAMAGED = re.compile(r"object file \S+ is empty|bad object|loose object \w+|(?:is|are) corrupt|bad tree|missing blob")
+
+
+def explained(text: str, printed: str) -> str:
+    """Return the reason of a failure, with what to do if that is known. printed: all that git printed."""
+    if cause := next((sign for sign in _FULL if sign in printed), ""):
+        return f"a disk is full ({cause}). Free some space and run the command again."
+    for lock in _LOCKED.findall(text):
+        text += f" If no other git process is running there, run `rm {shlex.quote(lock)}`, then the command again."
+    if _DAMAGED.search(printed):
+        text += " `mdmem doctor --only history` says what to do."
+    return text
