@@ -51,7 +51,7 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     if result.status and scope.is_whole:
         todo = "Restore .git from a backup or a remote; the notes themselves are safe."
         yield error(f"git fsck: {repository.reason(result)}", todo)
-    yield from map(_lock, _locks(repo))
+    yield from map(_lock, lock.of_git(repo))
     yield from _without_rules(config)
     yield from _commits(config)
     text, _, todo = undecided.hint(config).partition("; ")
@@ -152,15 +152,6 @@ def _add_rules(config: Config, rules: list[str]) -> None:
             is_written = disk.replace(folder, ATTRIBUTES, old, new, durable=config.durable)
     if not is_written:
         raise VaultError(f"{ATTRIBUTES} is not a regular file, or was changed meanwhile.")
-
-
-def _locks(repo: Repository) -> list[Path]:
-    """Return git's locks: those of killed processes block other gits, and some block every commit."""
-    own_locks = [repo.git_dir / name for name in ("index.lock", "HEAD.lock")]
-    shared = [repo.common_dir / name for name in ("config.lock", "packed-refs.lock")]
-    locks = [lock for lock in (*own_locks, *shared) if lock.exists()]
-    locks += sorted((repo.common_dir / "refs").rglob("*.lock"))
-    return locks
 
 
 def _age(lock: Path) -> float:

@@ -241,22 +241,32 @@ def test_what_git_says_of_a_full_disk_is_said_in_one_way_with_what_to_do(printed
     assert said.endswith("). Free some space and run the command again.")
 
 
-def test_a_purge_that_meets_a_lock_of_git_says_what_to_do_and_the_next_one_ends_it(vault: Path) -> None:
+@pytest.mark.parametrize("name", ["index.lock", "packed-refs.lock"])
+def test_a_purge_that_meets_a_lock_of_git_changes_nothing_and_says_what_to_do(vault: Path, name: str) -> None:
     settings = start(vault)
     put(vault, "notes/a.md", "the falcon\n")
     commit.commit(settings)
-    put(vault, "notes/a.md", "the falcon flies\n")
-    git(vault, "add", "notes/a.md")
-    lock = vault / ".git" / "index.lock"
+    lock = vault / ".git" / name
     lock.touch()
 
     with pytest.raises(GitError, match=re.escape(f"run `rm {lock}`, then the command again")):
         purge.apply(settings, purge.plan(settings, "falcon"))
-    lock.unlink()
+
+    assert (vault / "notes/a.md").read_text() == "the falcon\n"
+    assert git(vault, "show", "HEAD:notes/a.md") == "the falcon\n"
+
+
+def test_a_purge_removes_a_text_that_is_only_staged(vault: Path) -> None:
+    settings = start(vault)
+    put(vault, "notes/a.md", "plain\n")
+    commit.commit(settings)
+    put(vault, "notes/a.md", "the falcon flies\n")
+    git(vault, "add", "notes/a.md")
+
     done = purge.apply(settings, purge.plan(settings, "falcon"))
 
     assert not done.left
-    assert not git(vault, "log", "-S", "falcon", "--format=%h")
+    assert "falcon" not in (vault / "notes/a.md").read_text()
 
 
 @pytest.mark.parametrize("name", ["refs/heads/main.lock", "HEAD.lock"])

@@ -6,9 +6,13 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mdmem import files
 from mdmem.errors import BusyError
+
+if TYPE_CHECKING:
+    from mdmem.history.git.repository import Repository
 
 
 @contextmanager
@@ -33,3 +37,12 @@ def held(state_dir: str | Path, name: str = "git", wait_seconds: float = 60.0) -
         yield lock
     finally:
         os.close(lock)
+
+
+def of_git(repo: Repository) -> list[Path]:
+    """Return git's locks: those of killed processes block other gits, and some block every commit."""
+    own_locks = [repo.git_dir / name for name in ("index.lock", "HEAD.lock")]
+    shared = [repo.common_dir / name for name in ("config.lock", "packed-refs.lock")]
+    locks = [lock for lock in (*own_locks, *shared) if lock.exists()]
+    locks += sorted((repo.common_dir / "refs").rglob("*.lock"))
+    return locks

@@ -15,7 +15,7 @@ from mdmem import files
 from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
 from mdmem.history import find, pages, past, rewrite
-from mdmem.history.git import checked_out, filtering, git_index, lock, objects, repository, writer
+from mdmem.history.git import advice, checked_out, filtering, git_index, lock, objects, repository, writer
 from mdmem.history.git.filtering import Rewritten
 from mdmem.history.git.repository import Repository
 from mdmem.history.purging import patterns, purge_record, unpurged
@@ -220,6 +220,9 @@ def apply(config: Config, planned: PurgePlan, report: ProgressCallback = ignore)
 def apply_held(config: Config, planned: PurgePlan, lock_fd: int, report: ProgressCallback = ignore) -> Purged:
     """Do what `apply` does, under the committer's lock."""
     repo = repository.open_vault(config.vault)
+    for blocking in lock.of_git(repo)[:1]:  # halfway, it would leave refs that the next purge takes for the remote's
+        text = advice.explained(f"git is locked: '{blocking}': File exists.", "")
+        raise GitError(f"Nothing was purged, because {text}")
     stashed = len(repository.attempt(repo, "stash", "list").out.splitlines())
     git_index.heal(repo)
     git_index.catch_up(repo, lock_fd)
