@@ -117,16 +117,22 @@ def test_the_same_clone_completes_one_that_was_stopped(
 
 
 @pytest.mark.slow
-def test_a_clone_that_waits_for_the_remote_ends_at_ctrl_c_and_leaves_no_folder(slow_remote: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "status", "said"),
+    [("SIGINT", 130, "mdmem: stopped."), ("SIGTERM", 143, ""), ("SIGHUP", 129, "")],
+)
+def test_a_clone_that_waits_for_the_remote_ends_when_stopped_and_leaves_no_folder(
+    slow_remote: Path, name: str, status: int, said: str
+) -> None:
     words = [*COMMAND, "clone", "ssh://example.org/memory.git", str(slow_remote / "vault")]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         wait_for((slow_remote / "asked").exists)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(getattr(signal, name))
         _, err = process.communicate(timeout=SECONDS)
-    (slow_remote / "go").touch()
 
-    assert process.returncode == 130
-    assert err.strip() == "mdmem: stopped."
+    (slow_remote / "go").touch()
+    assert process.returncode == status
+    assert err.strip() == said
     assert not (slow_remote / "vault").exists()
 
 

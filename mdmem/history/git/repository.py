@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from mdmem import files
 from mdmem.errors import GitError, VaultError, no_vault
-from mdmem.history.git import advice, dot_git, lost_head
+from mdmem.history.git import advice, dot_git, lost_head, stopping
 from mdmem.history.git.environment import (
     BOUNDS,
     ENVIRONMENT,
@@ -200,9 +200,9 @@ def start(
         options["umask"] = 0o077
     try:
         if network:
-            result = _stoppable(
-                git(str(cwd)).execute(command, istream=stdin, env=variables, as_process=True, **options)
-            )
+            running = git(str(cwd)).execute(command, istream=stdin, env=variables, as_process=True, **options)
+            printed, errors = stopping.communicate(running.proc)  # `running` kills it when garbage-collected
+            result = GitResult(running.proc.returncode, printed, errors.decode("utf-8", "replace"))
         else:
             status, out, err = git(str(cwd)).execute(
                 command,
@@ -298,18 +298,6 @@ def fields(repo: Repository, *args: str, env: dict[str, str] | None = None, end:
             yield tail
 
 
-def _stoppable(git: Any) -> GitResult:
-    """Wait for a git command that uses the network; terminate it when interrupted, so that it cleans up."""
-    process = git.proc
-    try:
-        out, err = process.communicate()
-    except BaseException:
-        process.terminate()
-        process.wait()
-        raise
-    return GitResult(process.returncode, out, err.decode("utf-8", "replace"))
-
-
 def start_module(cwd: Path, module: str, args: list[str]) -> GitResult:
     """Run a Python program that starts git itself, on the bare repository `cwd`.
 
@@ -337,8 +325,8 @@ def reason(result: GitResult) -> str:
 
 def ending(status: int) -> str:
     """Return a program's exit status as text; a shell adds 128 to the number of a signal, Python negates it."""
-    signal = -status if status < 0 else status - 128
-    return f"exit status {status}" if not 0 < signal < 64 else f"signal {signal}, a crash or a kill"
+    number = -status if status < 0 else status - 128
+    return f"exit status {status}" if not 0 < number < 64 else f"signal {number}, a crash or a kill"
 
 
 def refs(repo: Repository, *patterns: str) -> dict[str, str]:
