@@ -49,6 +49,17 @@ def test_an_injected_block_is_taken_out_whole_in_every_encoding(encoding: str) -
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("mark", ["6e5253e0", "3821253e", "003e3c3e", "62623e60"])
+def test_an_id_that_looks_like_an_encoded_bracket_does_not_end_a_tag(encoding: str, mark: str) -> None:
+    left = [
+        privacy.clean(f"before {ENCODINGS[encoding](block)} after", origin="tool").value
+        for block in (BLOCK, BLOCK.replace("0f1e2d3c", mark))
+    ]
+
+    assert left[0] == left[1]
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
 def test_a_block_that_was_cut_off_hides_what_follows(encoding: str) -> None:
     left = privacy.clean(f"before {ENCODINGS[encoding](BLOCK[:90])}").value
 
