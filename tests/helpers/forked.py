@@ -210,11 +210,13 @@ def _load() -> None:
 
 
 def _be_patient() -> None:
-    """Raise the deadlines of hooks, because a busy machine is not a failure."""
+    """Raise the deadlines of hooks, because a busy machine is not a failure, and show no bar of progress."""
     from mdmem.capture import hook
+    from mdmem.cli.terminal import progress
     from mdmem.recall import hook as recall
     from mdmem.vault import disk
 
+    progress.AFTER_SECONDS = 100.0
     hook.READ_SECONDS = hook.DEADLINE_SECONDS = recall.SECONDS = disk.WAIT_SECONDS = 100.0
 
 
