@@ -286,7 +286,8 @@ def _visits(at: Occasion, most: int) -> list[recent.Visit]:
     """Return the last sessions of the project, without this one."""
     worked = recent.worked_on(at, at.now - RESUMED_SECONDS, at.now)
     visits = recent.sessions(at.config, at.gate, at.project, without=at.record, worked=worked)
-    shown = (visit for visit in visits if visit.is_worth_showing() and not visit.waits_elsewhere(at.here.branch))
+    latest = islice(visits, recent.MOST_LOOKED_AT)  # scripts may have asked hundreds of questions
+    shown = (visit for visit in latest if visit.is_worth_showing() and not visit.waits_elsewhere(at.here.branch))
     return list(islice(shown, most))
 
 

@@ -7,7 +7,8 @@ at the end is an open end. After a compaction, the session itself is shown, prom
 from __future__ import annotations
 
 import os
-from itertools import accumulate, islice
+from functools import cached_property
+from itertools import accumulate, groupby, islice
 
 from mdmem import plural, timestamps
 from mdmem.inject import excerpts
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from mdmem.vault.journal import Record
     from mdmem.vault.note import Parsed
 
-MAX_SESSIONS = 5
+MAX_SESSIONS, MOST_LOOKED_AT = 5, 100
 MAX_PROMPTS = 8
 MAX_OPEN = 3
 _FILES_CHARS = 120
@@ -58,7 +59,11 @@ class Visit:
         names = disk.names_in(config.vault, "/".join(parts))
         self.names = sorted([name for name in names if journal.numbers(name)], key=journal.numbers)
         self.page_name = journal.page_of(names, parts[-1])
-        self.page = self.read(self.page_name)
+
+    @cached_property
+    def page(self) -> Parsed:
+        """The session's page."""
+        return self.read(self.page_name)
 
     def path(self, name: str) -> str:
         """Return the vault path of one of the session's files."""
@@ -69,20 +74,17 @@ class Visit:
         parsed = people.read(self._config.vault, self.path(name))
         return note.parse(b"") if people.keeps_private(parsed.meta) else parsed
 
-    def kinds(self) -> dict[int, int]:
-        """Return the kind of each turn, by number."""
-        turns: dict[int, list[str]] = {}
-        for name in self.names:
-            turns.setdefault(journal.numbers(name)[0], []).append(name)
+    def kinds(self) -> Iterator[tuple[int, int]]:
+        """Yield the number and kind of each turn."""
         folder = os.path.join(self._config.vault, *self.parts)
-        return {number: turn_groups.kind_of_turn(folder, names) for number, names in turns.items()}
+        for number, names in groupby(self.names, lambda name: journal.numbers(name)[0]):
+            yield number, turn_groups.kind_of_turn(folder, names)
 
     def is_worth_showing(self) -> bool:
         """Whether the session has work, or a question that was answered from more than memory."""
-        kinds = self.kinds()
         answered = {journal.numbers(name)[0] for name in self.of_kind("response")}
         return any(
-            kind == turn_groups.WORK or (kind == turn_groups.TALK and turn in answered) for turn, kind in kinds.items()
+            kind == turn_groups.WORK or (kind == turn_groups.TALK and turn in answered) for turn, kind in self.kinds()
         )
 
     def last_turn(self) -> int:
@@ -322,7 +324,7 @@ def _open_ends(visit: Visit, later: list[Visit]) -> Iterator[Item | None]:
     prompts, answers = visit.of_kind("prompt"), visit.of_kind("response")
     last = journal.numbers(prompts[-1])[0] if prompts else 0
     if prompts and not any(journal.numbers(name)[0] == last for name in answers):
-        if visit.kinds()[last] == turn_groups.WORK:
+        if dict(visit.kinds())[last] == turn_groups.WORK:
             text = excerpts.prose(visit.excerpt(visit.read(prompts[-1])), code=True)
             yield visit.item(prompts[-1], text, "has no answer")
     elif prompts and answers and visit.read(answers[-1]).meta.get("success") is False:

@@ -1067,6 +1067,18 @@ def test_sessions_that_only_ask_are_neither_recent_nor_left_open(past: Talk) -> 
     assert not any(part in text for part in ("so strict", "was the uploader", "has no answer", "limited to three"))
 
 
+def test_the_start_of_a_session_looks_back_past_a_limited_number_of_sessions_that_only_ask(
+    past: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        new_session(past, 80 + number).says("Why is the date parser so strict?")
+
+    monkeypatch.setattr(recent, "MOST_LOOKED_AT", 4)
+    assert "uploader retries" in occur(new_session(past, 91), "SessionStart", source="startup")
+    monkeypatch.setattr(recent, "MOST_LOOKED_AT", 3)
+    assert "uploader retries" not in occur(new_session(past, 92), "SessionStart", source="startup")
+
+
 @pytest.mark.slow
 def test_poisoned_notes_stay_in_their_fence(talk: Talk) -> None:
     for number, poison in enumerate(POISON):
