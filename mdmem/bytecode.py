@@ -62,8 +62,6 @@ ROOTS = {
     ),
 }
 """File -> modules that hooks import while running; it also gets what these import at their top."""
-LEFT_OUT = {preload.EVERY: (), "a-search": (preload.EVERY, "a-prompt")}
-"""File -> files whose modules it leaves out, as they are loaded before, or when one of these is imported."""
 
 
 def write(package: str) -> bool:
@@ -112,11 +110,11 @@ def _write(package: str, name: str) -> bool:
 def _compiled(package: str, name: str) -> list[tuple[str, str, int, int, Any]]:
     """Return name, source, its mtime and size, and code of each module, in the order in which imports run them.
 
-    Modules of `preload.EVERY` are in no other file.
+    Modules of `preload.EVERY` are in no other file, nor are those of a file that is loaded before.
     """
     order: list[tuple[str, str, int, int, Any]] = []
-    before = LEFT_OUT.get(name, (preload.EVERY,))
-    visited = {module for earlier in before for module, *_ in _compiled(package, earlier)}
+    earlier = {preload.EVERY, preload.FIRST.get(preload.BEFORE.get(name, ""), preload.EVERY)} - {name}
+    visited = {row[0] for file in earlier for row in _compiled(package, file)}
 
     def visit(module: str) -> None:
         source = _source(package, module)

@@ -24,6 +24,8 @@ FIRST = {
     "mdmem.privacy.sections": "a-private-section",
 }
 """Module -> file with everything that is imported along with it; `EVERY` has what every hook imports."""
+BEFORE = {"a-search": "mdmem.agents.prompts"}
+"""File -> module that is imported before it: the file leaves out what is in that module's file."""
 
 HEAD_BYTES = 16
 """The same as in other bytecode files, so that a check for damaged files can read it."""
@@ -182,6 +184,8 @@ class PreloadFinder:
         if name not in FIRST:
             return None
         try:
+            if FIRST[name] in BEFORE:
+                __import__(BEFORE[FIRST[name]])
             load(self._package, FIRST[name])
         except Exception:  # noqa: BLE001 - a missing file, or any error of a module in it
             return None
