@@ -60,7 +60,7 @@ class Turn:
 
     def __init__(self, visit: recent.Visit, number: int) -> None:
         self.visit = visit
-        self.names = [name for name in visit.names if journal.numbers(name)[0] == number]
+        self.names = visit.of_turn(number)
 
     def of_kind(self, kind: str) -> str:
         """Return the last note of a kind, or ""."""

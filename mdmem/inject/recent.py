@@ -19,7 +19,7 @@ from mdmem.vault import disk, journal, layout, note, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from mdmem.config import Config
     from mdmem.inject.occasion import Occasion
@@ -76,9 +76,15 @@ class Visit:
 
     def kinds(self) -> Iterator[tuple[int, int]]:
         """Yield the number and kind of each turn."""
-        folder = os.path.join(self._config.vault, *self.parts)
         for number, names in groupby(self.names, lambda name: journal.numbers(name)[0]):
-            yield number, turn_groups.kind_of_turn(folder, names)
+            yield number, self._kind_of(names)
+
+    def is_work(self, turn: int) -> bool:
+        """Whether a turn did work."""
+        return self._kind_of(self.of_turn(turn)) == turn_groups.WORK
+
+    def _kind_of(self, names: Iterable[str]) -> int:
+        return turn_groups.kind_of_turn(os.path.join(self._config.vault, *self.parts), names)
 
     def is_worth_showing(self) -> bool:
         """Whether the session has work, or a question that was answered from more than memory."""
@@ -89,7 +95,11 @@ class Visit:
 
     def last_turn(self) -> int:
         """Return the number of the last turn."""
-        return max((journal.numbers(name)[0] for name in self.names), default=0)
+        return journal.numbers(self.names[-1])[0] if self.names else 0
+
+    def of_turn(self, turn: int) -> list[str]:
+        """Return the notes of a turn, in order."""
+        return [name for name in self.names if journal.numbers(name)[0] == turn]
 
     def last_day(self) -> str:
         """Return the local day of the last note."""
@@ -148,8 +158,7 @@ class Visit:
 
     def last_run(self) -> str:
         """Return that the last prompt has no answer yet, and the last command that was run for it."""
-        names = [name for name in self.names if journal.numbers(name)[0] == self.last_turn()]
-        run = next(filter(turn_groups.is_shell, reversed(names)), "")
+        run = next(filter(turn_groups.is_shell, reversed(self.of_turn(self.last_turn()))), "")
         title = self.gate.stored(str(self.read(run).meta.get("title", ""))) if run else ""
         return f"Not answered yet. The last command: `{title}`." if title else "Not answered yet."
 
@@ -324,12 +333,12 @@ def _open_ends(visit: Visit, later: list[Visit]) -> Iterator[Item | None]:
     prompts, answers = visit.of_kind("prompt"), visit.of_kind("response")
     last = journal.numbers(prompts[-1])[0] if prompts else 0
     if prompts and not any(journal.numbers(name)[0] == last for name in answers):
-        if dict(visit.kinds())[last] == turn_groups.WORK:
+        if visit.is_work(last):
             text = excerpts.prose(visit.excerpt(visit.read(prompts[-1])), code=True)
             yield visit.item(prompts[-1], text, "has no answer")
     elif prompts and answers and visit.read(answers[-1]).meta.get("success") is False:
         yield visit.item(prompts[-1], excerpts.prose(visit.excerpt(visit.read(answers[-1]))), "the turn failed")
-    tool_runs = [name for name in visit.names if name not in prompts and name not in answers]
+    tool_runs = [name for name in visit.names if turn_groups.source(name) not in ("prompt", "response")]
     failed = visit.read(tool_runs[-1]) if tool_runs else None
     if failed and failed.meta.get("success") is False and not _is_settled(failed, tool_runs[-1], later):
         text = visit.gate.stored(str(failed.meta.get("error") or "")) or excerpts.prose(

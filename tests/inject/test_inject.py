@@ -24,6 +24,7 @@ from mdmem.cli import injections as commands
 from mdmem.cli.stats import stats
 from mdmem.inject import citations, context, injection_log, process, recent
 from mdmem.search import freshness, index
+from mdmem.vault import journal
 from tests.conftest import PATIENT_SECONDS, PAYLOADS, own_settings
 from tests.helpers.few import few
 from tests.helpers.talk import Talk, line
@@ -1077,6 +1078,29 @@ def test_the_start_of_a_session_looks_back_past_a_limited_number_of_sessions_tha
     assert "uploader retries" in occur(new_session(past, 91), "SessionStart", source="startup")
     monkeypatch.setattr(recent, "MOST_LOOKED_AT", 3)
     assert "uploader retries" not in occur(new_session(past, 92), "SessionStart", source="startup")
+
+
+@pytest.mark.parametrize("source", ["compact", "startup"])
+def test_a_long_session_is_read_in_linear_time(past: Talk, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    long = new_session(past, 1)
+    long.says("Rename every importer")
+    long.edits("dates.py")
+    edit = next(long.vault.rglob("*00000001/001-001-*.md"))
+    for number in range(2, 402):
+        (edit.parent / f"001-{number:03d}-edit-dates-py-{number:010d}.md").write_bytes(edit.read_bytes())
+    calls, numbers = [], journal.numbers
+
+    def counted(name: str) -> tuple[int, ...]:
+        calls.append(name)
+        return numbers(name)
+
+    monkeypatch.setattr(journal, "numbers", counted)
+
+    session = long if source == "compact" else new_session(past, 2)
+    text = occur(session, "SessionStart", source=source)
+
+    assert "Rename every importer" in text
+    assert len(calls) < 50 * 400
 
 
 @pytest.mark.slow
