@@ -10,7 +10,7 @@ import os
 from functools import cached_property
 from itertools import accumulate, groupby, islice
 
-from mdmem import plural, timestamps
+from mdmem import plural, privacy, timestamps
 from mdmem.inject import excerpts
 from mdmem.inject.block import Item, Section, cut
 from mdmem.search import freshness, recall, turn_groups
@@ -62,8 +62,13 @@ class Visit:
 
     @cached_property
     def page(self) -> Parsed:
-        """The session's page."""
-        return self.read(self.page_name)
+        """The session's page; its text is only the part about files: a long session has thousands of lines."""
+        written = note.load(self._config.vault, self.path(self.page_name))
+        if not privacy.may_hold_tag(written.body, people.rules_of(self._config.vault)):
+            _, heading, following = written.body.partition(_FILES)
+            part = heading + following.partition("\n## ")[0] if heading else ""
+            written = note.Parsed(written.meta, part, written.problem)
+        return _unless_private(people.cleaned(self._config.vault, written))
 
     def path(self, name: str) -> str:
         """Return the vault path of one of the session's files."""
@@ -71,8 +76,7 @@ class Visit:
 
     def read(self, name: str) -> Parsed:
         """Read one of the session's files; a missing one, or one marked private in its front matter, is empty."""
-        parsed = people.read(self._config.vault, self.path(name))
-        return note.parse(b"") if people.keeps_private(parsed.meta) else parsed
+        return _unless_private(people.read(self._config.vault, self.path(name)))
 
     def kinds(self) -> Iterator[tuple[int, int]]:
         """Yield the number and kind of each turn."""
@@ -169,9 +173,16 @@ class Visit:
 
     def files(self) -> list[str]:
         """Return the files that the session touched, from its page."""
-        _, heading, following = self.page.body.partition("\n## Files touched\n")
+        _, heading, following = self.page.body.partition(_FILES)
         lines = following.partition("\n## ")[0].splitlines() if heading else []
         return [line[3:].partition("`")[0] for line in lines if line.startswith("- `")]
+
+
+_FILES = "\n## Files touched\n"
+
+
+def _unless_private(parsed: Parsed) -> Parsed:
+    return note.parse(b"") if people.keeps_private(parsed.meta) else parsed
 
 
 def last_edits(names: list[str]) -> list[str]:
