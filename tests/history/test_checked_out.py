@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -11,6 +12,7 @@ import pytest
 from mdmem.config import Config
 from mdmem.errors import GitError
 from mdmem.history import commit
+from tests.helpers import rights
 from tests.helpers.history_vault import git, put, start
 
 Run = Callable[..., CompletedProcess[str]]
@@ -148,7 +150,7 @@ def test_a_last_commit_that_a_power_cut_left_empty_is_made_again_with_its_notes(
     commit.commit(committed)
     for oid in git(vault, "rev-list", "--objects", "main", f"^{before}").split("\n"):
         if oid:
-            file = vault / ".git/objects" / oid[:2] / oid[2:40]
+            file = object_file(vault, oid[:40])
             file.chmod(0o600)
             file.write_bytes(b"")
     if branch_is_lost:
@@ -167,3 +169,56 @@ def test_a_last_commit_that_a_power_cut_left_empty_is_made_again_with_its_notes(
     assert git(vault, "status", "--porcelain") == ""
     git(vault, "fsck", "--strict")
     assert ask("doctor", "--only", "history").returncode == 0
+
+
+@pytest.mark.parametrize("fault", ["empty", "zeros", "damaged"])
+def test_a_branch_whose_former_commit_is_packed_does_not_go_back_to_that_one(
+    vault: Path, committed: Config, fault: str, ask: Run
+) -> None:
+    git(vault, "pack-refs", "--all")
+    commit.commit(committed)
+    tip = git(vault, "rev-parse", "main")
+    FAULTS[fault](branch_file(vault))
+
+    ask("doctor", "--only", "history", "--fix")
+
+    assert git(vault, "rev-parse", "main") == tip
+
+
+def test_a_branch_with_an_empty_last_commit_goes_back_by_one_commit_only(
+    vault: Path, committed: Config, ask: Run
+) -> None:
+    git(vault, "pack-refs", "--all")
+    commit.commit(committed)
+    before = git(vault, "rev-parse", "main")
+    put(vault, "notes/c.md", "c\n")
+    commit.commit(committed)
+    file = object_file(vault, git(vault, "rev-parse", "main").strip())
+    file.chmod(0o600)
+    file.write_bytes(b"")
+
+    ask("doctor", "--only", "history", "--fix")
+
+    assert git(vault, "rev-parse", "main") == before
+
+
+@rights.kept_out
+@pytest.mark.parametrize("branch_is_lost", [True, False])
+def test_a_last_commit_that_only_another_user_may_read_is_not_taken_for_damaged(
+    vault: Path, committed: Config, branch_is_lost: bool
+) -> None:
+    commit.commit(committed)
+    tip = git(vault, "rev-parse", "main").strip()
+    if branch_is_lost:
+        branch_file(vault).write_bytes(b"")
+    object_file(vault, tip).chmod(0)
+    left = branch_file(vault).read_bytes()
+
+    done = rights.run([sys.executable, "-m", "mdmem", "--vault", str(vault), "doctor", "--only", "history", "--fix"])
+
+    assert "Permission denied" in done.stdout
+    assert branch_file(vault).read_bytes() == left
+
+
+def object_file(vault: Path, oid: str) -> Path:
+    return vault / ".git/objects" / oid[:2] / oid[2:]

@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from contextlib import suppress
 
+from mdmem import files
 from mdmem.errors import GitError
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
@@ -35,7 +37,10 @@ def branch(repo: Repository) -> str:
 
 
 def lost(repo: Repository) -> str:
-    """Return the checked-out branch if it has lost its last commit, or that cannot be read; else ""."""
+    """Return the checked-out branch if it has lost its last commit, or that is damaged; else "".
+
+    Raises OSError when it cannot be read: it may be intact.
+    """
     name = _name(repo)
     return name if name and (_is_lost(repo, name) or _is_unreadable(repo, name)) else ""
 
@@ -47,25 +52,28 @@ def message(repo: Repository, name: str) -> str:
 
 
 def logged(repo: Repository, name: str) -> str:
-    """Return the last commit of a branch according to git's log of it; "" if it names none that still exists."""
+    """Return the last commit of a branch according to git's log of it; "" if it names none that still exists.
+
+    Raises OSError when a later one cannot be read: it may be intact.
+    """
     for oid in reversed(_log(repo, name)):
         if not repository.attempt(repo, "cat-file", "-e", f"{oid}^{{commit}}").status:
             return oid
+        _check_rights(repo, oid)
     return ""
 
 
 def restore(repo: Repository, oid: str, lock_fd: int) -> None:
     """Make `oid` the last commit of the checked-out branch if it has lost it, with the committer's lock held.
 
-    Raises GitError when git fails.
+    Raises GitError when git fails, or OSError.
     """
     if name := lost(repo):
-        is_later_lost = _log(repo, name)[-1:] != [oid]
-        if is_later_lost:
+        # Git refuses to write over an empty file. Without it, the branch would end at an older commit if it is packed.
+        (repo.common_dir / name).parent.mkdir(parents=True, exist_ok=True)
+        files.replace(str(repo.common_dir / name), f"{oid}\n".encode())
+        if _log(repo, name)[-1:] != [oid]:
             _drop_empty(repo)
-        (repo.common_dir / name).unlink(missing_ok=True)  # git refuses to write over an empty one
-        repository.run(repo, "update-ref", "-m", "mdmem: restore", name, oid, "0" * len(oid), lock_fd=lock_fd)
-        if is_later_lost:
             repository.run(repo, *_EXPIRE, lock_fd=lock_fd)
 
 
@@ -74,8 +82,11 @@ _EXPIRE = ("reflog", "expire", "--stale-fix", "--expire=never", "--expire-unreac
 
 
 def _drop_empty(repo: Repository) -> None:
-    """Delete objects that a power cut left empty, and the index that names them: both are written again."""
-    for file in (repo.common_dir / "objects").glob("[0-9a-f][0-9a-f]/*"):
+    """Delete objects that a power cut left empty, and the index that names them: both are written again.
+
+    What a git is just writing, `tmp_obj_…`, may be empty too.
+    """
+    for file in (repo.common_dir / "objects").glob("[0-9a-f][0-9a-f]/[0-9a-f]*"):
         if not file.stat().st_size:
             file.unlink()
     (repo.git_dir / "index").unlink(missing_ok=True)
@@ -111,9 +122,25 @@ def _is_lost(repo: Repository, name: str) -> bool:
 
 
 def _is_unreadable(repo: Repository, name: str) -> bool:
-    """Whether a branch's last commit cannot be read, but an earlier one of git's log of it can."""
-    result = repository.attempt(repo, "cat-file", "-e", f"{name}^{{commit}}")
-    return bool(result.status and logged(repo, name))
+    """Whether a branch's last commit is damaged or missing, but an earlier one of git's log of it is there.
+
+    Raises OSError when it cannot be read: it may be intact.
+    """
+    tip = os.fsdecode(repository.attempt(repo, "rev-parse", "--verify", "--quiet", name).out).strip()
+    if not tip or not repository.attempt(repo, "cat-file", "-e", f"{tip}^{{commit}}").status:
+        return False
+    _check_rights(repo, tip)
+    return bool(logged(repo, name))
+
+
+def _check_rights(repo: Repository, oid: str) -> None:
+    """Raise OSError when a file that may hold an object cannot be read, as after `sudo git commit`."""
+    objects = repo.common_dir / "objects"
+    with suppress(FileNotFoundError):
+        (objects / oid[:2] / oid[2:]).read_bytes()
+    with suppress(FileNotFoundError):
+        for file in (objects / "pack").iterdir():
+            file.open("rb").close()
 
 
 def _log(repo: Repository, name: str) -> list[str]:
