@@ -203,7 +203,12 @@ def private_switches(header: str) -> dict[str, Any]:
             switches["sync"] = False
         elif name.lower() == "private" and is_yes(value):
             switches["private"] = True
+    if re.search(_TAGGED_PRIVATE, header):
+        switches["private"] = True
     return switches
+
+
+_TAGGED_PRIVATE = r"""(?im)^["']?tags?["']?\s*:[^:]*?(?<![\w-])private(?![\w-]|["']?\s*:)"""
 
 
 _MAX_LINES, _MAX_LINE_CHARS = 1024, 160

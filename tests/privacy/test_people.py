@@ -49,6 +49,7 @@ def test_a_hand_written_note_with_something_private_is_in_no_commit(vault: Path,
     [
         "private: true", "private: yes", "private: on", "Private: True", "PRIVATE: YES", "private: y", "private: x",
         "private: ja", "tags: [private]", "tags: [home, Private]", "tags:\n  - private", "tags: '#private, home'",
+        "title: a: b\ntags:\n- private", "tags: [private\ntitle: b",
     ],
 )  # fmt: skip
 def test_a_note_that_says_it_is_private_stays_on_this_machine(vault: Path, line: str, tmp_path: Path) -> None:
