@@ -200,10 +200,14 @@ def _origin(target: str) -> str:
 
 
 def _is_text(data: bytes) -> bool:
-    """Whether a file is text in any encoding of one byte per letter."""
-    return len(data.translate(None, _NO_TEXT)) == len(data)
+    """Whether a file is text: in UTF-8, or in any encoding of one byte per letter."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return len(data.translate(None, _NO_TEXT)) == len(data)
+    return b"\0" not in data
 
 
 _NO_TEXT = bytes(code for code in range(32) if code not in b"\t\n\v\f\r\x1b\b\a")
-"""Control characters that no text has."""
+"""Control characters that no text in another encoding has."""
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)

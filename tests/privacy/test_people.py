@@ -82,6 +82,7 @@ def test_a_count_of_private_sections_makes_no_note_private() -> None:
         "f\xfcr <private>walrus</private>".encode("latin-1"),
         f"f\xfcr {SECRET}".encode("latin-1"),
         f"key\t{SECRET}\r\n".encode("utf-16"),
+        f"für\x01{SECRET}\x02".encode(),
         b"\x89PNG\r\n\x1a\n\0\0\0\rtEXtComment\0<private>walrus</private>\xff\0",
     ],
 )
