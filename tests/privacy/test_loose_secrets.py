@@ -41,6 +41,11 @@ def test_a_password_in_a_note_is_masked_however_loosely_it_is_written(line: str,
     assert clean(line.format(value), origin="tool").value == line.format("[REDACTED]")
 
 
+@pytest.mark.parametrize("line", ["the db password ({}) is in the vault", "PASSWORD({})", "- PASSWORD({}1b)"])
+def test_a_password_in_brackets_is_masked_though_it_could_be_a_commit(line: str) -> None:
+    assert clean(line.format("a1b2c3d4e5"), origin="tool").value == line.format("[REDACTED]").replace("]1b", "]")
+
+
 @pytest.mark.parametrize(
     "value", ["Summer2049!", "Hunter4711!!", "kW8r!tqLom", "Admin@123", "P@ssw0rd1", "Welcome@2049!"]
 )

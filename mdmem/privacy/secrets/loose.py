@@ -56,8 +56,8 @@ def after_name(name: Name) -> list[Span]:
     ahead = text[at : at + 8]
     start = at + len(ahead) - len(ahead.lstrip(_JOINS))
     word = _word(text, start)
-    if ahead.endswith("(", 0, start - at) and len(word) >= _SHORTEST_COMMIT and not word.strip(_HEX_DIGITS):
-        return []  # a commit in a list of changes: `reset password (8a1ec4d6)`
+    if ahead.endswith("(", 0, start - at) and _is_commit(word) and name.line_before().lstrip().startswith(("* ", "- ")):
+        return []  # in a list of changes: `* reset password (8a1ec4d6)`
     if start == name.end:
         is_value = not name.word().isascii() and len(word) >= _SHORTEST and word.isascii() and text[start] not in _CODE
         is_value = is_value and values.is_unlike_words(word) and not values.names_something(word)
@@ -74,7 +74,12 @@ def after_name(name: Name) -> list[Span]:
     return [(start, start + len(word), name.kind)] if _is_secret(word) else _in_foreign_sentence(name)
 
 
-_SHORTEST_COMMIT, _HEX_DIGITS = 7, "0123456789abcdef"
+def _is_commit(word: str) -> bool:
+    return len(word) in _COMMIT_LENGTHS and not word.strip(_HEX)
+
+
+_COMMIT_LENGTHS = (7, 8, 9, 10, 40)
+"""Of a commit's id, as git shortens it, or in full."""
 
 
 def _in_foreign_sentence(name: Name) -> list[Span]:
