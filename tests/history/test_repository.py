@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from mdmem.errors import GitError, VaultError
 from mdmem.history import commit
-from mdmem.history.git import checked_out, objects, repository, tidy
+from mdmem.history.git import checked_out, git_index, objects, repository, tidy
 from mdmem.history.git.paths import PackedPaths
 from mdmem.history.purging import purge
 from mdmem.search import index
@@ -254,6 +254,23 @@ def test_a_purge_that_meets_a_lock_of_git_changes_nothing_and_says_what_to_do(va
 
     assert (vault / "notes/a.md").read_text() == "the falcon\n"
     assert git(vault, "show", "HEAD:notes/a.md") == "the falcon\n"
+
+
+@pytest.mark.parametrize("name", ["index.lock", "refs/mdmem/pending.lock"])
+def test_a_purge_removes_a_lock_that_a_killed_mdmem_left(vault: Path, name: str) -> None:
+    settings = start(vault)
+    put(vault, "notes/a.md", "the falcon\n")
+    commit.commit(settings)
+    left = vault / ".git" / f"{git_index.PREFIX}0123456789ab"
+    left.write_bytes(b"half an index")
+    (vault / ".git" / name).parent.mkdir(parents=True, exist_ok=True)
+    (vault / ".git" / name).hardlink_to(left)
+
+    done = purge.apply(settings, purge.plan(settings, "falcon"))
+
+    assert not done.left
+    assert "falcon" not in git(vault, "show", "HEAD:notes/a.md")
+    assert not (vault / ".git" / name).exists()
 
 
 def test_a_purge_removes_a_text_that_is_only_staged(vault: Path) -> None:

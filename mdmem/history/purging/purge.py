@@ -220,12 +220,12 @@ def apply(config: Config, planned: PurgePlan, report: ProgressCallback = ignore)
 def apply_held(config: Config, planned: PurgePlan, lock_fd: int, report: ProgressCallback = ignore) -> Purged:
     """Do what `apply` does, under the committer's lock."""
     repo = repository.open_vault(config.vault)
-    for blocking in lock.of_git(repo)[:1]:  # halfway, it would leave refs that the next purge takes for the remote's
-        text = advice.explained(f"git is locked: '{blocking}': File exists.", "")
-        raise GitError(f"Nothing was purged, because {text}")
     stashed = len(repository.attempt(repo, "stash", "list").out.splitlines())
     git_index.heal(repo)
     git_index.catch_up(repo, lock_fd)
+    if blocking := lock.of_git(repo):  # halfway, it would leave refs that the next purge takes for the remote's
+        text = advice.explained(f"git is locked: '{blocking[0]}': File exists.", "")
+        raise GitError(f"Nothing was purged, because {text}")
     report("Rewriting history", 0, 0)
     with _filtered(repo, planned) as rewritten:
         remote_advice = unpurged.of_purge(repo, rewritten.moved)  # while we still know what remotes have
