@@ -11,7 +11,6 @@ from mdmem.search.asking.orders import word_set
 from mdmem.search.asking.prose import fold
 
 TYPE_CHECKING = False
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 

@@ -40,7 +40,8 @@ def points_back(words: list[str]) -> bool:
     """Whether a sentence points to earlier work. words: folded."""
     if len(words) > 2 and words[-2] in _HAD and words[-1] in _THAT and _WHO.isdisjoint(words):
         return True
-    if _same_as(words) or any(_begins(words[at:], *row) for at, word in enumerate(words) for row in _rows_of(word)):
+    rows = ((at, row) for at, word in enumerate(words) for row in _ROWS_BY_WORD.get(word, ()))
+    if _same_as(words) or any(_begins(words[at:], *row) for at, row in rows):
         return True
     if _begins(words, _RECALL, _NAMED) and _STATES.isdisjoint(words):
         return words[-1] in _HAPPENED or words[-1].isdecimal()
@@ -139,16 +140,11 @@ _ROWS: tuple[tuple[frozenset[str], ...], ...] = (
     (word_set("whats"), word_set("my our"), _PREFERENCE),
 )
 """Runs of words that point to earlier work."""
-_known_rows: dict[str, list[tuple[frozenset[str], ...]]] = {}
-
-
-def _rows_of(word: str) -> list[tuple[frozenset[str], ...]]:
-    """Return the rows that begin with a word: few words begin any."""
-    if not _known_rows:
-        for row in _ROWS:
-            for first in row[0]:
-                _known_rows.setdefault(first, []).append(row)
-    return _known_rows.get(word, [])
+_ROWS_BY_WORD: dict[str, list[tuple[frozenset[str], ...]]] = {}
+"""The rows by the words that begin them: few words begin any."""
+for _row in _ROWS:
+    for _word in _row[0]:
+        _ROWS_BY_WORD.setdefault(_word, []).append(_row)
 
 
 def _same_as(words: list[str]) -> bool:
