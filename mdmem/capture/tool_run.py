@@ -81,7 +81,7 @@ def _passes_on(tool_input: Any) -> bool:
         command = " ".join([word for word in command if isinstance(word, str)])
     if not isinstance(command, str):
         return False
-    for redirection in ("2>&1", "2>", ">/dev/null", "> /dev/null"):
+    for redirection in ("2>", ">/dev/null", "> /dev/null"):
         command = command.replace(redirection, "")
     return ">" in command or not _WRITING.isdisjoint(command.split())
 

@@ -77,11 +77,11 @@ def instructions_beside(event: Event, root: str) -> list[str]:
     """
     given = event.tool_input if isinstance(event.tool_input, dict) else {}
     named = [path for key in _PATHS if isinstance(path := given.get(key), str)]
-    root = root.rstrip("/")
-    folder = os.path.dirname(os.path.join(event.cwd, storable(named[0]))) if named and root else ""
+    root = root.rstrip(os.sep)
+    folder = os.path.dirname(os.path.normpath(os.path.join(event.cwd, storable(named[0])))) if named and root else ""
     paths: list[str] = []
     for _ in range(_MOST_FOLDERS):
-        if not folder.startswith(f"{root}/") or "\0" in folder:
+        if not folder.startswith(f"{root}{os.sep}") or "\0" in folder:
             break
         paths += [path for name in INSTRUCTIONS if os.access(path := f"{folder}/{name}", os.R_OK)]
         folder = os.path.dirname(folder)
