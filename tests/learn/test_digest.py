@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,12 +58,13 @@ def test_a_span_tells_decisions_and_what_was_done(at: Work) -> None:
     assert "## Left open\n\n- [ ] Add a test (task) [mem:" in said
 
 
-def test_a_note_that_its_front_matter_keeps_private_is_in_no_digest(at: Work) -> None:
+@pytest.mark.parametrize("keys", [{"private": "yes"}, {"Private": True}, {"tags": ["private"]}])
+def test_a_note_that_its_front_matter_keeps_private_is_in_no_digest(at: Work, keys: dict[str, Any]) -> None:
     work(at, 1)
     path = decisions.add(at.day.config(), "Falcon pays", "All.", kind="decision", project="app", now=at.now).path
     task = user_notes.add(at.day.config(), "Falcon", "- [ ] call the falcon", kind="task", project="app", now=at.now)
     for written in (path, task.path):
-        user_notes.set_keys(at.day.config(), written, {"private": "yes"})
+        user_notes.set_keys(at.day.config(), written, keys)
 
     said = at.day.run("digest", "--on", "2026-09-14").stdout
 

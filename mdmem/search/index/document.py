@@ -101,6 +101,7 @@ def build(
         "date": _date_counts(created.date()) if created else {},
     }
     facts = {key: meta[key] for key in _SHOWN if isinstance(meta.get(key), (str, int, float))}
+    facts |= {"private": True} if people.keeps_private(meta) else {}
     if project := project_named(entry.path, meta):
         facts["project"] = project
     facts |= {"kind": kind, "title": title or named or _first_line(body) or links.stem(path.rpartition("/")[2])}
@@ -312,7 +313,7 @@ def _states(path: str, parsed: note.Parsed, facts: Mapping[str, Any], *, edited:
         yield "failed"
     if meta.get("status") in note.WITHHELD:
         yield str(meta["status"])
-    if meta.get("private"):
+    if facts.get("private"):
         yield "private"
     if meta.get("redacted"):
         yield "redacted"
