@@ -954,6 +954,8 @@ def test_a_german_order_to_make_something_resumes_nothing() -> None:
         "what changed in this file?",
         "where should i put this file",
         "wie schreibt man einen Parser in Swift?",
+        "wie viele Zeilen hat diese Datei",
+        "¿cuántas líneas tiene este archivo?",
         "wie funktioniert ein Foreground Service",
         "comment fonctionne la récursion terminale ?",
         "¿cómo funciona un mutex?",

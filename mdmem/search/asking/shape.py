@@ -295,14 +295,14 @@ def _in_language(
         return SURE, resumes
     if not (asking or resumes or again or (back and asks)):
         return NOT, False
+    here = language.has("here", spoken)
     if language.has("counts", words[:2]) and not (we or back or language.has("was", words)):
-        return POSSIBLE, resumes  # can be counted in the current files
+        return (NOT if here else POSSIBLE), resumes  # can be counted in the current files
     if language.has("explains", words) and not (we or back or past or language.has("why", words)):
         return NOT, resumes  # how something works in general
     speaks_of_past = back and (asking or asks) and (we or past)
     if (asking and we and past) or speaks_of_past or (resumes and (back or (we and past))):
         return SURE, resumes
-    here = language.has("here", spoken)
     if resumes or (back and asks) or (asking and not here and language.has("why", spoken)):
         return LIKELY, resumes
     if again and not here:
