@@ -19,6 +19,8 @@ else:
         _fields = ()
 
         def __init_subclass__(cls) -> None:
+            if cls.__base__ is not NamedTuple:
+                return  # a class with the same fields
             cls._fields = cls.__match_args__ = fields = tuple(cls.__annotations__)
             cls._field_defaults = {field: cls.__dict__[field] for field in fields if field in cls.__dict__}
             for place, field in enumerate(fields):

@@ -59,6 +59,16 @@ def test_it_takes_its_fields_and_no_others(values: tuple[int, ...]) -> None:
         Own(1, 2, other=3)  # type: ignore[call-arg]
 
 
+def test_a_class_made_of_it_has_its_fields() -> None:
+    class Wider(Own):
+        @property
+        def width(self) -> int:
+            return len(self)
+
+    assert Wider(1, 2)._replace(size=3) == (1, 2, 3, ())
+    assert Wider(1, cls=2).width == 4
+
+
 def test_it_matches_by_position() -> None:
     match Own(1, 2, 3):
         case Own(first, _, third):
