@@ -936,6 +936,48 @@ def test_a_missing_and_an_unreachable_remote_are_told(vault: Path, tmp_path: Pat
     assert len(head_files(vault)) == 6
 
 
+@pytest.mark.parametrize("branch", ["main", "master"])
+def test_a_remote_with_code_neither_gets_the_notes_nor_puts_its_code_into_the_vault(
+    first: Config, tmp_path: Path, remote: Path, ask: Any, branch: str
+) -> None:
+    vault, code = Path(first.vault), tmp_path / "code"
+    git(tmp_path, "init", "-q", "-b", branch, str(code))
+    put(code, "main.c", "int main;\n")
+    git(code, "add", ".")
+    git(code, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "code")
+    git(tmp_path, "clone", "-q", "--bare", str(code), str(tmp_path / "code.git"))
+    git(vault, "remote", "set-url", "origin", str(tmp_path / "code.git"))
+
+    done = ask("sync")
+
+    assert done.returncode == 7
+    assert "something other than a vault, such as 'main.c'" in done.stderr
+    assert f"git -C {vault} remote set-url origin URL" in done.stderr
+    assert not (vault / "main.c").exists()
+    assert git(tmp_path / "code.git", "for-each-ref", "--format=%(refname)").split() == [f"refs/heads/{branch}"]
+    git(vault, "remote", "set-url", "origin", str(remote))
+    assert ask("sync", check=True).returncode == 0
+    assert git(remote, "for-each-ref", "--format=%(refname)").split() == ["refs/heads/main"]
+
+
+def test_a_remote_that_its_host_began_with_a_readme_takes_the_vault(vault: Path, tmp_path: Path, remote: Path) -> None:
+    begun = tmp_path / "begun"
+    git(tmp_path, "clone", "-q", str(remote), str(begun))
+    for name in ("README.md", "LICENSE", ".gitignore"):
+        put(begun, name, "made by the host\n")
+    git(begun, "add", ".")
+    git(begun, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "Initial commit")
+    git(begun, "push", "-q", "origin", "HEAD:main")
+    settings = start(vault)
+    turn(vault)
+    git(vault, "remote", "add", "origin", str(remote))
+
+    sync.sync(settings)
+
+    assert (vault / "LICENSE").exists()
+    assert "journal" in git(remote, "ls-tree", "--name-only", "main").split()
+
+
 @pytest.mark.parametrize("url", ["ext::sh -c touch% {mark}", "--upload-pack=touch {mark}"])
 def test_an_address_cannot_start_a_program(tmp_path: Path, url: str) -> None:
     mark = tmp_path / "ran"

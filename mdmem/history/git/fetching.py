@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import time
 from contextlib import suppress
 from typing import NamedTuple
 
+from mdmem.errors import GitError
 from mdmem.history.git import filtering, objects, repository
 from mdmem.history.git.repository import Repository
 
 ABANDONED_SECONDS = 10.0
+_OF_VAULTS = frozenset([b"mdmem.toml", b"journal"])
+_MADE_BY_HOST = re.compile(rb"(?:readme|licen[cs]e|copying|unlicense)(?:\.\w+)?|\.git\w+", re.IGNORECASE)
+"""Files with which a host begins an empty repository."""
 
 
 class VaultBranch(NamedTuple):
@@ -22,7 +28,10 @@ class VaultBranch(NamedTuple):
 
 
 def fetch(repo: Repository, remote: str, branch: str) -> VaultBranch:
-    """Fetch all branches of the remote; return the one that holds the vault."""
+    """Fetch all branches of the remote; return the one that holds the vault.
+
+    Raises GitError when the remote is unreachable, or holds something other than a vault.
+    """
     for stale_lock in (repo.common_dir / "refs" / "remotes" / remote).rglob("*.lock"):
         # Left by a killed fetch: a running one holds it for milliseconds.
         with suppress(FileNotFoundError):
@@ -33,7 +42,32 @@ def fetch(repo: Repository, remote: str, branch: str) -> VaultBranch:
     blob_filter = [objects.ALL] if repo.is_partial else []  # fetch the blobs of new commits too
     bounds = repository.far_end(repo.root, repository.url(repo, remote), "upload-pack")
     repository.run(repo, *command, *bounds, *blob_filter, "--", remote, spec, network=True)
+    _refuse_other(repo, remote, branch)
     return vault_branch(repo, remote, branch)
+
+
+def _refuse_other(repo: Repository, remote: str, branch: str) -> None:
+    """Raise GitError when no branch of the remote is a vault's, shares a commit with ours, or is as a host begins it.
+
+    A mistyped address must neither put the notes where code is, nor the code into the vault.
+    """
+    tips = repository.refs(repo, tracked(remote, "refs/heads/"))
+    other = b""
+    for oid in dict.fromkeys(tips.values()):
+        names = repository.run(repo, "ls-tree", "-z", "--name-only", oid).split(b"\0")[:-1]
+        other = next((name for name in names if not _MADE_BY_HOST.fullmatch(name)), b"")
+        if (
+            not other
+            or _OF_VAULTS.intersection(names)
+            or not repository.attempt(repo, "merge-base", branch, oid).status
+        ):
+            return
+    if other:
+        root = shlex.quote(str(repo.root))
+        raise GitError(
+            f"The remote {remote!r} holds something other than a vault, such as {os.fsdecode(other)!r:.80}. Nothing was"
+            f" sent or received. If its address is wrong: git -C {root} remote set-url {shlex.quote(remote)} URL"
+        )
 
 
 def vault_branch(repo: Repository, remote: str, branch: str) -> VaultBranch:
