@@ -8,7 +8,7 @@ from itertools import islice
 from mdmem import timestamps
 from mdmem.inject import excerpts, lock_files, recent
 from mdmem.inject.block import Item
-from mdmem.search import recall, turn_groups
+from mdmem.search import recall, replaced, turn_groups
 from mdmem.search.asking import failures, small_talk
 from mdmem.search.text import analysis
 from mdmem.values import Value
@@ -119,6 +119,8 @@ def of_note(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> 
     parsed = people.read(at.config.vault, hit.path)
     if reason := recent.left_out(parsed, at.event.agent if not hit.project or at.is_of(hit.project) else ""):
         return None, reason
+    if newer := replaced.newer(at.config, hit.path):
+        return None, f"superseded by [mem:{newer}]"
     words = people.on_page(at.config.vault, parsed) if hit.kind in note.PAGES else parsed.body
     body = at.gate.stored(excerpts.unlinked(words))
     code = [line for _, lines in excerpts.fences(body) for line in lines if line.strip()]

@@ -10,7 +10,7 @@ from mdmem import timestamps
 from mdmem.inject import answer_item, block, evidence, excerpts, recent
 from mdmem.inject.block import Item, Section
 from mdmem.inject.injection_log import IN_VAIN_TIMES
-from mdmem.search import engine, freshness, overturned, recall, turn_groups
+from mdmem.search import engine, freshness, overturned, recall, replaced, turn_groups
 from mdmem.search.asking import english
 from mdmem.search.asking.english import LIKELY
 from mdmem.search.asking.prose import fold, words
@@ -348,7 +348,7 @@ def _line(at: Occasion, hit: SearchHit, *, full: bool) -> Item | None:
     if at.has_seen(hit.id):
         return None
     parsed = people.read(at.config.vault, hit.path)
-    if recent.left_out(parsed, at.event.agent):
+    if recent.left_out(parsed, at.event.agent) or replaced.newer(at.config, hit.path):
         return None
     body = at.gate.stored(parsed.body)
     whole = excerpts.prose(body)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from mdmem import timestamps
 from mdmem.config import Config
 from mdmem.errors import MdmemError, UsageError
-from mdmem.search import engine, freshness, index
+from mdmem.search import engine, freshness, index, replaced
 from mdmem.search.index.document import path_tails
 from mdmem.search.index.view import View
 from mdmem.vault import disk, journal, layout, links, note, people, user_notes
@@ -169,13 +169,22 @@ def _about(config: Config, paths: list[str], about: str) -> list[str]:
 
 def _newer(parsed_by_path: Mapping[str, note.Parsed]) -> dict[str, str]:
     """Return id -> id of the note that replaces it; either of the two may say so."""
-    newer = {}
-    for parsed in filter(_is_shown, parsed_by_path.values()):
+    newer: dict[str, str] = {}
+    known = {
+        target: str(parsed.meta.get("id", ""))
+        for path, parsed in reversed([*parsed_by_path.items()])
+        for target in replaced.names(path, str(parsed.meta.get("id", "")), str(parsed.meta.get("title", "")))
+    }
+    for path, parsed in parsed_by_path.items():
         meta = parsed.meta
+        if not _is_shown(parsed):
+            continue
         name = str(meta.get("id", ""))
         if meta.get("superseded_by"):
             newer[name] = str(meta["superseded_by"])
-        newer |= dict.fromkeys(ids(meta.get("supersedes")), name)
+        for target in replaced.targets(meta.get("supersedes"), path):
+            if (old := known.get(target, target)) != name:
+                newer[old] = name
     return newer
 
 

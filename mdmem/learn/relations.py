@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from mdmem.config import Config
 from mdmem.learn.decisions import ids
+from mdmem.search import replaced
 from mdmem.search.index.document import LINK_KEYS
 from mdmem.search.index.view import View
 from mdmem.vault import people
@@ -34,7 +35,7 @@ class TypedLink(NamedTuple):
 
 def of_note(config: Config, view: View, path: str, meta: Mapping[str, object]) -> list[TypedLink]:
     """Return the typed links from and to a note, each once."""
-    typed_links = [*_forward(view, meta), *_backward(config, view, path, str(meta.get("id", "")))]
+    typed_links = [*_forward(view, meta), *_backward(config, view, path)]
     return list({(link.relation, link.id): link for link in typed_links}.values())[:MOST]
 
 
@@ -46,14 +47,16 @@ def _forward(view: View, meta: Mapping[str, object]) -> Iterator[TypedLink]:
             yield TypedLink(key.replace("_", " "), name, title, view.path(number) if number is not None else "")
 
 
-def _backward(config: Config, view: View, path: str, name: str) -> Iterator[TypedLink]:
-    if not name:
+def _backward(config: Config, view: View, path: str) -> Iterator[TypedLink]:
+    note = view.find(path)
+    if note is None:
         return
-    naming = view.notes("facet", f"link:{name}".lower()) - view.internal
+    names = replaced.names(path, str(view.facts(note)["id"]), str(view.facts(note)["title"]))
+    naming = view.with_any(f"link:{name}" for name in names) - view.internal
     for number in sorted(naming, key=view.numbers("created").__getitem__, reverse=True)[:MOST]:
         other_path = view.path(number)
         meta = people.read(config.vault, other_path).meta if other_path != path else {}
         facts = view.facts(number)
         for key in LINK_KEYS:
-            if name in ids(meta.get(key)):
+            if not names.isdisjoint(replaced.targets(meta.get(key), other_path)):
                 yield TypedLink(INVERSE[key], str(facts["id"]), str(facts["title"]), other_path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 
 import frontmatter
@@ -9,7 +11,7 @@ import pytest
 
 from mdmem import config
 from mdmem.learn import decisions
-from tests.helpers import cli_day
+from tests.helpers import cli_day, forked
 from tests.helpers.cli_day import Day
 from tests.helpers.history_vault import put
 from tests.helpers.indexed import indexed
@@ -70,6 +72,29 @@ def test_a_link_that_only_the_newer_note_has_supersedes_too_and_a_circle_ends(da
     put(day.vault, "notes/a.md", "---\nkind: decision\nid: aaaaaaaaa1\ntitle: A\nsupersedes: bbbbbbbbb1\n---\n")
     put(day.vault, "notes/b.md", "---\nkind: decision\nid: bbbbbbbbb1\ntitle: B\nsupersedes: aaaaaaaaa1\n---\n")
     assert {row["title"] for row in day.json("decisions", "--all")} == {"The old way", "The new way", "A", "B"}
+
+
+@pytest.mark.parametrize(
+    "link",
+    ['"[[Old way]]"', "[[Old way]]", '["[[old way|the old one]]"]', "notes/Old way.md", "Old way", '"[[MySQL]]"'],
+)
+def test_a_link_written_in_an_editor_supersedes_a_note_without_an_id_also_for_agents(day: Day, link: str) -> None:
+    put(day.vault, "notes/Old way.md", "---\nkind: decision\ntitle: MySQL\n---\nThe database is MySQL.\n")
+    put(day.vault, "notes/DB.md", f"---\nkind: decision\nsupersedes: {link}\n---\nThe database is Postgres.\n")
+
+    (found,) = day.json("decisions")
+
+    assert (found["title"], found["before"]) == ("The database is Postgres.", ["MySQL"])
+    (relation,) = day.json("show", "notes/Old way.md")["relations"]
+    assert (relation["relation"], relation["id"]) == ("superseded by", found["id"])
+    for event in (
+        {"hook_event_name": "SessionStart", "source": "startup"},
+        {"hook_event_name": "UserPromptSubmit", "prompt": "Which database did we decide on?"},
+    ):
+        payload = {"session_id": "s1", "cwd": str(day.vault.parent), **event}
+        given = forked.run(("inject", "claude-code"), json.dumps(payload).encode(), {**os.environ, **day.env}).stdout
+        assert b"Postgres" in given, event
+        assert b"MySQL" not in given, event
 
 
 def test_decisions_are_narrowed_by_words_file_project_and_kind(day: Day) -> None:

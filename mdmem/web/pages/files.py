@@ -12,7 +12,7 @@ from mdmem.errors import NotFoundError, UsageError
 from mdmem.history import pages
 from mdmem.learn import decisions, work
 from mdmem.learn.work import OpenItem
-from mdmem.search import solved
+from mdmem.search import replaced, solved
 from mdmem.search.index.document import path_tails
 from mdmem.search.index.view import View, cached_with_view
 from mdmem.vault import attachments, disk, journal, note
@@ -95,9 +95,12 @@ def _decisions(config: Config, view: View, name: str) -> list[NoteRow]:
     """Return the decisions in force: those that no other decision supersedes."""
     candidates = shared.newest(view, view.with_any(listed.DECISIONS), project=name, most=3 * MOST_DECISIONS)
     metas = {row.id: note.load(config.vault, row.path).meta for row in candidates}
-    superseded = {old for meta in metas.values() for old in decisions.ids(meta.get("supersedes"))}
-    superseded |= {name for name, meta in metas.items() if meta.get("superseded_by")}
-    return [row for row in candidates if row.id not in superseded][:MOST_DECISIONS]
+    superseded = {old for row in candidates for old in replaced.targets(metas[row.id].get("supersedes"), row.path)}
+    return [
+        row
+        for row in candidates
+        if not metas[row.id].get("superseded_by") and superseded.isdisjoint(replaced.names(row.path, row.id, row.title))
+    ][:MOST_DECISIONS]
 
 
 def _written(view: View) -> set[int]:

@@ -1,0 +1,58 @@
+"""Replaced: which note says in its own front matter that it supersedes another.
+
+The older note need not say so itself. The link is an id, a path or a `[[wikilink]]`.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from mdmem.search import freshness
+from mdmem.vault import links, note, people
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.config import Config
+    from mdmem.search.index.view import View
+
+MAX_READ = 20
+"""Maximum number of linking notes that are read."""
+
+
+def names(path: str, name: str, title: str) -> frozenset[str]:
+    """Return what links to a note may be, in lower case. path: vault-relative. name: its id."""
+    stem = links.stem(path.lower())
+    return frozenset({name.lower(), path.lower(), stem, stem.rpartition("/")[2], links.stem(title.lower())} - {""})
+
+
+def targets(value: object, path: str) -> Iterator[str]:
+    """Yield what a link in the front matter of the note at `path` names, as in `names`."""
+    if isinstance(value, list):
+        for one in value:  # nested for an unquoted `[[wikilink]]`, which YAML reads as a list in a list
+            yield from targets(one, path)
+    elif value:
+        text = note.id_in_reference(str(value))
+        wiki = next(links.written(f"[[{text}]]"), None)
+        yield links.key(wiki, path.rpartition("/")[0]) if wiki else text.lower()
+
+
+def newer(config: Config, path: str) -> str:
+    """Return the id of a note that supersedes the one at `path`, "" for none."""
+
+    def in_view(view: View) -> str:
+        number = view.find(path)
+        if number is None:
+            return ""
+        facts = view.facts(number)
+        known = names(path, str(facts["id"]), str(facts["title"]))
+        linking = view.with_any(f"link:{name}" for name in known) & view.of_kinds(note.WRITTEN)
+        for other in islice(sorted(linking - view.internal - {number}), MAX_READ):
+            meta = people.read(config.vault, view.path(other)).meta
+            is_shown = not people.keeps_private(meta) and meta.get("status") not in note.WITHHELD
+            if is_shown and not known.isdisjoint(targets(meta.get("supersedes"), view.path(other))):
+                return str(view.facts(other)["id"])
+        return ""
+
+    return freshness.answered(config, in_view) or ""
