@@ -43,7 +43,8 @@ def print_result(result: CommitResult) -> int:
             text = f"{change.path} stays on this machine, but earlier commits contain it. To remove it from them:"
             warn(f"{text} mdmem purge --history-only {shlex.quote(change.path)} --apply")
     if result.staged:
-        click.secho(f"Not committed, because you staged it: {safe(', '.join(result.staged))}", err=True, dim=True)
+        what = f"Not committed, because you staged it: {safe(', '.join(result.staged))}."
+        click.secho(f"{what} Commit it with git in the vault, or unstage it: git restore --staged", err=True, dim=True)
     for left_out in result.left_out:
         click.secho(f"Neither committed nor synced: {safe(str(left_out))}.", err=True, dim=True)
     return 1 if result.held_back else 0

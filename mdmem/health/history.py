@@ -207,7 +207,7 @@ def remote(config: Config) -> Iterator[HealthFinding]:
     if ahead or behind:
         yield note(f"{name}: {plural.number(ahead, 'commit')} to send, {behind} to receive{last}.", "`mdmem sync`")
     else:
-        yield fine(f"{name} is up to date{last}")
+        yield fine(f"{name} is up to date, as of the last sync{last}")
 
 
 def _last_fetch(repo: Repository) -> str:

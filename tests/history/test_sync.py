@@ -923,14 +923,18 @@ def test_a_purged_text_is_recognized_by_its_digest_and_by_nothing_else(
     assert len(sealed) == len(f"{len(text)}") + 32 + 36 + 2
 
 
-def test_a_missing_and_an_unreachable_remote_are_told(vault: Path, tmp_path: Path) -> None:
+def test_a_missing_and_an_unreachable_remote_are_told(vault: Path, home: Path, tmp_path: Path) -> None:
     settings = start(vault)
     turn(vault)
 
     with pytest.raises(GitError, match="remote add origin URL"):
         sync.sync(settings)
     git(vault, "remote", "add", "origin", str(tmp_path / "nowhere.git"))
-    with pytest.raises(GitError, match=r"nowhere\.git"):
+    with pytest.raises(GitError, match=r"nowhere\.git.* sync again later\. .* remote set-url origin URL"):
+        sync.sync(settings)
+    (home / ".gitconfig").write_text('[core]\n\tsshCommand = "echo ssh: Connection refused >&2; exit 255 #"\n')
+    git(vault, "remote", "set-url", "origin", "git@box.example:memory.git")
+    with pytest.raises(GitError, match="Connection refused"):
         sync.sync(settings)
 
     assert len(head_files(vault)) == 6

@@ -41,7 +41,12 @@ def fetch(repo: Repository, remote: str, branch: str) -> VaultBranch:
     command = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--prune")
     blob_filter = [objects.ALL] if repo.is_partial else []  # fetch the blobs of new commits too
     bounds = repository.far_end(repo.root, repository.url(repo, remote), "upload-pack")
-    repository.run(repo, *command, *bounds, *blob_filter, "--", remote, spec, network=True)
+    result = repository.attempt(repo, *command, *bounds, *blob_filter, "--", remote, spec, network=True)
+    if result.status:
+        raise GitError(
+            f"git fetch failed in {repo.root}: {repository.reason(result)} Everything is committed here: sync again"
+            f" later. {_if_wrong(repo, remote)}"
+        )
     _refuse_other(repo, remote, branch)
     return vault_branch(repo, remote, branch)
 
@@ -63,11 +68,14 @@ def _refuse_other(repo: Repository, remote: str, branch: str) -> None:
         ):
             return
     if other:
-        root = shlex.quote(str(repo.root))
         raise GitError(
             f"The remote {remote!r} holds something other than a vault, such as {os.fsdecode(other)!r:.80}. Nothing was"
-            f" sent or received. If its address is wrong: git -C {root} remote set-url {shlex.quote(remote)} URL"
+            f" sent or received. {_if_wrong(repo, remote)}"
         )
+
+
+def _if_wrong(repo: Repository, remote: str) -> str:
+    return f"If its address is wrong: git -C {shlex.quote(str(repo.root))} remote set-url {shlex.quote(remote)} URL"
 
 
 def vault_branch(repo: Repository, remote: str, branch: str) -> VaultBranch:

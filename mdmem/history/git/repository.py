@@ -320,6 +320,8 @@ def reason(result: GitResult) -> str:
     lines = [line.strip() for line in result.err.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith(("fatal:", "error:"))]
     text = (errors or lines or [f"it ended with {ending(result.status)}"])[0]
+    if "Could not read from remote repository" in text:  # ssh says why, in the line before
+        text = lines[max(lines.index(text) - 1, 0)]
     return advice.explained(f"{text:.300}".rstrip(".") + ".", result.err)
 
 
