@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.argument("remote", default="origin")
 @click.option("--every", metavar="TIME", help="Let the watcher sync this often: 10m, 2h; off: never.")
 @click.option("--whole", is_flag=True, help="First fetch the rest of a vault that was cloned in part.")
-@options.as_json("an object: received, sent, conflicts, held_back, private, refused, told, kept")
+@options.as_json("an object: received, sent, conflicts, held_back, private, refused, told, kept, undeleted")
 @click.pass_obj
 def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json: bool) -> int:
     """Commit, fetch, merge and push, with any git remote. Nothing is lost: the remote's history is replaced only
@@ -96,6 +96,9 @@ def _tell(synced: Synced) -> None:
     for place in synced.kept:
         what = f"Both machines changed {place.what} of {place.path}; both versions are kept."
         warn(f"{what} `mdmem review` asks which one stays.")
+    for path in synced.undeleted:
+        why = f"{path} was deleted on one machine and changed on the other, so it stays."
+        warn(f"{why} To delete it all the same: mdmem forget {shlex.quote(path)}")
     for path in synced.conflicts:
         other_version = f"the other version is beside {path}, with .conflict- in its name"
         warn(f"Both machines changed {path}: {other_version}. Delete one.")

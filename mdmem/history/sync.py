@@ -58,6 +58,7 @@ class Synced(NamedTuple):
     refused: remote files that no vault accepts, such as links, or whose name this system does not allow.
     remaining_advice: after a carried purge: where the text still is, and what to do about it.
     kept: places of notes that both machines changed; the note has both versions, for a person to choose.
+    undeleted: notes that one machine deleted and the other changed, so that they stay.
     """
 
     received: PackedPaths
@@ -68,6 +69,7 @@ class Synced(NamedTuple):
     refused: list[str]
     remaining_advice: tuple[str, ...] = ()
     kept: tuple[KeptPlace, ...] = ()
+    undeleted: tuple[str, ...] = ()
 
     def with_later(self, later: Synced) -> Synced:
         """Return the combined result of this run and the one after it."""
@@ -81,6 +83,7 @@ class Synced(NamedTuple):
             refused=list(dict.fromkeys([*self.refused, *later.refused])),
             remaining_advice=self.remaining_advice + later.remaining_advice,
             kept=self.kept + later.kept,
+            undeleted=tuple(dict.fromkeys(self.undeleted + later.undeleted)),
         )
 
 
@@ -264,6 +267,7 @@ def _merged(repo: Repository, joined: Joined, before: Synced) -> Synced:
         conflicts=joined.conflicts,
         refused=[*joined.refused, *(path for path in joined.puts if not part.can_be(path))],
         kept=joined.kept,
+        undeleted=joined.undeleted,
     )
 
 

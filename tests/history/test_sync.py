@@ -104,7 +104,7 @@ def test_a_clone_is_a_whole_vault_with_a_clean_status(first: Config, tmp_path: P
     assert trees(first)[0] == trees(second)[0]
     assert git(Path(second.vault), "status", "--porcelain") == ""
     done = sync.sync(second)
-    assert (list(done.received), *done[1:]) == ([], 0, [], [], 0, [], (), ())
+    assert (list(done.received), *done[1:]) == ([], 0, [], [], 0, [], (), (), ())
 
 
 def test_after_a_sync_plain_git_knows_where_to_pull_from_and_push_to(vault: Path, remote: Path) -> None:
@@ -312,7 +312,9 @@ def test_session_pages_keep_the_lines_of_both_sides(first: Config, tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_a_note_deleted_here_and_edited_there_is_kept(first: Config, tmp_path: Path, remote: Path) -> None:
+def test_a_note_deleted_here_and_edited_there_is_kept_and_named(
+    first: Config, tmp_path: Path, remote: Path, ask: Any
+) -> None:
     second = machine(tmp_path, remote)
     edited = next((Path(first.vault) / FOLDER).glob("001-003*"))
     (Path(second.vault) / edited.relative_to(first.vault)).unlink()
@@ -320,8 +322,15 @@ def test_a_note_deleted_here_and_edited_there_is_kept(first: Config, tmp_path: P
     gone.unlink()
     edited.write_text(edited.read_text() + "more\n")
 
-    settle(first, second)
+    sync.sync(second)
 
+    told = ask("sync").stderr
+
+    place = str(edited.relative_to(first.vault))
+    assert f"{place} was deleted on one machine and changed on the other, so it stays." in told
+    assert f"mdmem forget {place}" in told
+    assert "deleted" not in told.replace(place, "").replace("was deleted on one", "", 1)
+    settle(first, second)
     assert trees(first)[0] == trees(second)[0]
     assert edited.read_text().endswith("more\n")
     assert not (Path(first.vault) / gone.relative_to(second.vault)).exists()
@@ -777,7 +786,7 @@ def test_a_purge_travels_and_the_new_notes_of_other_machines_stay(
     for one_machine in (first, second, third):
         assert git(Path(one_machine.vault), "status", "--porcelain") == ""
         done = sync.sync(one_machine)
-        assert (list(done.received), *done[1:]) == ([], 0, [], [], 0, [], (), ())
+        assert (list(done.received), *done[1:]) == ([], 0, [], [], 0, [], (), (), ())
 
 
 STOPPED_AT_THE_END_OF_A_PURGE = """

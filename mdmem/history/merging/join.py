@@ -14,7 +14,7 @@ from mdmem.history.git.texts import Texts
 from mdmem.history.merging import aside, both, renames, undecided
 from mdmem.history.merging.renames import Moves, Tree
 from mdmem.history.merging.undecided import KeptPlace
-from mdmem.vault import archives, generated, layout
+from mdmem.vault import archives, generated, journal, layout, projects
 
 
 class Joined(NamedTuple):
@@ -25,6 +25,7 @@ class Joined(NamedTuple):
     kept: places of notes that now have two versions, for a person to choose.
     refused: paths of theirs that a vault does not accept, such as links.
     moved: deleted path of ours -> the file's new path.
+    undeleted: notes that one side deleted and the other changed, so that they stay.
     """
 
     puts: Texts
@@ -33,6 +34,7 @@ class Joined(NamedTuple):
     refused: list[str]
     moved: Mapping[str, str] = MappingProxyType({})
     kept: tuple[KeptPlace, ...] = ()
+    undeleted: tuple[str, ...] = ()
 
 
 def join(repo: Repository, base: str, ours: str, theirs: str) -> Joined:
@@ -100,7 +102,14 @@ def _join_trees(repo: Repository, trees: tuple[Tree, Tree, Tree], places: list[M
     puts = Texts(repo, {path: final[path] for path in sorted(final) if ours_packed.get(path) != final[path]})
     deletes = tuple(path for path in sorted(ours_packed) if path not in final)
     moved = {path: new for path in deletes if (new := places[1].get(path, "")) in puts}
-    return Joined(puts, deletes, sorted(conflicts), [], moved, tuple(kept))
+    on_one_side = (path for path in sorted(final) if path in was and (path in our) != (path in their))
+    undeleted = tuple(path for path in on_one_side if path.endswith(".md") and not _is_page(path))
+    return Joined(puts, deletes, sorted(conflicts), [], moved, tuple(kept), undeleted)
+
+
+def _is_page(path: str) -> bool:
+    """Whether a file is a page that mdmem generates."""
+    return path.startswith(f"{generated.DAYS}/") or journal.is_page(path) or projects.is_page(path)
 
 
 def _fast_forward(repo: Repository, ours: str, theirs: str) -> Joined:
