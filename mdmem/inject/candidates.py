@@ -315,11 +315,15 @@ def durable(at: Occasion, uses: dict[str, int], room: int) -> Section:
         item = _line(at, hit, full=hit.id in pinned)
         if item is None:
             continue
-        chars += block.line_width(item)
-        if len(items) >= MAX_INDEX_LINES or chars > room:
-            omitted += 1
-        else:
+        width = block.line_width(item)
+        is_listed = len(items) < MAX_INDEX_LINES and chars + width <= room
+        if is_listed and replaced.newer(at.config, hit.path):
+            continue
+        chars += width
+        if is_listed:
             items.append(item)
+        else:
+            omitted += 1
     return Section("Notes that stay true", items, f"({omitted} more: `mdmem search kind:decision`)" if omitted else "")
 
 
@@ -348,7 +352,7 @@ def _line(at: Occasion, hit: SearchHit, *, full: bool) -> Item | None:
     if at.has_seen(hit.id):
         return None
     parsed = people.read(at.config.vault, hit.path)
-    if recent.left_out(parsed, at.event.agent) or replaced.newer(at.config, hit.path):
+    if recent.left_out(parsed, at.event.agent):
         return None
     body = at.gate.stored(parsed.body)
     whole = excerpts.prose(body)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import islice
 
 from mdmem.search import freshness
-from mdmem.vault import links, note, people
+from mdmem.vault import disk, links, note, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,9 +47,12 @@ def newer(config: Config, path: str) -> str:
             return ""
         facts = view.facts(number)
         known = names(path, str(facts["id"]), str(facts["title"]))
-        linking = view.with_any(f"link:{name}" for name in known) & view.of_kinds(note.WRITTEN)
-        for other in islice(sorted(linking - view.internal - {number}), MAX_READ):
-            meta = people.read(config.vault, view.path(other)).meta
+        linking = view.with_any(f"link:{name}" for name in known) - {number}
+        if linking:
+            linking &= view.of_kinds(note.WRITTEN) - view.internal
+        for other in islice(sorted(linking), MAX_READ):
+            data = disk.read_path(config.vault, view.path(other)) or b""
+            meta = note.parse(data).meta if b"supersedes" in data else {}  # most links are others, and parsing is slow
             is_shown = not people.keeps_private(meta) and meta.get("status") not in note.WITHHELD
             if is_shown and not known.isdisjoint(targets(meta.get("supersedes"), view.path(other))):
                 return str(view.facts(other)["id"])
