@@ -213,7 +213,9 @@ class Finder:
         view = self._view
         facts = view.facts(solution.failed)
         parsed = people.read(self._config.vault, view.path(solution.failed))
-        lines = {errors.normalized(line): line for line in errors.telling(parsed.body)}
+        lines: dict[str, str] = {}
+        for line in errors.telling(parsed.body):
+            lines.setdefault(errors.normalized(line), line)
         own_signatures = errors.signatures(parsed.body)
         best = max(
             ((errors.likeness(a, b), b) for a in signatures for b in own_signatures),

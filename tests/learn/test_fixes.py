@@ -56,6 +56,13 @@ def test_an_error_that_was_solved_is_found_with_its_edit_and_proof(at: Work) -> 
     assert "dates.py" in shown[fix.edits[0]]
 
 
+def test_an_error_of_which_only_the_summary_of_the_tests_was_stored_is_found_by_its_own_words(at: Work) -> None:
+    solve(at, 1, "Exit code 1\nFAILED tests/test_cart.py::test_empty - KeyError: 'currency'\n1 failed", "src/cart.py")
+    (fix,) = find(at, "KeyError: 'currency'")
+    assert (fix.files, fix.likeness) == (["src/cart.py"], 1.0)
+    assert find(at, "KeyError: 'amount'") == []
+
+
 def test_the_same_error_with_another_path_line_and_time_matches(at: Work) -> None:
     solve(at, 1, "Exit code 1\nsrc/a/load.py:12: error: Name 'yaml' is not defined [name-defined]", "src/a/load.py")
     (fix,) = find(at, "/var/tmp/b7/x/load.py:340: error: Name 'yaml' is not defined [name-defined]")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from typing import Any
 
-VERSION = 7
+VERSION = 8
 """Increased whenever the same text gives different terms: an index of another version is rebuilt."""
 
 MAX_WORD_CHARS = 64

@@ -1,8 +1,8 @@
 """Errors: finds the lines of an output that say what went wrong, without what differs between runs.
 
-The file and line before a message, and the name that a container puts before its lines, are left out; other paths lose
-their folders; numbers, hashes, addresses and times become one character each. So the same error has the same signature
-at other places, and in other sessions and projects.
+The file and line before a message, the test that pytest's summary puts before an error, and the name that a container
+puts before its lines, are left out; other paths lose their folders; numbers, hashes, addresses and times become one
+character each. So the same error has the same signature at other places, and in other sessions and projects.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ _OF_COMPARISONS = frozenset(
 )  # fmt: skip
 """Words of failed comparisons that do not tell one from another."""
 _STEPS = (
+    (re.compile(r"^FAILED\s+\S+\s+-\s+(?=(?!AssertionError)[\w.]*(?:Error|Exception):\s+\S)"), ""),
     (re.compile(r"^[\w.-]+\s+\|\s+"), ""),
     (re.compile(r"^(?:[\w.@~+:-]*[/\\])*[\w.+-]+\.\w{1,10}(?::\d+(?::\d+)?:|\(\d+(?:,\d+)?\):)\s+(?=\S)"), ""),
     (re.compile(r"^E\s{2,}(?=\S)"), ""),
