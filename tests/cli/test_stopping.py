@@ -22,11 +22,14 @@ from tests.helpers.plain_git import make_remote
 SECONDS = 240
 """However busy the machine is, nothing here takes so long."""
 
-COMMAND = [
-    sys.executable, "-c",
-    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from mdmem.__main__ import main; main()",
-]  # fmt: skip
-"""mdmem, as it runs on a terminal: who started the tests may have switched Ctrl-C off."""
+_AS_ON_A_TERMINAL = """if True:
+    import signal
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    from mdmem.__main__ import main
+    main()"""
+COMMAND = [sys.executable, "-c", _AS_ON_A_TERMINAL]
+"""mdmem, as it runs on a terminal: who started the tests may have switched Ctrl-C or a hang-up off."""
 
 
 def wait_for(is_so: Callable[[], object]) -> None:
