@@ -56,7 +56,9 @@ def _refuse_other(repo: Repository, remote: str, branch: str) -> None:
 
     A mistyped address must neither put the notes where code is, nor the code into the vault.
     """
-    tips = repository.refs(repo, tracked(remote, "refs/heads/"))
+    tips = repository.refs(repo, branch, tracked(remote, "refs/heads/"))
+    if tips.pop(branch, "") in tips.values():
+        return  # nothing is new on either side, as mostly
     other = b""
     for oid in dict.fromkeys(tips.values()):
         names = repository.run(repo, "ls-tree", "-z", "--name-only", oid).split(b"\0")[:-1]
