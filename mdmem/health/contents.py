@@ -408,6 +408,7 @@ def _targets(link: WrittenLink, folder: str) -> tuple[str, list[str]]:
 def _existing_targets(root: str, names: set[str], paths: set[str]) -> set[str]:
     """Return those of the paths that exist in the vault, and those of the names, each prefixed by `*`."""
     existing = {""}
+    last_parts = {name.rpartition("/")[2] for name in names}
     above = {path[: end + 1] for path in paths for end, letter in enumerate(path) if letter == "/"} | {""}
     for where, folders, files in os.walk(root):
         relative = where[len(root) :].replace(os.sep, "/").strip("/").lower()
@@ -419,7 +420,9 @@ def _existing_targets(root: str, names: set[str], paths: set[str]) -> set[str]:
                 paths.intersection(prefix + form for name in inside for form in (name, note_links.stem(name)))
             )
         if names:
-            existing.update(f"*{form}" for name in inside for form in (name, note_links.stem(name)) if form in names)
+            forms = (form for name in inside for form in (name, note_links.stem(name)) if form in last_parts)
+            ends = chain.from_iterable(note_links.endings(prefix + form) for form in forms)
+            existing.update(f"*{end}" for end in names.intersection(ends))
         else:
             folders[:] = [name for name in folders if f"{prefix}{name.lower()}/" in above]
     return existing

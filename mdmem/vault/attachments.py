@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import posixpath
 from typing import TYPE_CHECKING
 
-from mdmem.vault import disk
+from mdmem.vault import disk, links
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,6 +57,18 @@ def with_words(root: str, text: str, settings: Settings) -> list[str]:
         for path in _walk(root)
         if words and is_visible(path, settings) and all(word in path.rpartition("/")[2].casefold() for word in words)
     )
+
+
+def named(root: str, name: str, folder: str, settings: Settings) -> Iterator[str]:
+    """Yield where the file may be that a wikilink in a note in `folder` names, as Obsidian looks for it.
+
+    From the top of the vault, from the note, and then wherever a path ends so in any case, the shortest one first.
+    """
+    yield posixpath.normpath(name)
+    yield posixpath.normpath(posixpath.join(folder, name))
+    end = name.lower()
+    alike = (path for path in _walk(root) if is_visible(path, settings) and end in links.endings(path.lower()))
+    yield from sorted(alike, key=lambda path: (path.count("/"), path))
 
 
 def _walk(root: str) -> Iterator[str]:

@@ -108,6 +108,14 @@ def key(link: WrittenLink, folder: str) -> str:
     return stem(target) if "/" in target else stem(target).rpartition("/")[2]
 
 
+def endings(path: str) -> Iterator[str]:
+    """Yield a path, and what is behind each `/` of it: a wikilink names a file by as much of its path as it takes."""
+    yield path
+    for place, letter in enumerate(path):
+        if letter == "/":
+            yield path[place + 1 :]
+
+
 def as_compared(title: str) -> str:
     """Normalize a title for comparison with links: case-folded, white space folded."""
     return " ".join(title.casefold().split())

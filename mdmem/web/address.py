@@ -40,7 +40,7 @@ def attachment_type(path: str) -> str:
 
 
 def attachment(path: str, base: str = "") -> str:
-    """Return the address of an attachment. base: the folder of its note, if `path` may be a bare file name."""
+    """Return the address of an attachment. base: the folder of its note, if it is named as in a wikilink."""
     return query(f"/attachment/{quoted(path)}", **({"from": base} if base else {}))
 
 

@@ -36,7 +36,7 @@ class ServedLinks(NamedTuple):
         if not by_name:
             return address.picture(source, self.base)
         is_picture = address.attachment_type(source).startswith("image/")
-        return address.attachment(source, self.base) if is_picture else ""
+        return address.attachment(source, self.base or ".") if is_picture else ""
 
 
 class HelpLinks:

@@ -612,6 +612,17 @@ def test_lists_in_an_archive_may_name_what_was_moved_since_and_a_persons_link_th
     assert texts == [f"{page}:12: the link to '../mine.md' leads nowhere."]
 
 
+def test_a_wikilink_may_name_the_end_of_a_path(day: Day) -> None:
+    put(day.vault, "notes/2024/maps/Harbour.png", "a picture\n")
+    put(day.vault, "notes/2024/maps/legend.md", "# Legend\n")
+    text = "![[maps/harbour.png]] ![[2024/maps/harbour.png]] [[Maps/legend]] ![[aps/harbour.png]] [[notes/legend]]\n"
+    put(day.vault, "trips/north.md", text)
+
+    texts = [one["text"].partition("the link to ")[2] for one in wrong(look(day, "links"))]
+
+    assert texts == ["'aps/harbour.png' leads nowhere.", "'notes/legend' leads nowhere."]
+
+
 def test_a_wikilink_may_lead_to_a_title(day: Day) -> None:
     (day.vault / "notes/utc.md").write_text("# Times are in UTC\n\nAll of them.\n")
     (day.vault / "notes/from.md").write_text("[[times are in utc]] [[Times in CET|here]]\n")

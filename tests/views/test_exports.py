@@ -174,6 +174,26 @@ def test_a_site_brings_the_pictures_that_its_notes_show_and_no_other_file(illust
     assert files == ["files/notes/charts/growth 1.png", "files/notes/plan.jpg"]
 
 
+def test_a_site_finds_pictures_and_notes_by_the_end_of_their_path(tmp_path: Path) -> None:
+    day = cli_day.empty(tmp_path)
+    for place in ("notes/maps/harbour.png", "notes/far/away/maps/harbour.png", "trips/old/harbour.png"):
+        (day.vault / place).parent.mkdir(parents=True, exist_ok=True)
+        (day.vault / place).write_bytes(PIXEL)
+    (day.vault / "notes/maps/legend.md").write_text("# Signs\n")
+    names = ("maps/harbour.png", "Away/maps/harbour.png", "old/harbour.png", "harbour.png", "arbour.png")
+    (day.vault / "trips" / "north.md").write_text(
+        "# North\n\n" + " ".join(f"![[{name}]]" for name in names) + " [[Maps/legend]]"
+    )
+
+    exports.site(day.config(), tmp_path / "site")
+
+    page = (tmp_path / "site/pages/trips/north.html").read_text("utf-8")
+    shown = re.findall(r'<img src="../../files/([^"]+)"', page)
+    near, far, old = "notes/maps/harbour.png", "notes/far/away/maps/harbour.png", "trips/old/harbour.png"
+    assert shown == [near, far, old, near]
+    assert 'href="../notes/maps/legend.html"' in page
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="names are UTF-8 elsewhere")
 def test_a_note_whose_name_is_not_utf_8_is_part_of_a_site(tmp_path: Path) -> None:
     day = cli_day.empty(tmp_path)

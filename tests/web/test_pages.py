@@ -614,6 +614,20 @@ def test_a_picture_beside_a_note_is_shown_by_path_and_by_name(web: Web, cookie: 
 
 
 @pytest.mark.parametrize(
+    "name", ["maps/harbour.svg", "Harbour.SVG", "../notes/maps/harbour.svg", "notes/maps/harbour.svg"]
+)
+def test_an_embedded_picture_is_found_by_the_end_of_its_path(web: Web, cookie: str, name: str) -> None:
+    (web.vault / "notes" / "maps").mkdir(exist_ok=True)
+    (web.vault / "notes" / "maps" / "harbour.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    (web.vault / "trips").mkdir(exist_ok=True)
+    (web.vault / "trips" / "north.md").write_text(f"# North\n\n![[{name}]]\n")
+
+    (source,) = re.findall(r'<img src="([^"]+)"', get(web, cookie, "/note/trips/north.md"))
+
+    assert web.served.ask(source.replace("&amp;", "&"), headers={"Cookie": cookie})[0] == 200
+
+
+@pytest.mark.parametrize(
     "path", ["mdmem.toml", "../secret.png", "..%2fsecret.png", ".git/x.png", "internal/x.png", "linked.png", "no.png"]
 )
 def test_nothing_but_attachments_of_the_vault_is_served(web: Web, cookie: str, path: str) -> None:

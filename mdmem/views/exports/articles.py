@@ -257,7 +257,7 @@ class FileLinks(NamedTuple):
         title = name.partition("#")[0].strip()
         stem, places = links.stem(title.lower()), self.places
         with_title = places.by_title.get(links.as_compared(title))
-        return self._to(places.by_name.get(stem) or places.by_path.get(stem) or with_title)
+        return self._to(places.by_path.get(stem) or places.by_name.get(stem) or with_title)
 
     def picture(self, source: str, *, by_name: bool = False) -> str:
         """Return the relative address of a picture beside the pages; "" when only its text can be shown."""

@@ -124,7 +124,8 @@ class _Site:
         if is_other:
             title = links.as_compared(articles.title_of(note))
             self._places.by_title[title] = None if title in self._places.by_title else place
-        if is_other or stem.rpartition("/")[2] not in self._other_names:
+            self._places.by_name.update(dict.fromkeys(links.endings(stem), place))
+        elif stem.rpartition("/")[2] not in self._other_names:
             self._places.by_name[stem.rpartition("/")[2]] = place
         self._arrival.append(self._arriving.pop(note.path))
         if note.parsed.meta.get("id"):
@@ -208,15 +209,11 @@ class _Pictures:
         parts = markup.split(source)
         if parts.scheme or parts.netloc or not parts.path:
             return ""
-        return next(filter(None, map(self._copy, self._candidates(unquote(parts.path), folder, by_name))), "")
-
-    def _candidates(self, text: str, folder: str, by_name: bool) -> Iterator[str]:
-        yield posixpath.normpath(posixpath.join(folder, text))
-        if by_name:
-            yield posixpath.normpath(text)
-            if "/" not in text:
-                paths = attachments.with_words(self._config.vault, text, self._config.settings)
-                yield from (path for path in paths if path.rpartition("/")[2] == text)
+        name = unquote(parts.path)
+        config = self._config
+        beside = (posixpath.normpath(posixpath.join(folder, name)),)
+        paths = attachments.named(config.vault, name, folder, config.settings) if by_name else beside
+        return next(filter(None, map(self._copy, paths)), "")
 
     def _copy(self, path: str) -> str:
         if path in self._copied:

@@ -156,11 +156,12 @@ def attachment(request: PageRequest) -> Response:
     Raises:
         NotFoundError: when there is no such file, or notes may not show files of its type.
     """
-    path_or_name = request.parts["path"]
-    for path in _places(request.config, path_or_name, request.query.get("from", "")):
+    path_or_name, base, config = request.parts["path"], request.query.get("from", ""), request.config
+    paths = attachments.named(config.vault, path_or_name, base, config.settings) if base else (path_or_name,)
+    for path in paths:
         kind = address.attachment_type(path)
         is_hidden = note.is_internal(path) or any(part.startswith(".") for part in path.split("/"))
-        data = disk.read_path(request.config.vault, path) if kind and not is_hidden else None
+        data = disk.read_path(config.vault, path) if kind and not is_hidden else None
         if data is not None:
             name = address.quoted(path.rpartition("/")[2])
             disposition = "inline" if kind.startswith("image/") else f"attachment; filename*=UTF-8''{name}"
@@ -172,12 +173,3 @@ def attachment(request: PageRequest) -> Response:
             }
             return Response(data, media_type=kind, headers=headers)
     raise NotFoundError(f"There is no attachment {path_or_name!r:.80}.")
-
-
-def _places(config: Config, path_or_name: str, base: str) -> list[str]:
-    """Return the paths that a file may have: as given, beside the note, or anywhere with this name."""
-    direct_paths = [path_or_name, *([f"{base}/{path_or_name}"] if base else [])]
-    if "/" in path_or_name or any(disk.read_path(config.vault, path) is not None for path in direct_paths):
-        return direct_paths
-    paths_with_name = attachments.with_words(config.vault, path_or_name, config.settings)
-    return [path for path in paths_with_name if path.rpartition("/")[2] == path_or_name]
