@@ -30,10 +30,16 @@ def telling_line(text: str, marker: str) -> str:
     return note.one_line(f"{before}." if before and _is_opening(last) else line, 120)
 
 
+def without_marks(line: str) -> str:
+    """Return a line without what makes it a heading, a quotation, an item of a list, or one with a box to tick."""
+    words = line.strip().lstrip("#>*- \t")
+    return words[4:].lstrip() if words[:1] == "[" and words[2:4] == "] " else words
+
+
 def _lines_with_words(text: str, marker: str) -> Iterator[str]:
     """Yield the lines with words other than the private marker, without markdown."""
     for line in text[:20_000].splitlines():
-        words = line.strip().lstrip("#>*- \t").rstrip("* \t")
+        words = without_marks(line).rstrip("* \t")
         if words.count("**") % 2:
             words = words.replace("**", "", 1)  # the end of a bold beginning
         bare = words.replace(marker, "") if marker else words

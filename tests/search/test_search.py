@@ -489,6 +489,7 @@ def test_a_misspelled_name_in_a_filter_gets_the_nearest_one(settings: Config) ->
     assert hint("kind:reponse,promt") == (
         "No note has kind:reponse or kind:promt. Did you mean kind:response or kind:prompt?"
     )
+    assert hint("kind:lesson") == "No note has kind:lesson."  # not "Did you mean kind:session?"
     assert hint("tool:bsh") == "No note has tool:bsh. Did you mean tool:bash?"
     assert hint("file:zzz") == "No note has file:zzz."
 
@@ -604,6 +605,7 @@ def test_a_title_is_found_in_front_matter_heading_or_text(vault: Path, settings:
     (vault / "b.md").write_text("\n# Zebra two\n\ntext")
     (vault / "c.md").write_text("\n- zebra three\nmore")
     (vault / "zebra four.md").write_text("")
+    (vault / "2026-09-14.md").write_text("- [ ] call zebra five\n- [x] done\n")
 
     found = {hit.path: hit.title for hit in ask(settings, "", limit=100).hits}
 
@@ -611,6 +613,7 @@ def test_a_title_is_found_in_front_matter_heading_or_text(vault: Path, settings:
     assert found["b.md"] == "Zebra two"
     assert found["c.md"] == "zebra three"
     assert found["zebra four.md"] == "zebra four"
+    assert found["2026-09-14.md"] == "call zebra five"
 
 
 def test_a_word_that_no_note_has_is_asked_back(settings: Config) -> None:

@@ -237,6 +237,12 @@ def test_a_note_without_a_title_takes_its_first_line(vault: Path, settings: Conf
     assert note.parse((vault / written.path).read_bytes()).meta["title"] == "Use tabs"
 
 
+def test_a_task_to_tick_is_a_title_without_its_box(vault: Path, settings: Config) -> None:
+    written = user_notes.add(settings, "", "- [x] call the bank\n- [ ] write to them", now=NOW)
+
+    assert note.parse((vault / written.path).read_bytes()).meta["title"] == "call the bank"
+
+
 def test_the_same_note_twice_in_a_second_is_one_note(vault: Path, settings: Config) -> None:
     first = user_notes.add(settings, "a", "b", now=NOW)
     again = user_notes.add(settings, "a", "b", now=NOW + 0.3)
@@ -378,7 +384,7 @@ def test_a_link_in_the_vault_is_not_followed(vault: Path, settings: Config, tmp_
 def test_tags_come_and_go_on_any_note(vault: Path, settings: Config) -> None:
     path = put(vault, "---\nkind: prompt\ntags: [prompt, a]  # mine\n---\ntext\n")
 
-    assert user_notes.add_tags(settings, path, ["#b", "a", "two words"]) == ["prompt", "a", "b", "two-words"]
+    assert user_notes.add_tags(settings, path, ["#b", "+a", "two words"]) == ["prompt", "a", "b", "two-words"]
     assert user_notes.remove_tags(settings, path, ["a", "none"]) == ["prompt", "b", "two-words"]
     assert (vault / path).read_text() == "---\nkind: prompt\ntags: [prompt, b, two-words]  # mine\n---\ntext\n"
     assert user_notes.remove_tags(settings, path, ["prompt", "b", "two-words"]) == []

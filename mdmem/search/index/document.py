@@ -17,7 +17,7 @@ from mdmem.search.index import layout
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS, SKETCH_SIZE, TEXT_FIELDS, IndexRow
 from mdmem.search.index.view import path_facet
 from mdmem.search.text import analysis, entities, wordings
-from mdmem.vault import creation, disk, journal, links, note, people
+from mdmem.vault import creation, disk, journal, links, note, people, titles
 from mdmem.vault.layout import project_named, project_of
 
 TYPE_CHECKING = False
@@ -226,7 +226,7 @@ def _body_text(meta: Mapping[str, Any], body: str) -> str:
 
 def _first_line(body: str) -> str:
     for line in body[:2000].splitlines():
-        text = line.strip(" \t#>*-`")
+        text = titles.without_marks(line.strip(" \t`")).strip(" \t#>*-`")
         if text:
             return note.one_line(text, 120)
     return ""
