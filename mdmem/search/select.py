@@ -16,6 +16,7 @@ from mdmem.search.index.view import cached_with_view
 from mdmem.search.matches import FIELDS
 from mdmem.search.text import analysis
 from mdmem.vault import disk, journal
+from mdmem.vault.note import KINDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,9 +85,9 @@ def _similar(view: View, condition: Filter) -> str:
     if condition.key not in _NAMED:
         return ""
     known_names = [term.partition(":")[2] for term in view.starting_with("facet", f"{condition.key}:", _MAX_NAMES)]
-    similar = [
-        name for value in condition.values for name in difflib.get_close_matches(value.lower()[:80], known_names, 1)
-    ]
+    is_kind = condition.key == "kind"
+    misspelled = [value.lower()[:80] for value in condition.values if not (is_kind and value.lower() in KINDS)]
+    similar = [name for value in misspelled for name in difflib.get_close_matches(value, known_names, 1)]
     return f" Did you mean {_either(condition._replace(values=tuple(dict.fromkeys(similar))))}?" if similar else ""
 
 

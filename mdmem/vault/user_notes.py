@@ -226,12 +226,12 @@ def typed_tags(text: str) -> list[str]:
 
 
 def clean_tags(tags: Iterable[Any]) -> list[str]:
-    """Normalize tags for storage: no `#`, no white space, each once; `a,b` counts as two.
+    """Normalize tags for storage: no `#` or `+` before them, no white space, each once; `a,b` counts as two.
 
     Raises UsageError when a tag is too long, or there are too many.
     """
     words = (word for tag in tags for word in str(tag).split(","))
-    distinct = dict.fromkeys("-".join(word.strip().lstrip("#").split()) for word in words)
+    distinct = dict.fromkeys("-".join(word.strip().lstrip("#+").split()) for word in words)
     distinct.pop("", None)
     if len(distinct) > MAX_TAGS or any(len(tag) > MAX_TAG_CHARS for tag in distinct):
         raise UsageError(f"A note takes at most {MAX_TAGS} tags of at most {MAX_TAG_CHARS} characters.")
