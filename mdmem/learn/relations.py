@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from mdmem.config import Config
-from mdmem.learn.decisions import ids
 from mdmem.search import replaced
 from mdmem.search.index.document import LINK_KEYS
+from mdmem.search.index.resolve import named
 from mdmem.search.index.view import View
-from mdmem.vault import people
+from mdmem.search.text import analysis
+from mdmem.vault import note, people
 
 MOST = 50
 INVERSE = {
@@ -35,23 +36,51 @@ class TypedLink(NamedTuple):
 
 def of_note(config: Config, view: View, path: str, meta: Mapping[str, object]) -> list[TypedLink]:
     """Return the typed links from and to a note, each once."""
-    typed_links = [*_forward(view, meta), *_backward(config, view, path)]
+    typed_links = [*_forward(view, path, meta), *_backward(config, view, path)]
     return list({(link.relation, link.id): link for link in typed_links}.values())[:MOST]
 
 
-def _forward(view: View, meta: Mapping[str, object]) -> Iterator[TypedLink]:
+def _forward(view: View, path: str, meta: Mapping[str, object]) -> Iterator[TypedLink]:
     for key in LINK_KEYS:
-        for name in ids(meta.get(key)):
-            number = next(iter(view.notes("facet", f"id:{name}".lower())), None)
-            title = str(view.facts(number)["title"]) if number is not None else ""
+        for written in _each(meta.get(key)):
+            number = _meant(view, path, written)
+            name, title = note.id_in_reference(written), ""
+            if number is not None:
+                facts = view.facts(number)
+                name, title = str(facts["id"]), str(facts["title"])
             yield TypedLink(key.replace("_", " "), name, title, view.path(number) if number is not None else "")
 
 
+def _each(value: object) -> Iterator[str]:
+    """Yield each link of a value in front matter, in which YAML reads an unquoted `[[wikilink]]` as nested lists."""
+    if isinstance(value, list):
+        for one in value:
+            yield from _each(one)
+    elif value:
+        yield str(value)
+
+
+def _meant(view: View, path: str, written: str) -> int | None:
+    """Return the note that a link of the note at `path` names by its id, path, file name or title."""
+    for target in replaced.targets(written, path):
+        if exact := view.notes("facet", f"id:{target}"):
+            return next(iter(exact))
+        in_title = [view.notes("title", term) for term in analysis.counts(target)]
+        found = map(view.find, named(view, target))
+        candidates = {number for number in found if number is not None}
+        candidates |= set.intersection(*map(set, in_title)) if in_title else set()
+        for number in sorted(candidates - view.internal, reverse=True):
+            facts = view.facts(number)
+            if target in replaced.names(view.path(number), str(facts["id"]), str(facts["title"])):
+                return number
+    return None
+
+
 def _backward(config: Config, view: View, path: str) -> Iterator[TypedLink]:
-    note = view.find(path)
-    if note is None:
+    own = view.find(path)
+    if own is None:
         return
-    names = replaced.names(path, str(view.facts(note)["id"]), str(view.facts(note)["title"]))
+    names = replaced.names(path, str(view.facts(own)["id"]), str(view.facts(own)["title"]))
     naming = view.with_any(f"link:{name}" for name in names) - view.internal
     for number in sorted(naming, key=view.numbers("created").__getitem__, reverse=True)[:MOST]:
         other_path = view.path(number)

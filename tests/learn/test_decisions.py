@@ -87,6 +87,8 @@ def test_a_link_written_in_an_editor_supersedes_a_note_without_an_id_also_for_ag
     assert (found["title"], found["before"]) == ("The database is Postgres.", ["MySQL"])
     (relation,) = day.json("show", "notes/Old way.md")["relations"]
     assert (relation["relation"], relation["id"]) == ("superseded by", found["id"])
+    (relation,) = day.json("show", "notes/DB.md")["relations"]
+    assert (relation["relation"], relation["title"], relation["path"]) == ("supersedes", "MySQL", "notes/Old way.md")
     for event in (
         {"hook_event_name": "SessionStart", "source": "startup"},
         {"hook_event_name": "UserPromptSubmit", "prompt": "Which database did we decide on?"},

@@ -177,7 +177,7 @@ def _by_id(config: Config, wanted: str) -> list[str]:
     if view is None or not wanted:
         return []
     paths = sorted(view.path(number) for number in with_id(view, wanted))
-    return paths or _by_name(view, _tail(wanted))
+    return paths or named(view, _tail(wanted))
 
 
 def with_id(view: View, wanted: str) -> set[int]:
@@ -194,7 +194,7 @@ def _tail(wanted: str) -> str:
     return wanted.partition("|")[0].partition("#")[0].removesuffix(".md").lstrip("/")
 
 
-def _by_name(view: View, tail: str) -> list[str]:
+def named(view: View, tail: str) -> list[str]:
     """Return the notes whose file name or path ends in `tail`, ignoring the extension."""
     matching = []
     for first in range(0, view.size, PATHS_AT_ONCE):
