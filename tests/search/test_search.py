@@ -481,7 +481,9 @@ def test_an_answer_without_notes_names_the_filters_that_no_note_passes(settings:
     assert engine.search(settings, "zzzzunknown kind:prompt").hints == ()
 
 
-def test_a_misspelled_name_in_a_filter_gets_the_nearest_one(settings: Config) -> None:
+def test_a_misspelled_name_in_a_filter_gets_the_nearest_one(vault: Path, settings: Config) -> None:
+    (vault / "s.md").write_text("---\nkind: session\n---\n")
+
     def hint(query: str) -> str:
         return " ".join(engine.search(settings, query).hints)
 
