@@ -336,7 +336,7 @@ def _is_file(settings: Config, typed: str) -> bool:
 @click.command()
 @click.argument("target", metavar="SESSION|COMMIT", shell_complete=options.sessions)
 @options.yes
-@options.as_json("an object with the files that were changed and those that were kept; needs --yes")
+@options.as_json("an object with the files that were changed, kept, or deleted before; needs --yes")
 @options.with_settings
 def undo(settings: Config, target: str, yes: bool, as_json: bool) -> int:
     """Undo a session or a commit. Later changes are kept and listed.
@@ -352,7 +352,7 @@ def undo(settings: Config, target: str, yes: bool, as_json: bool) -> int:
     if as_json:
         applied = work.apply(settings, planned, upkeep.updater(settings)) if planned.steps else None
         changed, skipped = (applied.changed, applied.skipped) if applied else ([], [])
-        print_json({"changed": changed, "skipped": skipped, "kept": planned.kept})
+        print_json({"changed": changed, "skipped": skipped, "kept": planned.kept, "deleted": [*planned.deleted]})
         return _status(applied) if applied else 0
     for oid, subject in planned.commits:
         click.echo(f"{oid[:8]} {safe(subject)}")
@@ -361,6 +361,8 @@ def undo(settings: Config, target: str, yes: bool, as_json: bool) -> int:
     click.echo(counted if planned.steps else "Nothing of it is left to undo.")
     for path in planned.kept:
         click.secho(f"Kept, because you wrote or changed it: {safe(path)}", fg="yellow")
+    for path in planned.deleted:
+        click.secho(f"Not restored, because it was deleted: {safe(path)}", fg="yellow")
     if not planned.steps:
         return 0
     if not yes:

@@ -32,11 +32,13 @@ class UndoPlan(NamedTuple):
 
     commits: (id, subject), newest first.
     steps: files to revert; kept: files to leave, because a person has changed them.
+    deleted: files that were only changed, and are deleted now; they are not restored.
     """
 
     commits: list[tuple[str, str]]
     steps: list[RewriteStep]
     kept: list[str]
+    deleted: Sequence[str] = ()
 
 
 def plan(config: Config, target: str, report: ProgressCallback = ignore) -> UndoPlan:
@@ -54,6 +56,7 @@ def plan(config: Config, target: str, report: ProgressCallback = ignore) -> Undo
     commits = _commits(config, repo, target, commit_id)
     now: dict[str, bytes | None] = {}
     kept: dict[str, None] = {}
+    deleted: dict[str, None] = {}
     unwritten: set[bytes | None] = set()
     changed = {oid: objects.changed(repo, oid) for oid, *_ in commits}
     moved = _moved(config, {path for rows in changed.values() for path, *_ in rows})
@@ -65,8 +68,10 @@ def plan(config: Config, target: str, report: ProgressCallback = ignore) -> Undo
             if path not in kept and (changes.is_own(path) or attachments.is_visible(path, config.settings)):
                 current = now[path] if path in now else disk.read_path(config.vault, path)
                 is_undone, now[path] = _back(repo, current, new, old)
-                if not is_undone:
-                    kept[path] = None
+                if is_undone:
+                    deleted.pop(path, None)
+                else:
+                    (deleted if current is None else kept)[path] = None
                     unwritten.add(old)
     steps = []
     for path, after in reporting(list(now.items()), "Reading notes", report):
@@ -79,7 +84,7 @@ def plan(config: Config, target: str, report: ProgressCallback = ignore) -> Undo
     steps.sort(key=lambda step: step.after is None)
     if not steps and any(session for *_, session in commits):
         _refuse_deleted(config, target)
-    return UndoPlan([(oid, subject) for oid, subject, _ in commits], steps, list(kept))
+    return UndoPlan([(oid, subject) for oid, subject, _ in commits], steps, list(kept), [*deleted])
 
 
 def _is_upkeep(new: bytes | None, old: bytes | None, session: str) -> bool:

@@ -214,6 +214,32 @@ def test_an_undo_that_leaves_only_what_a_person_changed_says_so(mdmem: Run, kept
     assert f"Kept, because you wrote or changed it: {mine.relative_to(kept).as_posix()}\n" in again
 
 
+def test_an_undo_calls_no_page_kept_that_was_deleted_by_hand(mdmem: Run, kept: Path) -> None:
+    for number in (2, 3):
+        turn(kept, number)
+        mdmem("commit", check=True)
+    (kept / FOLDER / f"{Path(FOLDER).name}.md").unlink()
+
+    done = mdmem("undo", SESSION[:8], "--yes", check=True).stdout
+
+    assert "12 files to delete, 0 to restore." in done
+    assert "Kept" not in done
+    assert "Not restored" not in done
+    assert not (kept / FOLDER).exists()
+
+
+def test_an_undo_does_not_restore_a_changed_note_that_was_deleted_since(mdmem: Run, kept: Path) -> None:
+    for text in ("one", "two"):
+        put(kept, "notes/plan.md", f"# Plan\n\n{text}\n")
+        mdmem("commit", check=True)
+    commit = git(kept, "rev-parse", "HEAD").strip()
+    (kept / "notes/plan.md").unlink()
+
+    done = mdmem("undo", commit, "--yes", check=True).stdout
+
+    assert "Nothing of it is left to undo.\nNot restored, because it was deleted: notes/plan.md\n" in done
+
+
 @pytest.mark.slow
 def test_undo_and_forget_ask_before_they_act(mdmem: Run, kept: Path) -> None:
     mdmem("commit", check=True)
