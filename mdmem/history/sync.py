@@ -255,7 +255,9 @@ def _merge(
         text = f"Sync with {remote} ({plural.number(count, 'file')})\n{undecided.trailers(joined.kept)}"
         (goal,) = writer.prepare(repo, ours, [CommitDraft(text, joined.puts, joined.deletes, (theirs,))], lock_fd)
     git_index.follow(repo, branch, ours, goal, lock_fd)
-    return joined._replace(kept=kept)
+    added = (path for path in joined.puts if path not in before)
+    returned = join.returned(repo, ours, theirs, added) if ours else ()
+    return joined._replace(kept=kept, undeleted=(*joined.undeleted, *returned))
 
 
 def _merged(repo: Repository, joined: Joined, before: Synced) -> Synced:

@@ -336,6 +336,34 @@ def test_a_note_deleted_here_and_edited_there_is_kept_and_named(
     assert not (Path(first.vault) / gone.relative_to(second.vault)).exists()
 
 
+@pytest.mark.parametrize("has_news", [False, True])
+def test_a_forgotten_note_that_another_machine_changed_is_named_when_it_returns(
+    first: Config, tmp_path: Path, remote: Path, ask: Any, has_news: bool
+) -> None:
+    second = machine(tmp_path, remote)
+    edited = next((Path(first.vault) / FOLDER).glob("001-003*"))
+    place = str(edited.relative_to(first.vault))
+    there = Path(second.vault) / place
+    there.write_text(there.read_text() + "more\n")
+    ask("forget", place, "--yes")
+    sync.sync(first)
+    sync.sync(second)
+    new = Path(second.vault, "notes/new.md")
+    new.parent.mkdir(exist_ok=True)
+    new.write_text("# New\n")
+    sync.sync(second)
+    if has_news:
+        Path(first.vault, "notes").mkdir(exist_ok=True)
+        Path(first.vault, "notes/here.md").write_text("# Here\n")
+
+    told = ask("sync").stderr
+
+    assert edited.read_text().endswith("more\n")
+    assert f"{place} was deleted on one machine and changed on the other, so it stays." in told
+    assert told.count("was deleted on one machine") == 1
+    assert "was deleted" not in ask("sync").stderr
+
+
 @pytest.mark.slow
 def test_a_project_renamed_there_takes_the_notes_of_here_along(first: Config, tmp_path: Path, remote: Path) -> None:
     project = Path(first.vault) / "journal/acme-notes-app"

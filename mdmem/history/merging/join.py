@@ -107,6 +107,18 @@ def _join_trees(repo: Repository, trees: tuple[Tree, Tree, Tree], places: list[M
     return Joined(puts, deletes, sorted(conflicts), [], moved, tuple(kept), undeleted)
 
 
+def returned(repo: Repository, ours: str, theirs: str, added: Iterable[str]) -> Iterator[str]:
+    """Yield those of the notes that theirs adds which we deleted and they changed, as another machine merged them.
+
+    Such a note is in a commit of ours from which theirs branched off, before it was deleted.
+    """
+    notes = frozenset(path for path in added if path.endswith(".md") and not _is_page(path))
+    listed = repository.run(repo, "rev-list", "--boundary", f"{ours}..{theirs}") if notes else b""
+    forks = {line[1:].decode("ascii") for line in listed.split() if line.startswith(b"-")} - {ours}
+    known = {path for fork in sorted(forks) for path, _ in files(repo, fork)} if forks else set()
+    yield from sorted(notes & known)
+
+
 def _is_page(path: str) -> bool:
     """Whether a file is a page that mdmem generates."""
     return path.startswith(f"{generated.DAYS}/") or journal.is_page(path) or projects.is_page(path)
