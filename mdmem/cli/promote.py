@@ -47,13 +47,15 @@ def promote(settings: Config, reference: str, target: str, remove: bool, yes: bo
             raise NotFoundError(f"{file.path} does not hold the note {note_id}.")
         _print(note_id, file.path, "unchanged", as_json=as_json)
         return
+    is_deleted = remove and promotion.is_ours(before, text)
     if not yes:
-        _ask(settings_file.diff(before, text, file.path), as_json=as_json)
-    if remove and promotion.is_ours(before, text):
+        verb = "Delete" if is_deleted else "Change"
+        _ask(settings_file.diff(before, text, file.path), f"{verb} this file?", as_json=as_json)
+    if is_deleted:
         file.delete()
     else:
         file.write(text, keep_first=False)
-    _print(note_id, file.path, "removed" if remove else "promoted", as_json=as_json)
+    _print(note_id, file.path, "deleted" if is_deleted else "removed" if remove else "promoted", as_json=as_json)
 
 
 def _target(given: str) -> Path:
@@ -107,15 +109,22 @@ def _removed(settings: Config, reference: str, before: str) -> tuple[str, str]:
     return note_id, promotion.without_note(before, note_id)
 
 
-def _ask(diff: str, *, as_json: bool) -> None:
+def _ask(diff: str, question: str, *, as_json: bool) -> None:
     options.refuse_to_ask(as_json=as_json, yes=False)
     click.echo(render.safe(diff), nl=False)
-    options.confirm("Change this file?", err=True)
+    options.confirm(question, err=True)
 
 
 def _print(note_id: str, path: str, action: str, *, as_json: bool) -> None:
     if as_json:
         render.print_json({"id": note_id, "file": path, "action": action})
         return
-    phrase = {"promoted": "is now in", "removed": "is no longer in", "unchanged": "is already up to date in"}[action]
-    click.echo(f"[mem:{note_id}] {phrase} {path}.")
+    click.echo(f"[mem:{note_id}] {_PHRASES[action].format(path)}.")
+
+
+_PHRASES = {
+    "promoted": "is now in {}",
+    "removed": "is no longer in {}",
+    "deleted": "was all that {} contained, so the file is deleted",
+    "unchanged": "is already up to date in {}",
+}

@@ -87,8 +87,11 @@ def test_a_note_that_is_gone_can_still_be_taken_out(vault: Path, ask: Run, tree:
     name = make(ask, "Use pnpm.", "--title", "Tools")
     ask("promote", name, "--to", "AGENTS.md", "--yes")
     ask("forget", name, "--yes")
-    assert ask("promote", name, "--remove", "--yes").returncode == 0
-    assert not (tree / "AGENTS.md").exists()  # nothing else was in it
+    asked = ask("promote", name, "--remove", input="n\n")
+    assert "Delete this file?" in asked.stderr and (tree / "AGENTS.md").exists()
+    done = ask("promote", name, "--remove", "--yes", check=True).stdout
+    assert f"[mem:{name}] was all that {tree / 'AGENTS.md'} contained, so the file is deleted.\n" in done
+    assert not (tree / "AGENTS.md").exists()
 
 
 @pytest.mark.parametrize("before", ["", "\n", "\n\n", " ", "Rules."])
