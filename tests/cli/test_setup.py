@@ -159,7 +159,13 @@ def test_installing_and_taking_out_again_leaves_the_settings_as_they_were(mdmem:
     assert "Next" not in again.stderr
     assert file.read_text() == text
 
-    mdmem("uninstall", "claude-code", check=True)
+    ask("install", "codex", "--yes", check=True)
+    assert "No agent" not in ask("uninstall", "codex", check=True).stderr
+    ask("install", "claude-code", "--mcp", check=True)
+    told = mdmem("uninstall", "claude-code", check=True).stderr
+    where = json.loads(ask("config", "path", "--json", check=True).stdout)
+    assert f"No agent is registered any more. Your notes stay in {where['vault']}.\n" in told
+    assert where["state"] in told.partition("rm -r ")[2]
     assert file.read_text() == before
     assert "not registered in" in ask("uninstall", "claude-code", check=True).stdout
 

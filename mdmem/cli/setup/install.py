@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from mdmem import config, files, launch, project
+from mdmem import config, files, launch, plural, project
 from mdmem.cli import indexing
 from mdmem.cli.terminal import options, progress, render
 from mdmem.errors import ConfigError, GitError, VaultError
@@ -358,6 +359,8 @@ def uninstall(
 ) -> None:
     """Remove the hooks of AGENTS and the MCP server from their settings. The vault and its notes stay.
 
+    Index, state and log stay as well: `mdmem config path` prints where they are, and they can be deleted.
+
     `mdmem uninstall service` removes the watcher of this vault from what starts it at login.
 
     \b
@@ -388,7 +391,27 @@ def uninstall(
     _print_changes(said, as_json=as_json, unchanged="not registered in")
     if not (said or failed or as_json):
         click.echo(f"mdmem is not registered with any agent in the {scope} settings; nothing was changed.")
+    if not as_json and any(change.action in ("removed", "deleted") for change in said):
+        _tell_what_stays(config.load(vault))
     _raise_first(failed)
+
+
+def _tell_what_stays(settings: config.Config) -> None:
+    """Print where mdmem's own files are once no agent uses it any more, and how to delete them."""
+    from mdmem.agents.install import registration
+    from mdmem.agents.install.known import CLIENTS
+    from mdmem.capture import retry_queue
+
+    if any(row.state != "absent" for row in registration.survey()) or any(_has_mcp(name, "user") for name in CLIENTS):
+        return
+    folders = [folder for folder in (settings.index_dir, settings.state_dir) if Path(folder).is_dir()]
+    click.echo(f"No agent is registered any more. Your notes stay in {settings.vault}.", err=True)
+    if waiting := retry_queue.waiting(settings):
+        what = plural.number(len(waiting), "note is still", "notes are still")
+        click.echo(f"{what} queued: `mdmem index` writes them.", err=True)
+    elif folders:
+        paths = " ".join(map(shlex.quote, map(str, folders)))
+        click.echo(f"To delete index, state and log as well: rm -r {paths}", err=True)
 
 
 def _unregister(name: str, scope: str, *, only_mcp: bool) -> Iterator[registration.SettingsChange]:
