@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import random
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, BinaryIO
+from threading import Thread
+from typing import Any, BinaryIO, ClassVar
 
 import pytest
 import yaml
@@ -975,6 +978,36 @@ def test_a_missing_and_an_unreachable_remote_are_told(vault: Path, home: Path, t
         sync.sync(settings)
 
     assert len(head_files(vault)) == 6
+
+
+class _AsksForPassword(BaseHTTPRequestHandler):
+    given: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.given.append(self.headers.get("Authorization", ""))
+        self.send_response(401)
+        self.send_header("WWW-Authenticate", 'Basic realm="notes"')
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that it overrides
+        pass
+
+
+def test_a_remote_that_wants_a_password_is_told_with_the_way_to_store_one(first: Config, home: Path, ask: Any) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _AsksForPassword) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        git(Path(first.vault), "remote", "set-url", "origin", f"http://127.0.0.1:{server.server_port}/notes.git")
+        without = ask("sync")
+        helper = '"!f() { echo username=ana; echo password=wrong; }; f"'
+        (home / ".gitconfig").write_text(f"[credential]\n\thelper = {helper}\n")
+        refused = ask("sync")
+        server.shutdown()
+
+    for done in (without, refused):
+        assert done.returncode == 7
+        assert "store one in a credential helper of git (`git help credentials`)" in done.stderr
+    assert f"Basic {base64.b64encode(b'ana:wrong').decode()}" in _AsksForPassword.given
 
 
 @pytest.mark.parametrize("branch", ["main", "master"])
