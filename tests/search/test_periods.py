@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 
 import pytest
@@ -132,3 +133,20 @@ def test_on_a_weekend_the_last_one_is_the_one_before(day: int, last: str) -> Non
     found = periods.period_in("what did we do last weekend?", date(2026, 11, day))
 
     assert found is not None and str(found.first) == last
+
+
+def test_a_long_text_with_many_dates_is_read_in_linear_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    read, findall = [], re.findall
+
+    def counted(pattern: str, text: str) -> list[str]:
+        read.append(len(text))
+        return findall(pattern, text)
+
+    monkeypatch.setattr(re, "findall", counted)
+    for line, is_one_day in (("2026-11-26 10:00:00 ERROR no such file\n", True), ("yesterday, ", False)):
+        read.clear()
+        text = "what did we do on monday?\n" + 500 * line
+
+        assert (periods.period_in(text, TODAY) is not None) == is_one_day
+
+        assert sum(read) < 3 * len(text)

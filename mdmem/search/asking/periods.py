@@ -37,13 +37,14 @@ def period_in(text: str, today: date, language: str = "") -> Period | None:
     is_named = not folded.isascii() or not _NAMES.isdisjoint(words)
     if not is_named and not _has_digit(folded):
         return None  # before any expression is compiled
+    named = [match.span() for match in re.finditer(r"\w+", folded) if match[0] in _SURE_NAMES]
     for pattern, days in _PATTERNS if is_named or not _MONTHS.keys().isdisjoint(words) else _IN_DIGITS:
         for match in re.finditer(pattern, folded):
             try:
                 first, last = days(match, today)
             except (KeyError, ValueError, OverflowError):
                 continue
-            if (language != "fr" and match[0] == "hier") or _names_more(folded, match):
+            if (language != "fr" and match[0] == "hier") or _names_more(folded, match, named):
                 continue
             is_since = re.search(r"\b(?:since|seit|depuis|desde)\b", folded[max(0, match.start() - 14) : match.end()])
             last = today if is_since else min(last, today)
@@ -52,10 +53,16 @@ def period_in(text: str, today: date, language: str = "") -> Period | None:
     return None
 
 
-def _names_more(folded: str, match: re.Match[str]) -> bool:
-    """Whether a text names another day beside the one found: `from monday to friday`, `yesterday and today`."""
-    rest = folded[: match.start()] + " " + folded[match.end() :]
-    return not _SURE_NAMES.isdisjoint(re.findall(r"\w+", rest))
+def _names_more(folded: str, match: re.Match[str], named: list[tuple[int, int]]) -> bool:
+    """Whether a text names another day beside the one found: `from monday to friday`, `yesterday and today`.
+
+    named: where the text has words that name a period, in order. A match may also leave one of a longer word.
+    """
+    start, end = match.span()
+    if named and (named[0][1] <= start or named[-1][0] >= end):
+        return True
+    before, after = folded[max(start - _MOST_LETTERS, 0) : start], folded[end : end + _MOST_LETTERS]
+    return not _SURE_NAMES.isdisjoint(re.findall(r"\w+$", before) + re.findall(r"^\w+", after))
 
 
 def _words(numbers: Iterable[str], start: int = 1) -> dict[str, int]:
@@ -273,6 +280,7 @@ _NAMES |= _OF_DAY | {"weekend", "week-end", "wochenende"}
 """Words of which a period in Latin letters has one, unless it has a digit."""
 _SURE_NAMES = _NAMES - _OF_DAY - {"hier", "mes", "sun", "sat", "mon"}
 """Words of which a period has one at most."""
+_MOST_LETTERS = max(map(len, _SURE_NAMES)) + 1
 _NO_WORD = str.maketrans(dict.fromkeys(".,;:!?()[]\"'/", " "))
 
 
