@@ -95,7 +95,7 @@ def _sessions(at: Occasion, period: Period) -> Iterator[recent.Visit]:
     begin, end = (datetime(day.year, day.month, day.day) for day in (period.first, period.last + timedelta(days=1)))  # noqa: DTZ001 - days are the user's
     worked = recent.worked_on(at, begin.timestamp(), end.timestamp() - 1)
     visits = recent.sessions(at.config, at.gate, at.project, without=at.record, days=(before, last), worked=worked)
-    for visit in visits:
+    for visit in islice(visits, recent.MOST_LOOKED_AT):
         is_of_period = layout.day_of("/".join(visit.parts)) >= first or visit.last_day() >= first
         if is_of_period and visit.is_worth_showing() and not visit.waits_elsewhere(at.here.branch):
             yield visit

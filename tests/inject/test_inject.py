@@ -525,6 +525,18 @@ def test_a_prompt_that_asks_for_days_gets_their_sessions(week: Talk, prompt: str
         assert "Report 7 is written" in given
 
 
+def test_a_question_about_days_looks_past_a_limited_number_of_sessions_that_only_ask(
+    past: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(1, 4):
+        new_session(past, number).says("Why is the date parser so strict?")
+
+    monkeypatch.setattr(recent, "MOST_LOOKED_AT", 4)
+    assert "uploader retries" in ask(new_session(past, 9), "what did we do last week?")
+    monkeypatch.setattr(recent, "MOST_LOOKED_AT", 3)
+    assert "uploader retries" not in ask(new_session(past, 10), "what did we do last week?")
+
+
 def test_a_session_that_ran_past_midnight_belongs_to_both_days(past: Talk) -> None:
     talk = new_session(past, 1)
     talk.says("Upgrade the report generator")
