@@ -112,10 +112,14 @@ def listed(
     parsed_by_path = {path: _read(config, path) for path in paths}
     newer = _newer(parsed_by_path)
     titles = {str(parsed.meta.get("id", "")): str(parsed.meta.get("title", "")) for parsed in parsed_by_path.values()}
-    all_decisions = [
-        _decision(path, parsed, newer, titles) for path, parsed in parsed_by_path.items() if _is_shown(parsed)
+    older: dict[str, list[str]] = {}
+    for old, new in newer.items():
+        older.setdefault(new, []).append(old)
+    return [
+        _decision(path, parsed, newer, older, titles)
+        for path, parsed in parsed_by_path.items()
+        if _is_shown(parsed) and (every or not newer.get(str(parsed.meta.get("id", ""))))
     ]
-    return [decision for decision in all_decisions if every or not decision.superseded_by]
 
 
 def _read(config: Config, path: str) -> note.Parsed:
@@ -194,7 +198,13 @@ def ids(value: object) -> list[str]:
     return [note.id_in_reference(str(reference)) for reference in references]
 
 
-def _decision(path: str, parsed: note.Parsed, newer: Mapping[str, str], titles: Mapping[str, str]) -> Decision:
+def _decision(
+    path: str,
+    parsed: note.Parsed,
+    newer: Mapping[str, str],
+    older: Mapping[str, list[str]],
+    titles: Mapping[str, str],
+) -> Decision:
     meta = parsed.meta
     name = str(meta.get("id", ""))
     return Decision(
@@ -206,15 +216,17 @@ def _decision(path: str, parsed: note.Parsed, newer: Mapping[str, str], titles: 
         project=layout.project_named(path, meta),
         statement=statement(parsed),
         superseded_by=newer.get(name, ""),
-        before=_chain(name, newer, titles),
+        before=_chain(name, older, titles),
     )
 
 
-def _chain(name: str, newer: Mapping[str, str], titles: Mapping[str, str]) -> list[str]:
+def _chain(name: str, older: Mapping[str, list[str]], titles: Mapping[str, str]) -> list[str]:
     """Return the titles of what a note supersedes, directly or not, each once; a cycle ends."""
-    chain = [name]
+    chain, known = [name], {name}
     for current in chain:  # grows during the loop
-        chain += [old for old, new in newer.items() if new == current and old not in chain]
+        new = [old for old in older.get(current, ()) if old not in known]
+        chain += new
+        known.update(new)
     return [titles.get(old, old) for old in chain[1:]]
 
 

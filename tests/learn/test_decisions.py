@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import frontmatter
 import pytest
@@ -16,6 +19,28 @@ from tests.helpers.cli_day import Day
 from tests.helpers.history_vault import put
 from tests.helpers.indexed import indexed
 from tests.helpers.server_calls import Server
+
+
+class Steps:
+    """Counts the lines that a module executes, each pass of a loop as one."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.count = 0
+
+    def __enter__(self) -> None:
+        self.before = sys.gettrace()
+        sys.settrace(self._enter)
+
+    def __exit__(self, *_: object) -> None:
+        sys.settrace(self.before)
+
+    def _enter(self, frame: FrameType, _event: str, _argument: object) -> Any:
+        return self._step if frame.f_code.co_filename == self.file else None
+
+    def _step(self, _frame: FrameType, event: str, _argument: object) -> Any:
+        self.count += event == "line"
+        return self._step
 
 
 @pytest.fixture
@@ -72,6 +97,27 @@ def test_a_link_that_only_the_newer_note_has_supersedes_too_and_a_circle_ends(da
     put(day.vault, "notes/a.md", "---\nkind: decision\nid: aaaaaaaaa1\ntitle: A\nsupersedes: bbbbbbbbb1\n---\n")
     put(day.vault, "notes/b.md", "---\nkind: decision\nid: bbbbbbbbb1\ntitle: B\nsupersedes: aaaaaaaaa1\n---\n")
     assert {row["title"] for row in day.json("decisions", "--all")} == {"The old way", "The new way", "A", "B"}
+
+
+def test_a_long_chain_of_decisions_is_followed_in_linear_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    steps = []
+    for count in (10, 40):
+        vault = tmp_path / str(count)
+        for number in range(count):
+            head = f"kind: decision\nid: decision{number:02d}\ntitle: Way {number}\n"
+            supersedes = f"supersedes: decision{number - 1:02d}\n" if number else ""
+            put(vault, f"notes/{number}.md", f"---\n{head}{supersedes}---\n")
+        settings = indexed(config.load(str(vault)))
+        traced = Steps(decisions.__file__)
+
+        with traced:
+            (found,) = decisions.listed(settings)
+
+        assert found.before == [f"Way {number}" for number in reversed(range(count - 1))]
+        steps.append(traced.count)
+
+    assert steps[1] < 5 * steps[0]
 
 
 @pytest.mark.parametrize(
