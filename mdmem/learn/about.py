@@ -241,13 +241,18 @@ def _links(config: Config, view: View, decided: list[Decision]) -> list[EntityLi
 
 def _together(view: View, entity: str, kind: str, numbers: list[int]) -> list[tuple[str, int]]:
     """Count other entities and changed files over the newest turns; of equal counts, the rarer one comes first."""
-    turns: dict[tuple[int, int], None] = {}
+    turns: dict[tuple[int, int | None], set[str]] = {}
     for number in numbers:
         turn = _turn(view, number)
         if turn is not None and len(turns) < MAX_TURNS:
-            turns[view.folder_of[number], turn] = None
+            turns[view.folder_of[number], turn] = set()
     edits = solved.edits(view)
-    counted = Counter(chain.from_iterable(set(_named_in(view, edits, *turn)) for turn in turns))
+    for folder in {folder for folder, _ in turns}:
+        for number in view.members[folder]:
+            names = turns.get((folder, _turn(view, number)))
+            if names is not None:
+                names.update(_named_in(view, edits, number))
+    counted = Counter(chain.from_iterable(turns.values()))
     own = path_tails(entity)[:1]
     lower = entity.lower()
     others = [
@@ -258,12 +263,10 @@ def _together(view: View, entity: str, kind: str, numbers: list[int]) -> list[tu
     return sorted(others, key=lambda item: (-item[1], _spread(view, item[0]), item[0]))[:MAX_TOGETHER]
 
 
-def _named_in(view: View, edits: set[int], folder: int, turn: int) -> Iterator[str]:
-    for number in view.members[folder]:
-        if _turn(view, number) == turn:
-            facts = view.facts(number)
-            yield from facts.get("named", ())
-            yield from map(str, facts.get("files", ()) if number in edits else ())
+def _named_in(view: View, edits: set[int], number: int) -> Iterator[str]:
+    facts = view.facts(number)
+    yield from facts.get("named", ())
+    yield from map(str, facts.get("files", ()) if number in edits else ())
 
 
 def _spread(view: View, name: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem import timestamps
@@ -90,7 +90,11 @@ class Finder:
         self._shells = view.with_any(f"tool:{name}" for name in runs.SHELLS) & self._notes
         self._edits = edits(view)
         self._commands: dict[int, runs.CommandRun | None] = {}
+        self._checks: dict[int, list[runs.CommandRun]] = {}
+        self._signed: dict[int, list[str]] = {}
         self._in_time: dict[str, list[tuple[int, int]]] = {}
+        self._ordered: dict[int, list[tuple[tuple[int, ...], int]]] = {}
+        self._ended: dict[int, int] = {}
 
     def find(self, signatures: list[str], similar_paths: list[str], limit: int) -> list[Fix]:
         """Return the fixes of errors with these signatures, or of similar errors in the notes at `similar_paths`."""
@@ -142,7 +146,9 @@ class Finder:
 
     def _closes(self, number: int, failed: runs.CommandRun) -> bool:
         """Whether a part of a run is the failed check again, or covers it."""
-        return any(runs.closes(run, failed) for run in runs.checks(self._line(number)))
+        if number not in self._checks:
+            self._checks[number] = runs.checks(self._line(number))
+        return any(runs.closes(run, failed) for run in self._checks[number])
 
     def _line(self, number: int) -> str:
         return runs.line(str(self._view.facts(number)["title"]))
@@ -169,24 +175,34 @@ class Finder:
         return None
 
     def _later_in_session(self, number: int) -> Iterator[int]:
-        """Yield the later notes of the same session, in order."""
-        own_position = journal.numbers(self._view.name(number))
-        return (note for position, note in self._in_order(self._view.folder_of[number]) if position > own_position)
+        """Yield the later runs and edits of the same session, in order."""
+        own = journal.numbers(self._view.name(number))
+        in_order = self._in_order(self._view.folder_of[number])
+        first = bisect_right(in_order, own, key=lambda place: place[0])
+        return (note for _, note in islice(in_order, first, None))
 
-    def _in_order(self, folder: int) -> Iterator[tuple[tuple[int, ...], int]]:
-        """Yield a session's positions and the notes there, in order."""
-        view = self._view
-        members = sorted((journal.numbers(view.name(note)), note) for note in view.members[folder])
-        return ((position, note) for position, note in members if position and note in self._notes)
+    def _in_order(self, folder: int) -> list[tuple[tuple[int, ...], int]]:
+        """Return a session's runs and edits in order, each with its position."""
+        if folder not in self._ordered:
+            view = self._view
+            chosen = (note for note in view.members[folder] if note in self._notes)
+            places = (
+                (journal.numbers(view.name(note)), note)
+                for note in chosen
+                if note in self._shells or note in self._edits
+            )
+            self._ordered[folder] = sorted(place for place in places if place[0])
+        return self._ordered[folder]
 
     def _next_session(self, failed: int, command: runs.CommandRun) -> Iterator[int]:
         """Yield the notes of the project's next session that runs the check again."""
         view = self._view
         created = view.numbers("created")
         own = view.folder_of[failed]
-        ended = max(created[note] for note in view.members[own])
+        if own not in self._ended:
+            self._ended[own] = max(created[note] for note in view.members[own])
         in_time = self._runs_of(str(view.facts(failed).get("project", "")))
-        first = bisect_right(in_time, (ended, len(created)))
+        first = bisect_right(in_time, (self._ended[own], len(created)))
         for created_at, number in in_time[first : first + _NEXT_RUNS]:
             if created_at > created[failed] + NEXT_SECONDS:
                 return
@@ -204,7 +220,9 @@ class Finder:
         return self._in_time[project]
 
     def _signatures(self, number: int) -> list[str]:
-        return errors.signatures(self._body(number))
+        if number not in self._signed:
+            self._signed[number] = errors.signatures(self._body(number))
+        return self._signed[number]
 
     def _body(self, number: int) -> str:
         return people.read(self._config.vault, self._view.path(number)).body

@@ -8,7 +8,9 @@ import pytest
 
 from mdmem.learn import about as learned
 from mdmem.search.text import analysis, entities
+from mdmem.vault import journal
 from tests.helpers import cli_day
+from tests.helpers.indexed import indexed
 from tests.learn.test_open_work import Work
 
 
@@ -53,6 +55,25 @@ def test_a_symbol_a_number_and_a_package_are_known_by_the_text_as_it_stands(at: 
     assert {"src/dates.py", "tests/test_dates.py"} <= {name for name, _ in symbol["together"]}
     assert len(at.day.json("about", "#123")["sessions"]) == 1
     assert len(at.day.json("about", "requests-toolbelt")["sessions"]) == 1
+
+
+def test_the_turns_of_a_long_session_are_read_in_linear_time(at: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = at.session(3)
+    for number in range(40):
+        one.ask(f"Fix #77 and #{100 + number}")
+    settings = indexed(at.day.config())
+    calls, numbers = [], journal.numbers
+
+    def counted(name: str) -> tuple[int, ...]:
+        calls.append(name)
+        return numbers(name)
+
+    monkeypatch.setattr(journal, "numbers", counted)
+
+    found = learned.about(settings, "#77", now=0)
+
+    assert len(found.together) == learned.MAX_TOGETHER
+    assert len(calls) < 15 * 40
 
 
 def test_a_list_of_tasks_names_only_the_task_that_has_the_name(at: Work) -> None:

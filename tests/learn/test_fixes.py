@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from mdmem.learn.fixes import Fix
 from mdmem.learn.fixes import fixes as known
 from mdmem.search.text import errors
+from mdmem.vault import journal, note, people
 from tests.helpers import cli_day
 from tests.helpers.indexed import indexed
 from tests.learn.test_open_work import Work
@@ -129,6 +130,33 @@ def test_the_latest_fix_comes_first_and_each_solution_is_listed_once(at: Work) -
     solve(at, 2, LEAP, "src/leap.py")
     assert [fix.files for fix in find(at, LEAP)] == [["src/leap.py"], ["src/dates.py"]]
     assert len(find(at)) == 2
+
+
+def test_a_long_session_of_failed_runs_is_searched_in_linear_time(at: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = at.session(1)
+    one.ask("Fix it")
+    for number in range(40):
+        one.run("pytest -q", f"E   ValueError: {'ab'[number % 2]} is no date")
+        one.edit("src/dates.py", new=f"a = {number}")
+    one.run("pytest -q")
+    settings = indexed(at.day.config())
+    calls, numbers, read = [], journal.numbers, people.read
+
+    def counted(name: str) -> tuple[int, ...]:
+        calls.append(name)
+        return numbers(name)
+
+    def counted_read(vault: str, path: str) -> note.Parsed:
+        calls.append(path)
+        return read(vault, path)
+
+    monkeypatch.setattr(journal, "numbers", counted)
+    monkeypatch.setattr(people, "read", counted_read)
+
+    found = known(settings, "ValueError: a is no date")
+
+    assert [fix.command for fix in found] == ["pytest -q", "pytest -q"]
+    assert len(calls) < 20 * 40
 
 
 def test_the_command_reads_stdin_and_says_when_nothing_is_known(at: Work) -> None:
