@@ -103,18 +103,21 @@ class Finder:
         same = view.with_any(errors.facet(signature) for signature in signatures)
         similar = {number for path in similar_paths if (number := view.find(path)) is not None}
         chosen = (same | similar if signatures else self._failed) & self._shells & self._failed
-        fixes: list[Fix] = []
+        fixes: list[tuple[Fix, _Solution]] = []
         known_fixes: set[tuple[str, ...]] = set()
+        sure = 0
         for number in sorted(chosen, key=lambda n: (n not in same, -created[n])):
             solution = self._solution(number)
             fix = self._fix(solution, signatures) if solution else None
             same_fix = (fix.solved, fix.command, errors.normalized(fix.error)) if fix else ()
-            if fix and same_fix not in known_fixes and (not signatures or fix.likeness >= LIKE):
+            if solution and fix and same_fix not in known_fixes and (not signatures or fix.likeness >= LIKE):
                 known_fixes.add(same_fix)
-                fixes.append(fix)
-            if not signatures and len(fixes) == limit:
-                break
-        return sorted(fixes, key=lambda fix: (-fix.likeness, -timestamps.epoch(fix.created)))[:limit]
+                fixes.append((fix, solution))
+                sure += fix.likeness == 1
+            if sure == limit:
+                break  # the others are older
+        fixes.sort(key=lambda found: (-found[0].likeness, -timestamps.epoch(found[0].created)))
+        return [self._with_diff(fix, solution) for fix, solution in fixes[:limit]]
 
     def around(self, notes: set[int], limit: int) -> list[Fix]:
         """Return the latest fixes whose failed run, edits or final run include one of these notes."""
@@ -127,7 +130,8 @@ class Finder:
             solution = self._solution(number)
             if solution and not notes.isdisjoint((solution.failed, *solution.edits, solution.solved)):
                 fix = self._fix(solution, [])
-                fixes.setdefault((fix.solved, fix.command), fix)
+                if (fix.solved, fix.command) not in fixes:
+                    fixes[fix.solved, fix.command] = self._with_diff(fix, solution)
             if len(fixes) == limit:
                 break
         return list(fixes.values())
@@ -170,8 +174,9 @@ class Finder:
                     return _Solution(failed, edits or other_runs, number) if is_explained else None
                 if number not in self._failed and run.family != command.family:
                     other_runs.append(number)
-                if run == command and edits and set(self._signatures(failed)).isdisjoint(self._signatures(number)):
-                    is_same_failure = False  # it fails differently from here on: later edits solve that
+                if is_same_failure and run == command and edits:
+                    # once it fails differently, later edits solve that
+                    is_same_failure = not set(self._signatures(failed)).isdisjoint(self._signatures(number))
         return None
 
     def _later_in_session(self, number: int) -> Iterator[int]:
@@ -228,6 +233,7 @@ class Finder:
         return people.read(self._config.vault, self._view.path(number)).body
 
     def _fix(self, solution: _Solution, signatures: list[str]) -> Fix:
+        """Return a fix without its diff, for which the edits are read."""
         view = self._view
         facts = view.facts(solution.failed)
         parsed = people.read(self._config.vault, view.path(solution.failed))
@@ -257,17 +263,18 @@ class Finder:
             solved=str(view.facts(solution.solved)["id"]),
             edits=[str(view.facts(number)["id"]) for number in edits],
             files=list(files),
-            diff=self._diff(edits),
+            diff="",
             likeness=round(best[0], 2),
         )
 
-    def _diff(self, edits: list[int]) -> str:
-        """Return the diffs of the edits, cut to MAX_DIFF_CHARS."""
+    def _with_diff(self, fix: Fix, solution: _Solution) -> Fix:
+        """Add the diffs of the edits, cut to MAX_DIFF_CHARS."""
         parts = []
-        for number in edits:
+        for number in solution.edits[-MAX_EDITS:]:
             parts += [fence[2].strip("\n") for fence in _FENCE.finditer(self._body(number))]
         text = "\n".join(parts)
-        return text if len(text) <= MAX_DIFF_CHARS else text[:MAX_DIFF_CHARS].rpartition("\n")[0] + "\n…"
+        is_short = len(text) <= MAX_DIFF_CHARS
+        return fix._replace(diff=text if is_short else text[:MAX_DIFF_CHARS].rpartition("\n")[0] + "\n…")
 
 
 def last_unsolved(config: Config, view: View, error: str, among: Set[int] | None) -> int | None:

@@ -156,7 +156,10 @@ def test_a_long_session_of_failed_runs_is_searched_in_linear_time(at: Work, monk
     found = known(settings, "ValueError: a is no date")
 
     assert [fix.command for fix in found] == ["pytest -q", "pytest -q"]
-    assert len(calls) < 20 * 40
+    assert len(calls) < 5 * 2 * 40
+    calls.clear()
+    assert [fix.diff.count("+a =") for fix in known(settings, "ValueError: a is no date", limit=1)] == [1]
+    assert len([path for path in calls if "/" in path]) < 10
 
 
 def test_the_command_reads_stdin_and_says_when_nothing_is_known(at: Work) -> None:
