@@ -19,7 +19,7 @@ from mdmem.search.recall import Answer
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.values import Value
-from mdmem.vault import journal, layout, people
+from mdmem.vault import journal, layout, note, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -289,6 +289,8 @@ def _is_at_home(at: Occasion, hit: SearchHit) -> bool:
 MAX_INDEX_LINES = 40
 _PINNED_CHARS = 330
 """A pinned note up to this length is given whole."""
+_READ_CHARS = 20_000
+"""Number of characters in which the first sentence of a pinned note is looked for."""
 MAX_INDEX_CHARS, MIN_INDEX_CHARS = 3_000, 900
 """Limits of the index's length, within which it uses what open work and sessions leave of a block."""
 
@@ -351,13 +353,20 @@ def _line(at: Occasion, hit: SearchHit, *, full: bool) -> Item | None:
     """Return a line of the index; with `full`, as for pinned notes, also its text, or a long one's first sentence."""
     if at.has_seen(hit.id):
         return None
+    if not full:  # no word of its text is given, so that a long one is not cleaned
+        parsed = note.load(at.config.vault, hit.path)
+        if recent.left_out(parsed, at.event.agent):
+            return None
+        item = answer_item.item_of(at, hit, hit.title, "", room=130)
+        item.is_listed = bool(parsed.body.strip())
+        return item
     parsed = people.read(at.config.vault, hit.path)
     if recent.left_out(parsed, at.event.agent):
         return None
-    body = at.gate.stored(parsed.body)
+    body = at.gate.stored(parsed.body[:_READ_CHARS])
     whole = excerpts.prose(body)
-    is_short = len(whole) <= _PINNED_CHARS and "```" not in body
-    text = (whole if is_short else excerpts.first(body)) if full else ""
-    item = answer_item.item_of(at, hit, hit.title, text, room=_PINNED_CHARS if full else 130)
-    item.is_listed = not (full and is_short) and len(text) < len(" ".join(body.split()))
+    is_short = len(whole) <= _PINNED_CHARS and "```" not in body and len(parsed.body) <= _READ_CHARS
+    text = whole if is_short else excerpts.first(body)
+    item = answer_item.item_of(at, hit, hit.title, text, room=_PINNED_CHARS)
+    item.is_listed = not is_short and len(text) < len(" ".join(body.split()))
     return item

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem import agents, config
+from mdmem import agents, config, privacy
 from mdmem.agents.install import registration
 from mdmem.cli import injections as commands
 from mdmem.cli.stats import stats
@@ -1090,6 +1090,29 @@ def test_the_start_of_a_session_looks_back_past_a_limited_number_of_sessions_tha
     assert "uploader retries" in occur(new_session(past, 91), "SessionStart", source="startup")
     monkeypatch.setattr(recent, "MOST_LOOKED_AT", 3)
     assert "uploader retries" not in occur(new_session(past, 92), "SessionStart", source="startup")
+
+
+@pytest.mark.parametrize(("pinned", "times"), [(False, 0.1), (True, 1.2)])
+def test_the_text_of_a_long_note_is_not_cleaned_to_list_it(
+    past: Talk, pinned: bool, times: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = "Amounts are in cents. " + "\n\nThe ledger has a row for each payment." * 5_000
+    file = write(past.vault, "notes/ledger.md", body, kind="decision", title="How the ledger counts", pinned=pinned)
+    os.utime(file, (past.now, past.now))
+    occur(new_session(past, 1), "SessionStart", source="startup")  # updates the index
+    cleaned, clean = [], privacy.clean
+
+    def counted(value: Any, **more: Any) -> privacy.Cleaned:
+        cleaned.append(len(str(value)))
+        return clean(value, **more)
+
+    monkeypatch.setattr(privacy, "clean", counted)
+
+    text = occur(new_session(past, 2), "SessionStart", source="startup")
+
+    assert "How the ledger counts" in text
+    assert ("Amounts are in cents." in text) == pinned
+    assert sum(cleaned) < times * len(body) + 20_000
 
 
 @pytest.mark.parametrize("source", ["compact", "startup"])
