@@ -81,8 +81,13 @@ def cleaner(rules: privacy.Rules) -> Callable[[str], str]:
 
 
 def look_for(config: Config, identity: str) -> str:
-    """Search the journal for the folder whose page has this cleaned identity; "" when none has."""
-    return next((name for name in layout.projects(config.vault) if identity in identities(config, name)), "")
+    """Search the journal for the folder whose page has this cleaned identity; "" when none has.
+
+    The folder with the name that mdmem gives is read first: most have kept it, and there may be hundreds.
+    """
+    usual = first_name(identity)
+    names = sorted(layout.projects(config.vault), key=lambda name: name != usual)
+    return next((name for name in names if identity in identities(config, name)), "")
 
 
 def look_for_same(config: Config, project: Project, clean: Callable[[str], str]) -> str:

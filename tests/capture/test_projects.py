@@ -6,6 +6,7 @@ import os
 import shutil
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from mdmem.health import checks
 from mdmem.inject import context
 from mdmem.search import engine, index
 from mdmem.server import access, reading
+from mdmem.vault import projects
 from tests.helpers.claude import OTHER, START, capture, prompt, stop
 from tests.helpers.plain_git import git
 
@@ -92,6 +94,27 @@ def test_a_vault_that_an_editor_saved_with_crlf_goes_on_in_its_folders(vault: Pa
     assert len(list(vault.glob("journal/code/*/*"))) == 2
     page = (vault / "journal/code/project.md").read_bytes().decode()
     assert f"identity: [path:{work}, example.org/acme/uploader]\r\n" in page
+
+
+def test_a_project_is_found_again_without_reading_the_pages_of_all_others(
+    vault: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask(work, OTHER)
+    for number in range(30):
+        ask(made(work.parent / f"a{number}"), f"{number:08d}-aaaa-4aaa-8aaa-aaaaaaaaaaaa", START + 20 * number)
+    page = vault / "journal/code/project.md"
+    page.write_text(page.read_text() + "\nA word of mine.\n")
+    read, opened = [], projects.front_matter_of
+
+    def counted(settings: config.Config, name: str) -> dict[str, Any]:
+        read.append(name)
+        return opened(settings, name)
+
+    monkeypatch.setattr(projects, "front_matter_of", counted)
+    ask(work, THIRD, START + 999)
+
+    assert folders(vault)["code"] == 2
+    assert set(read) == {"code"}
 
 
 def given(vault: Path, work: Path) -> tuple[bool, bool]:
