@@ -61,6 +61,15 @@ def test_a_name_with_a_number_does_not_find_every_note_with_that_number(vault: P
     assert "buckets.md" in found(vault, "s3")
 
 
+def test_the_id_at_the_end_of_a_file_name_is_found_only_whole(vault: Path) -> None:
+    name = "2026-09-14-semicolons-in-exports-py5rrqphvg.md"
+    (vault / name).write_text("---\nid: py5rrqphvg\nkind: note\n---\nThey are.\n", encoding="utf-8")
+
+    assert name in found(vault, "semicolons")
+    assert name in found(vault, "py5rrqphvg")
+    assert name not in found(vault, "dates.py")
+
+
 def test_a_number_that_is_asked_for_is_found(vault: Path) -> None:
     assert "digits.md" in found(vault, "step 3")
 

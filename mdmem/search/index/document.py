@@ -92,12 +92,12 @@ def build(
     kind = _text(meta.get("kind")) or _text(meta.get("type")) or "note"
     heading = _HEADING.search(body[:2000]) if "#" in body[:2000] else None
     title = _text(meta.get("title")) or (heading[1] if heading else "")
-    named = "" if "digest" in meta or kind in note.PAGES else _name_words(path)
+    named = "" if "digest" in meta or kind in note.PAGES else _name_words(path, _text(meta.get("id")))
     counted, with_parts = analysis.counted(_body_text(meta, body))
     words = {
         "body": counted,
         "title": analysis.counts(title),
-        "meta": analysis.counts(" \n".join([*_words_of(meta), named])),
+        "meta": _meta_counts(meta, named),
         "date": _date_counts(created.date()) if created else {},
     }
     facts = {key: meta[key] for key in _SHOWN if isinstance(meta.get(key), (str, int, float))}
@@ -148,9 +148,17 @@ _LINKED_ID = re.compile(r"-(?=[a-z]*[0-9])[0-9a-z]{10}(?=\.md\))")
 """The id in a link to a captured note; the words before it are the start of the note's text."""
 
 
-def _name_words(path: str) -> str:
+def _meta_counts(meta: Mapping[str, Any], named: str) -> dict[str, int]:
+    """Count the terms of front matter and file name; a person's note is found by its id, too."""
+    counts = analysis.counts(" \n".join([*_words_of(meta), named]))
+    if named and (note_id := _text(meta.get("id"))):
+        counts[note_id.lower()] = 1  # whole: `dates.py` must not find an id with `py` before a digit
+    return counts
+
+
+def _name_words(path: str, note_id: str) -> str:
     """Return the words in a file name that a person chose; "" if it has none or is part of a numbered sequence."""
-    name = links.stem(path.rpartition("/")[2])
+    name = links.stem(path.rpartition("/")[2]).removesuffix(f"-{note_id}")
     if _NUMBERED.match(name):
         return ""
     words = creation.DATE.sub(" ", name).replace("-", " ").replace("_", " ").split()
