@@ -13,7 +13,7 @@ from mdmem.inject.injection_log import IN_VAIN_TIMES
 from mdmem.search import engine, freshness, overturned, recall, replaced, turn_groups
 from mdmem.search.asking import english
 from mdmem.search.asking.english import LIKELY
-from mdmem.search.asking.prose import fold, words
+from mdmem.search.asking.prose import folds, words
 from mdmem.search.query import Filter, Query
 from mdmem.search.recall import Answer
 from mdmem.search.text import analysis
@@ -64,7 +64,7 @@ def is_for_last_sessions(at: Occasion, shape: Shape, candidates: Iterable[Candid
     terms = set(analysis.query_terms(shape.topic))
     if not has_topic(shape.topic) or terms <= set(analysis.query_terms(at.project)):
         return True
-    folded = [fold(word) for word in words(shape.words)]
+    folded = folds(words(shape.words))
     is_left = english.asks_what_is_left(folded) and not english.resumes(folded)
     answers = [candidate.answer for candidate in candidates]
     is_known = any(answer.coverage >= PART and answer.weight >= PART_WEIGHT for answer in answers)

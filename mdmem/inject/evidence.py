@@ -8,7 +8,7 @@ from mdmem.search.asking import english, general
 from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE
 from mdmem.search.asking.facts import asks_a_fact
 from mdmem.search.asking.languages import UNSPACED
-from mdmem.search.asking.prose import fold, words
+from mdmem.search.asking.prose import folds, words
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.values import Value
@@ -322,7 +322,7 @@ def _more_bars(shape: Shape, first: Answer) -> tuple[Bar, ...]:
 
 
 def _question(shape: Shape) -> list[str]:
-    return english.without_leading([fold(word) for word in words(shape.words)])
+    return english.without_leading(folds(words(shape.words)))
 
 
 def _is_general(shape: Shape) -> bool:

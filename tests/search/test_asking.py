@@ -203,6 +203,13 @@ def test_a_question_at_either_end_of_a_long_prompt_is_seen_and_one_deep_inside_a
 
 
 @given(st.text())
+def test_words_are_compared_alike_one_by_one_and_together(text: str) -> None:
+    words = prose.words(text)
+
+    assert prose.folds(words) == [prose.fold(word) for word in words]
+
+
+@given(st.text())
 def test_no_prompt_makes_the_scan_fail(prompt: str) -> None:
     prose.recall_phrase(prompt)
     prose.recall_phrase(f"do you remember {prompt}")

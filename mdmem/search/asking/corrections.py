@@ -53,7 +53,7 @@ def corrects(prompt: str) -> bool:
     """Whether a prompt objects to what the turn before it did, in one of a few languages."""
     text = prose.prose(prompt[: prose.HEAD_CHARS])
     typed = prose.words(text)[:FIRST_WORDS]
-    words = [prose.fold(word) for word in typed]
+    words = prose.folds(typed)
     begin = next((at for at, word in enumerate(words) if word not in _LEADING or word in _STOP), len(words))
     typed, words = typed[begin:], words[begin:]
     if not words:
@@ -108,7 +108,7 @@ def replaces(text: list[str], is_name: Callable[[str], bool]) -> bool:
 
     text: its words. is_name: whether a word is such a name.
     """
-    words = [prose.fold(word) for word in text[:MAX_WORDS]]
+    words = prose.folds(text[:MAX_WORDS])
     if (_REPLACES | _MOVES | _GOES | _RETURNS | _GOES_BACK).isdisjoint(words):
         return False
     return any(_is_replaced(words, at) for at, word in enumerate(text[:MAX_WORDS]) if is_name(word))

@@ -383,7 +383,7 @@ def without_leading(words: list[str]) -> list[str]:
 
 def _after(words: list[str], first: frozenset[str], second: frozenset[str]) -> bool:
     """Whether a word of `second` directly follows one of `first`."""
-    return any(a in first and b in second for a, b in _pairs(words))
+    return not first.isdisjoint(words) and any(a in first and b in second for a, b in _pairs(words))
 
 
 def _is_of_ours(words: list[str], first: str) -> bool:

@@ -13,7 +13,7 @@ def only_names(prompt: str) -> bool:
         return False
     if _is_order_behind_label(prompt) or any(map(_is_place, prompt.split())):
         return False
-    words = [prose.fold(word) for word in prose.words(prose.prose(prompt))]
+    words = prose.folds(prose.words(prose.prose(prompt)))
     if not english.names(words) or not all(map(str.isascii, words)):
         return False
     if (words[0] == "id" and words[1] in _WISHES) or _is_command(words, prompt):

@@ -5,6 +5,8 @@ Runs at every prompt, so it imports nothing slow and looks at a few thousand cha
 
 from __future__ import annotations
 
+from functools import cache
+
 from mdmem.agents import prompts
 from mdmem.search.asking.phrases import ASKING, NOT_ASKING, UNSPACED, UNSPACED_NOT
 from mdmem.values import Value
@@ -43,7 +45,7 @@ def recall_phrase(prompt: str) -> Asked | None:
         return None
     text = prose(prompt)
     typed = words(text)
-    folded = [fold(word) for word in typed]
+    folded = folds(typed)
     tables, denials = _tables(text)
     for begin, first in enumerate(folded):
         for language, phrase in (row for table in tables for row in table.get(first, ())):
@@ -100,6 +102,12 @@ def fold(word: str) -> str:
 
     plain = word.casefold().replace("’", "").replace("'", "").translate(_PLAIN)
     return "".join([c for c in normalize("NFD", plain) if category(c) != "Mn"])
+
+
+def folds(words: list[str]) -> list[str]:
+    """Return words in the form in which phrases are compared."""
+    joined = " ".join(words)
+    return fold(joined).split(" ") if words and joined.isascii() else [fold(word) for word in words]
 
 
 _PLAIN = {ord("ł"): "l", ord("ı"): "i", ord("ø"): "o", ord("đ"): "d", ord("æ"): "ae", ord("œ"): "oe"}
@@ -180,22 +188,34 @@ def _spelled_out(line: str) -> str:
 
 def words(text: str) -> list[str]:
     """Split text into words; a dot or underscore inside a name does not split it."""
-    characters = [c if c.isalnum() or c in "'’_." else " " for c in text]
-    return [word for part in "".join(characters).split() if (word := part.strip("."))]
+    return [word for part in text.translate(_IN_WORDS).split() if (word := part.strip("."))]
+
+
+class _InWords(dict[int, str]):
+    """What `str.translate` needs to replace the characters between words with spaces."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        self[code] = character if character.isalnum() or character in "'’_." else " "
+        return self[code]
+
+
+_IN_WORDS = _InWords()
 
 
 def sentences(text: str) -> list[tuple[str, bool]]:
     """Split text into sentences, each with whether it ends in a question mark; a dot inside a name ends none."""
     split: list[tuple[str, bool]] = []
     for line in text.splitlines():
-        start = 0
-        for at, c in enumerate(line):
-            ends = c in "。？！" or (c in ".?!;؟" and (at + 1 == len(line) or line[at + 1] in " \"')»"))
-            if ends or at + 1 == len(line):
-                part = line[start : at + 1]
-                if part.strip():
-                    split.append((part, c in "?？؟;" or part.rstrip(" \"')»").endswith(("?", "؟"))))
-                start = at + 1
+        start, last = 0, len(line) - 1
+        for at in [at for at, c in enumerate(line) if c in "。？！.?!;؟" or at == last]:
+            c = line[at]
+            if c in ".?!;؟" and at < last and line[at + 1] not in " \"')»":
+                continue
+            part = line[start : at + 1]
+            if part.strip():
+                split.append((part, c in "?？؟;" or part.rstrip(" \"')»").endswith(("?", "؟"))))
+            start = at + 1
     if len(split) > MAX_SENTENCES:
         split = split[: MAX_SENTENCES // 2] + split[-MAX_SENTENCES // 2 :]
     return split
@@ -235,11 +255,10 @@ def _match(phrase: str, words: list[str], begin: int) -> list[int]:
     places: list[int] = []
     at = begin
     gap = 0
-    for part in phrase.split(" "):
-        if part == "*":
+    for wanted in _parts(phrase):
+        if wanted == ["*"]:
             gap = MAX_GAP
             continue
-        wanted = fold(part).split("/")
         while gap and at < len(words) and words[at] not in wanted:
             at += 1
             gap -= 1
@@ -249,6 +268,12 @@ def _match(phrase: str, words: list[str], begin: int) -> list[int]:
         at += 1
         gap = 0
     return places
+
+
+@cache
+def _parts(phrase: str) -> list[list[str]]:
+    """Return the alternatives at each place of a phrase; "*" is a gap."""
+    return [fold(part).split("/") for part in phrase.split(" ")]
 
 
 def _is_denied(denials: tuple[Starts, ...], words: list[str], begin: int, last: int) -> bool:

@@ -55,7 +55,7 @@ def look_up(prompt: str) -> Shape | None:
         return _naming(prompt)
     text = prose.prose(prompt)
     for sentence, _ in prose.sentences(text):
-        if english.looks_up([prose.fold(word) for word in prose.words(sentence)]):
+        if english.looks_up(prose.folds(prose.words(sentence))):
             evidence = " ".join(sentence.split())
             return Shape(NOT, "en", evidence, topic(_asking_part(text, evidence, "en")))
     return _naming(prompt)
@@ -119,7 +119,7 @@ def _asking_part(text: str, sentence: str, language: str) -> str:
     clause = sentence[end + 1 :].strip() if end > 0 else ""
     from mdmem.search.text.stopwords import STOPWORDS
 
-    is_asking = english.ends([prose.fold(word) for word in prose.words(clause)])
+    is_asking = english.ends(prose.folds(prose.words(clause)))
     for part in ([clause] if is_asking else []) + [" ".join(sentences[begin : at + 1]) for begin in range(at, -1, -1)]:
         if sum(_folded_word(word) not in STOPWORDS for word in topic(part, language).split()) >= _ENOUGH_TERMS:
             return part
@@ -143,7 +143,7 @@ def _is_of_the_work_at_hand(grade: int, language: str, sentence: str, about: str
             about = about.replace(part, "")
         return not any(map(str.isalnum, about))
     typed = [word.lower() for word in prose.words(sentence)]
-    words, subject = [prose.fold(word) for word in typed], [prose.fold(word) for word in prose.words(about)]
+    words, subject = prose.folds(typed), prose.folds(prose.words(about))
     if language not in LANGUAGES:
         return english.is_of_the_work_at_hand(words, subject, grade)
     known = LANGUAGES[language]
@@ -178,7 +178,7 @@ def _with_named(topic: str, prompt: str) -> str:
 
 def _goes_on(phrase: prose.Asked, prompt: str) -> bool:
     """Whether a set phrase asks what was done last, whatever it was."""
-    words = [prose.fold(word) for word in phrase.words.split()]
+    words = prose.folds(phrase.words.split())
     if words[0] == "did" and not _OF_A_CHANGE.isdisjoint(map(prose.fold, phrase.topic.split())):
         return False
     if not _LAST_DONE.isdisjoint(words) or {"pick", "up"} <= set(words):
@@ -202,7 +202,7 @@ _Judgment = tuple[int, str, bool]
 def _judge(sentence: str, *, asks: bool) -> _Judgment:
     """Judge a sentence and, if that asks for nothing, a question at its end: `…, what came of it`."""
     name, why, reason = sentence.partition(" why ")
-    if why and english.is_name([prose.fold(word) for word in prose.words(name)]):
+    if why and english.is_name(prose.folds(prose.words(name))):
         return _judge_whole(f"why {reason}", asks=asks)
     end = max(map(sentence.rfind, _CLAUSES))
     if end >= 0 and not asks and _is_order_after_story(sentence, sentence[end + 1 :]):
@@ -211,17 +211,17 @@ def _judge(sentence: str, *, asks: bool) -> _Judgment:
     if whole[0] >= LIKELY or end < 0:
         return whole
     last = sentence[end + 1 :]
-    words = [prose.fold(word) for word in prose.words(last)]
+    words = prose.folds(prose.words(last))
     is_question = english.ends(words) or not _ENDS.isdisjoint(words[:1])
     return max(whole, _judge_whole(last, asks=asks), key=lambda judgment: judgment[0]) if is_question else whole
 
 
 def _is_order_after_story(sentence: str, last: str) -> bool:
     """Whether a sentence tells what somebody heard or wonders, and then what to do: `there was some typo, fix it`."""
-    order = [prose.fold(word) for word in prose.words(last)]
+    order = prose.folds(prose.words(last))
     if orders.VERBS.isdisjoint(order[:1] if order[:1] not in (["and"], ["please"], ["so"]) else order[1:2]):
         return False
-    return frames.is_story([prose.fold(word) for word in prose.words(sentence)])
+    return frames.is_story(prose.folds(prose.words(sentence)))
 
 
 _ENDS = frozenset(
@@ -235,7 +235,7 @@ _CLAUSES = (", ", "; ", ": ", " - ", " – ", " — ")
 def _judge_whole(sentence: str, *, asks: bool) -> _Judgment:
     """Judge a sentence in the languages whose words it has, those with spaces between words first."""
     typed = [word.lower() for word in prose.words(sentence)]
-    words = [prose.fold(word) for word in typed]
+    words = prose.folds(typed)
     if not words:
         return NOT, "", False
     if english.asks_what_is_left(words):
@@ -257,7 +257,7 @@ def _judge_whole(sentence: str, *, asks: bool) -> _Judgment:
         most = max(most, known)
         if best[0] == SURE:
             return best
-    if any(c >= _UNSPACED_FROM and c.isalpha() for c in sentence):
+    if not sentence.isascii() and any(c >= _UNSPACED_FROM and c.isalpha() for c in sentence):
         return _judge_unspaced(sentence, best, most)
     return best
 
@@ -280,7 +280,7 @@ _UNSPACED_FROM = "\u0900"
 def _elided(typed: list[str]) -> list[str]:
     """Return the words after an apostrophe, as in `c'était` and `l'export`."""
     behind = (word.replace("’", "'").partition("'")[2] for word in typed if "'" in word or "’" in word)
-    return [prose.fold(word) for word in behind if len(word) > 2]
+    return prose.folds([word for word in behind if len(word) > 2])
 
 
 def _in_language(
