@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
+
+from mdmem.lazy_pattern import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from mdmem.search.index.view import View
 
-_MARK = re.compile(r"\[mem:([^\[\]\s]{1,40})\]")
+_MARK = lazy(r"\[mem:([^\[\]\s]{1,40})\]")
 
 
 def marks(text: str) -> list[str]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from mdmem import timestamps
 from mdmem.inject import answer_item, excerpts, recent
 from mdmem.inject.block import Item, Section, cut, whole_sentences
+from mdmem.lazy_pattern import lazy
 from mdmem.search import engine, freshness, recall
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
@@ -25,7 +24,7 @@ CHARS = 800
 _ROOM = 420
 _MAX_FILES = 3
 _MAX_BODY_CHARS = 20_000
-_PLACE = re.compile(r"([\w./\\-]{1,200}\.\w{1,10})(?:\", line |:|\()([0-9]{1,7})(?![0-9])")
+_PLACE = lazy(r"([\w./\\-]{1,200}\.\w{1,10})(?:\", line |:|\()([0-9]{1,7})(?![0-9])")
 """A file and line as programs print them: `src/dates.py:14`, `File "dates.py", line 14`, `dates.ts(14,5)`."""
 
 

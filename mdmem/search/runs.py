@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import re
-
+from mdmem.lazy_pattern import lazy
 from mdmem.named_tuple import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_OUTCOME = re.compile(r" \((?:exit -?\d+|failed|interrupted)\)$")
-_STEPS = re.compile(r"\s*(?:&&|\|\||;|\||\n)\s*")
-_REDIRECTION = re.compile(r"\d?>|<|&>")
-_ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
+_OUTCOME = lazy(r" \((?:exit -?\d+|failed|interrupted)\)$")
+_STEPS = lazy(r"\s*(?:&&|\|\||;|\||\n)\s*")
+_REDIRECTION = lazy(r"\d?>|<|&>")
+_ASSIGNED = lazy(r"[A-Za-z_]\w*=")
 _WRAPPERS = frozenset(["sudo", "time", "nice", "env", "exec", "command", "xvfb-run", "npx", "bunx", "pipx", "uvx"])
 _RUNNERS = frozenset(["uv", "poetry", "pdm", "hatch", "pipenv", "rye", "pnpm", "yarn", "npm", "bun", "mise", "bundle"])
-_PYTHON = re.compile(r"(?:python|pypy)[0-9.]*$|py$")
+_PYTHON = lazy(r"(?:python|pypy)[0-9.]*$|py$")
 _TEST_NAMES = """
 pytest py.test tox nox unittest jest vitest mocha ava karma playwright cypress rspec minitest phpunit pest ctest
 busted bats prove
@@ -39,7 +38,7 @@ _GIT_WORK = frozenset(["push", "pull", "merge", "rebase", "cherry-pick", "commit
 _GIT_MERGES = frozenset(["git pull", "git merge", "git rebase", "git cherry-pick", "git revert", "git am"])
 _GIT_AFTER_MERGES = _GIT_MERGES | {"git commit", "git push"}
 """What succeeds only after the conflict of a failed merge is resolved."""
-_SCRIPTS = re.compile(r".+\.(?:sh|bash|py|js|mjs|ts|rb|pl|php|ps1)$")
+_SCRIPTS = lazy(r".+\.(?:sh|bash|py|js|mjs|ts|rb|pl|php|ps1)$")
 _SHELLS = frozenset(["bash", "sh", "zsh", "node", "ruby", "perl", "php", "tsx", "ts-node", "pwsh"])
 
 SHELLS = ("bash", "shell", "local_shell", "exec_command", "unified_exec", "run_shell_command", "run_terminal_cmd",

@@ -9,6 +9,7 @@ from heapq import nlargest
 from itertools import chain, compress
 from unicodedata import normalize
 
+from mdmem.lazy_pattern import lazy
 from mdmem.search import staged
 from mdmem.search.index.all_but import AllBut
 from mdmem.search.index.layout import FORMER
@@ -30,8 +31,8 @@ _EVERY_ONE = frozenset(["tag", "file", "is"])
 """Filters that a note can meet several times: given twice, both must hold. Of other filters, one suffices."""
 _WIDE = frozenset(["agent", "kind", "is"])
 """Filters that many notes meet."""
-_GLOB = re.compile(r"[*?]")
-_PUNCTUATION = re.compile(r"\W+")
+_GLOB = lazy(r"[*?]")
+_PUNCTUATION = lazy(r"\W+")
 _MAX_PREFIX_TERMS = 200
 _NAMED = frozenset(("kind", "project", "tool", "tag", "agent", "branch"))
 """Filters by a name, which may be misspelled."""

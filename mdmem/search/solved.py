@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem import timestamps
 from mdmem.agents import aliases
+from mdmem.lazy_pattern import lazy
 from mdmem.search import runs
 from mdmem.search.index.all_but import AllBut
 from mdmem.search.text import errors
@@ -27,7 +28,7 @@ MAX_EDITS = 8
 NEXT_SECONDS = 7 * 86_400
 """A check that still fails at the end of its session may be solved in a session that follows within this time."""
 _NEXT_RUNS = 500
-_FENCE = re.compile(r"^(`{3,})diff\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
+_FENCE = lazy(r"^(`{3,})diff\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 
 
 class Fix(NamedTuple):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
+
+from mdmem.lazy_pattern import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ KEYS = (
     "modified",
 )  # fmt: skip
 """Front matter keys that may say it; the first one that can be read counts."""
-DATE = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
+DATE = lazy(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 
 
 def read_time(text: str) -> datetime | None:

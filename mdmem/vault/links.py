@@ -8,6 +8,7 @@ from __future__ import annotations
 import posixpath
 import re
 
+from mdmem.lazy_pattern import lazy
 from mdmem.named_tuple import NamedTuple
 
 TYPE_CHECKING = False
@@ -16,14 +17,14 @@ if TYPE_CHECKING:
 
 MAX_LINKS = 200
 """Maximum number of links, and of tags, read from one text."""
-_WIKI = re.compile(r"\[\[(?<!\\\[\[)([^\[\]|#\n]{1,200})(?:#[^\[\]|\n]{0,200})?(?:\|[^\[\]\n]{0,200})?\]\]")
-_MARKDOWN = re.compile(r"\]\((?<!\\\]\()(?:<([^<>\n]{1,500})>|([^\s()<>]{1,500}))(?:\s+\"[^\"\n]{0,200}\")?\)")
-CITED = re.compile(r"\bmem:([0-9a-z]{10})\b")
+_WIKI = lazy(r"\[\[(?<!\\\[\[)([^\[\]|#\n]{1,200})(?:#[^\[\]|\n]{0,200})?(?:\|[^\[\]\n]{0,200})?\]\]")
+_MARKDOWN = lazy(r"\]\((?<!\\\]\()(?:<([^<>\n]{1,500})>|([^\s()<>]{1,500}))(?:\s+\"[^\"\n]{0,200}\")?\)")
+CITED = lazy(r"\bmem:([0-9a-z]{10})\b")
 """A citation of a note: `mem:ID`."""
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_CODE = re.compile(r"(`+)(?:(?!\1)[^\n])*?\1")
-_TAG = re.compile(r"#(?<![\w&#/`(\[]#)([^\W\d_][\w/-]{0,63})", re.UNICODE)
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#|/")
+_FENCE = lazy(r" {0,3}(`{3,}|~{3,})")
+_CODE = lazy(r"(`+)(?:(?!\1)[^\n])*?\1")
+_TAG = lazy(r"#(?<![\w&#/`(\[]#)([^\W\d_][\w/-]{0,63})", re.UNICODE)
+_SCHEME = lazy(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#|/")
 
 
 class WrittenLink(NamedTuple):

@@ -11,6 +11,7 @@ import zlib
 from datetime import date
 from functools import lru_cache
 
+from mdmem.lazy_pattern import lazy
 from mdmem.named_tuple import NamedTuple
 from mdmem.search import runs, staged
 from mdmem.search.index import layout
@@ -46,7 +47,7 @@ _MONTHS = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
-_HEADING = re.compile(r"^#{1,3}[ \t]+(\S.*?)[ \t#]*$", re.MULTILINE)
+_HEADING = lazy(r"^#{1,3}[ \t]+(\S.*?)[ \t#]*$", re.MULTILINE)
 _KNOWN_FILES = """
 py pyi pyx ipynb js jsx mjs cjs ts tsx vue svelte java kt kts scala groovy gradle go rs c h cc cpp cxx hh hpp m mm
 swift cs fs vb rb php pl pm lua r jl ex exs erl hs ml clj dart zig nim sh bash zsh fish ps1 bat sql graphql proto
@@ -54,11 +55,11 @@ html htm css scss sass less md mdx rst txt tex json jsonl yaml yml toml ini cfg 
 patch tf nix cmake mk dockerfile svg png jpg gif pdf wasm so dll exe
 """
 _EXTENSIONS = frozenset(_KNOWN_FILES.split())
-_FILE_END = re.compile(r"\.(?<=[\w-]\.)([A-Za-z][A-Za-z0-9]{0,9})(?![\w-])")  # its dot comes first: ten times as fast
+_FILE_END = lazy(r"\.(?<=[\w-]\.)([A-Za-z][A-Za-z0-9]{0,9})(?![\w-])")  # its dot comes first: ten times as fast
 _PATH_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./\\~-@+"
 _MAX_PATH_CHARS = 200
 # A file in a numbered sequence: `001-000-prompt.md`, `12.md`; not a date or year.
-_NUMBERED = re.compile(r"(?!(?:19|20)\d\d(?!\d))\d{1,5}(?!\d)")
+_NUMBERED = lazy(r"(?!(?:19|20)\d\d(?!\d))\d{1,5}(?!\d)")
 
 
 class Document(NamedTuple):
@@ -144,7 +145,7 @@ def _own_words(root: str, parsed: note.Parsed) -> str:
     return _LINKED_ID.sub("", body) if kind in note.PAGES else body
 
 
-_LINKED_ID = re.compile(r"-(?=[a-z]*[0-9])[0-9a-z]{10}(?=\.md\))")
+_LINKED_ID = lazy(r"-(?=[a-z]*[0-9])[0-9a-z]{10}(?=\.md\))")
 """The id in a link to a captured note; the words before it are the start of the note's text."""
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from mdmem.lazy_pattern import lazy
 from mdmem.search.query import KEYS
 from mdmem.search.text import analysis
 
@@ -21,7 +22,7 @@ NEAR_TOKENS = 10
 """Maximum number of words between the parts of a NEAR without a number, as in FTS5."""
 MAX_DEPTH = 40
 
-_TOKEN = re.compile(
+_TOKEN = lazy(
     r'(?P<phrase>\^?[+-]?"(?:[^"]|"")*"\*?)|(?P<near>NEAR\s*\()|(?P<open>[+-]?\()|(?P<close>\))|(?P<comma>,)'
     r'|(?P<column>prompt_text\s*:)|(?P<filter>-?[A-Za-z]+:(?:"[^"]*"|[^\s()"]+))|(?P<word>[^\s()",]+(?:\([^()\s]*\))*)'
     r"|(?P<space>\s+)|(?P<odd>.)",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from itertools import chain
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
+from mdmem.lazy_pattern import lazy
 from mdmem.search import select, snippet
 from mdmem.search.text import analysis
 from mdmem.vault import disk, people
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mdmem.search.prompts.language import PromptTerm
 
 FIELD = "body"
-_PUNCTUATION = re.compile(r"\W+")
+_PUNCTUATION = lazy(r"\W+")
 
 
 class PromptMatcher:

@@ -13,6 +13,7 @@ from collections import Counter
 from functools import cache
 from unicodedata import category, normalize
 
+from mdmem.lazy_pattern import lazy
 from mdmem.search.text.stem import stem
 from mdmem.search.text.stopwords import FOREIGN, STOPWORDS
 
@@ -47,14 +48,14 @@ def _set(ranges: tuple[str, ...]) -> str:
 
 
 _ENDING = r"(?:['’](?:[sStTdDmM]|[rR][eE]|[vV][eE]|[lL]{2})(?!\w))?"
-_ASCII_WORD = re.compile(rf"[A-Za-z0-9_]+{_ENDING}")
+_ASCII_WORD = lazy(rf"[A-Za-z0-9_]+{_ENDING}")
 _ENDINGS = frozenset(
     ending for low in ("s", "t", "d", "m", "re", "ve", "ll") for ending in (low, low.upper(), low.title())
 )
 """Endings that belong to the word before an apostrophe."""
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
-_PLURAL = re.compile(r"[A-Z]{2,}s")  # `URLs` is not an identifier with the parts `UR` and `Ls`
-_IDENTIFIER = re.compile(r"_|[a-z][A-Z]|[A-Z]{2}[a-z]|[^\W\d_]\d|\d[^\W\d_]")
+_PART = lazy(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+_PLURAL = lazy(r"[A-Z]{2,}s")  # `URLs` is not an identifier with the parts `UR` and `Ls`
+_IDENTIFIER = lazy(r"_|[a-z][A-Z]|[A-Z]{2}[a-z]|[^\W\d_]\d|\d[^\W\d_]")
 
 
 # Compiled on first use: a large set of characters takes milliseconds.
@@ -280,7 +281,7 @@ class _KnownWords(dict[str, "str | tuple[str, tuple[str, ...]]"]):
         return found
 
 
-_DIGIT = re.compile(r"\d")
+_DIGIT = lazy(r"\d")
 _known = _KnownWords()
 _numbered: dict[str, str | tuple[str, tuple[str, ...]]] = {}
 

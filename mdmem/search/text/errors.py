@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 import zlib
 
+from mdmem.lazy_pattern import lazy
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,19 +19,19 @@ if TYPE_CHECKING:
 MAX_SIGNATURES = 6
 MAX_LINE_CHARS = 300
 _SCAN_CHARS = 40_000
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_TELLING = re.compile(
+_ANSI = lazy(r"\x1b\[[0-9;?]*[A-Za-z]")
+_TELLING = lazy(
     r"""\b\w*(?:Error|Exception|Warning)\b\s*[:(\[] | \b(?:error|fatal|panic)\b\s*(?:\[\w+\])?\s*:
     | ^\s*(?:FAILED|ERROR)\s+\S
     | ^\s*E\s{2,}\S | ^\s*(?:✗|✕|✘|×|●)\s+\S | \b(?:command\ not\ found|No\ such\ file|cannot\ find|not\ found:)
     | \b(?:undefined\ reference|undefined:) | \berror\ (?:TS|CS|C|E)\d+ | ^FAIL:?\s+\S | ^---\ FAIL:\s""",
     re.VERBOSE,
 )
-_GENERIC = re.compile(
+_GENERIC = lazy(
     r"exit code|traceback|failed|errors?|fail|npm err!.*|.*\bfailed, .*passed.*|tests?:? n .*"
     r"|error: failed to push some refs to .*"
 )
-_COMPARED = re.compile(r"assertionerror\b|assert\b|error: expect\(")
+_COMPARED = lazy(r"assertionerror\b|assert\b|error: expect\(")
 _OF_COMPARISONS = frozenset(
     ["assertionerror", "assertion", "assert", "error", "err", "expect", "expected", "received", "got", "want", "values",
      "equal", "equals", "equality", "strictly", "deeply", "to", "tobe", "toequal", "be", "is", "not", "in", "and", "of",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from mdmem.lazy_pattern import lazy
 from mdmem.named_tuple import NamedTuple
 from mdmem.search.asking import prose
 
@@ -13,13 +14,13 @@ if TYPE_CHECKING:
 
 MAX_CHARS = 300
 MIN_WORDS = 3
-_DECIDED = re.compile(
+_DECIDED = lazy(
     r"(?:(?:final )?decision|decided|agreed|entscheidung|décision|decisión|decisione)\s*[:\u2013\u2014-]\s*\w"
     r"|(?:ok(?:ay)?|yes|right|good|then|so)?[,.]?\s*let'?s (?:go with|stick (?:with|to)|settle on)\b"
     r"|we(?:'ve| have)? (?:decided|agreed) (?:to|on|that|against)\b",
     re.IGNORECASE,
 )
-_RULE = re.compile(
+_RULE = lazy(
     r"(?:please |you (?:should|must) |we (?:should |must )?|i want you to )?(?:always|never)\s+(?!mind\b)\w"
     r"|.{0,60}\b(?:from now on|going forward)\b"
     r"|(?:ab jetzt|ab sofort|von nun an|à partir de maintenant|a partir de ahora)\b",
