@@ -850,6 +850,33 @@ def test_what_is_marked_as_private_in_an_edit_is_said_to_be_in_history_where_it_
     assert "badger moves" not in (web.vault / path).read_text()
 
 
+def test_the_history_of_a_note_begins_with_what_is_not_committed_yet(web: Web, cookie: str) -> None:
+    path = a_note(web, "Seen in git")
+    before = get(web, cookie, f"/versions/{path}?part=1")
+    web.day.run("commit")
+    committed = get(web, cookie, f"/versions/{path}?part=1")
+    post(web, cookie, "edit", **form_of(get(web, cookie, f"/edit/{path}")), text="Other words.")
+    changed = get(web, cookie, f"/versions/{path}?part=1")
+
+    assert before.count("<li>") == 0
+    assert (committed.count("<li>"), "Not committed yet" in committed) == (1, False)
+    assert (changed.count("<li>"), "Not committed yet" in changed) == (2, True)
+    assert changed.index("+Other words.") < changed.index("+Some words.")
+
+
+def test_the_history_of_a_note_shows_no_other_note_with_the_same_file_name(web: Web, cookie: str) -> None:
+    for folder in ("north", "south"):
+        file = web.vault / "notes" / folder / "plan.md"
+        file.parent.mkdir(parents=True)
+        file.write_text(f"The plan of the {folder}.\n", encoding="utf-8")
+    web.day.run("commit")
+
+    page = get(web, cookie, "/versions/notes/north/plan.md?part=1")
+
+    assert "+The plan of the north." in page
+    assert "south" not in page
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [("<private>all of it</private>", "There is nothing to store"), ("long " * 60_000, "A note holds at most 256 KiB")],

@@ -13,8 +13,9 @@ from urllib.parse import quote
 from markupsafe import Markup
 from starlette.responses import Response
 
-from mdmem.errors import GitError, VaultError
-from mdmem.history import why
+from mdmem.config import Config
+from mdmem.errors import GitError, NotFoundError, VaultError
+from mdmem.history import find, past, why
 from mdmem.history.git import repository
 from mdmem.learn import relations
 from mdmem.search import engine
@@ -105,24 +106,48 @@ def editors(request: PageRequest, opened: OpenNote) -> list[tuple[str, str]]:
 
 
 def versions(request: PageRequest) -> Response:
-    """Show a note's history, newest commit first."""
+    """Show a note's history, newest first: what is not committed yet, then its commits."""
     opened = request.note(request.parts["name"])
-    problem, past_versions = "", []
+    problem, uncommitted, past_versions = "", "", []
     try:
         repo = repository.open_vault(request.config.vault)
         steps = why.steps(repo, opened.path)[::-1][:MAX_STEPS]
         past_versions = [PastVersion(step, markdown.diff(_patch(repo, step.oid, opened.path))) for step in steps]
+        uncommitted = _uncommitted(request.config, opened.path) if steps else ""
     except (VaultError, GitError) as error:
         problem = str(error)
-    return request.page("versions", note=opened, versions=past_versions, problem=problem)
+    return request.page(
+        "versions",
+        note=opened,
+        versions=past_versions,
+        uncommitted=markdown.diff(uncommitted) if uncommitted else "",
+        problem=problem,
+    )
+
+
+def _uncommitted(config: Config, path: str) -> str:
+    """Return how a note differs from the last commit; "" for a note in an archive, whose file holds others too."""
+    if archives.file_of(config, path) != path:
+        return ""
+    try:
+        return _hunks(b"\n".join(past.diff(config, paths=(path,))))
+    except NotFoundError:  # there is no commit yet
+        return ""
 
 
 def _patch(repo: repository.Repository, oid: str, path: str) -> str:
-    """Return what a commit changed in a note, without git's own lines about files."""
+    """Return what a commit changed in a note; `why.steps` follows a captured one by its name, into other folders."""
     name = path.rpartition("/")[2]
-    words = ("show", "--no-ext-diff", "--no-textconv", "--no-color", "--format=", oid, "--", f":(glob)**/{name}")
-    result = repository.attempt(repo, *words, env={"GIT_LITERAL_PATHSPECS": "0"})
-    text = result.out.decode("utf-8", "replace")[: markdown.MAX_CHARS]
+    is_followed = path.startswith("journal/") and find.id_in(name)
+    words = ("show", "--no-ext-diff", "--no-textconv", "--no-color", "--format=", oid, "--")
+    if is_followed:
+        return _hunks(repository.attempt(repo, *words, f":(glob)**/{name}", env={"GIT_LITERAL_PATHSPECS": "0"}).out)
+    return _hunks(repository.attempt(repo, *words, path).out)
+
+
+def _hunks(patch: bytes) -> str:
+    """Return a patch without git's own lines about files."""
+    text = patch.decode("utf-8", "replace")[: markdown.MAX_CHARS]
     return text[text.find("\n@@") + 1 :] if "\n@@" in text else ""
 
 
