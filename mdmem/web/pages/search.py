@@ -73,6 +73,7 @@ def search(request: PageRequest) -> Response:
         found=result,
         hits=[(hit, snippet(hit)) for hit in _each_once(result.hits)] if is_search else [],
         anything=is_search,
+        filters=_active_filters(form, chosen_sort),
         total=total,
         sort=sort,
         facets=_facets(request, asked_query, {**form, "sort": chosen_sort}) if total or not is_search else {},
@@ -93,6 +94,14 @@ def chosen(request: PageRequest) -> dict[str, str]:
     """Return the typed words and the active filters."""
     keys = (*KEYS, "since", "on", "is")
     return {"q": request.query.get("q", "")[:MAX_CHARS]} | {key: request.query.get(key, "")[:200] for key in keys}
+
+
+def _active_filters(form: dict[str, str], sort: str) -> dict[str, str]:
+    """Return each active filter, as `kind: note`, with the address without it."""
+    active = {key: value for key, value in form.items() if key != "q" and value}
+    return {
+        f"{key}: {value}": address.query("/search", **{**form, key: "", "sort": sort}) for key, value in active.items()
+    }
 
 
 def _facets(request: PageRequest, query: Query, form: dict[str, str]) -> dict[str, list[FacetValue]]:
