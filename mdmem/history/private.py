@@ -20,6 +20,11 @@ def says_so(meta: Mapping[str, object]) -> bool:
     return str(meta.get("sync", "")).lower() in front_matter.NO or people.keeps_private(meta)
 
 
+def stays_here(root: str, meta: Mapping[str, object], project: str) -> bool:
+    """Whether a note's own front matter or its project's page keeps it on this machine; reads only that page."""
+    return says_so(meta) or bool(project and says_so(_page(root, f"journal/{project}/project.md")))
+
+
 def projects(root: str) -> frozenset[str]:
     """Return the journal folders of projects that stay on this machine, and their names before they were renamed.
 

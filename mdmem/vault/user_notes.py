@@ -128,22 +128,27 @@ class ChangedError(BusyError):
         super().__init__(f"{path} has changed in the meantime. Read it again, then change it.")
 
 
-def change_body(config: Config, path: str, text: str, *, seen: bytes, most: int = MAX_BODY_BYTES) -> None:
-    """Replace the body of a note.
+def change_text(
+    config: Config, path: str, text: str, *, seen: bytes, title: str = "", most: int = MAX_BODY_BYTES
+) -> None:
+    """Replace the body of a note, and its title if a new one is given.
 
     seen: the file as somebody read it. most: maximum size of the text in bytes.
 
     Raises:
         ChangedError: when the file is no longer `seen`.
-        UsageError: when the cleaned text is empty, too long, or would become front matter.
+        UsageError: when the cleaned text or title is empty, too long, or would become front matter.
         NotFoundError: when there is no such note.
         VaultError, BusyError, OSError: when it cannot be written.
     """
     body = cleaned_body(config, as_typed(text, note.parse(seen).body), most)
+    line = note.one_line(cleaned_body(config, privacy.as_typed(title))) if title else ""
 
     def edit(data: bytes) -> bytes:
         if data != seen:
             raise ChangedError(path)
+        if line:
+            data = editing.set_keys(data, {"title": line})
         before = note.parse(data)
         if before.meta or before.problem:
             return editing.with_body(data, body)

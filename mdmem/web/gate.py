@@ -134,10 +134,11 @@ MAX_BROWSERS = 64
 
 
 class Message(NamedTuple):
-    """A message that the next page shows once. undo: the commit to revert, or ""."""
+    """A message that the next page shows once. undo: the commit to revert, or "". back: the page to show after that."""
 
     text: str
     undo: str = ""
+    back: str = ""
     bad: bool = False
 
 

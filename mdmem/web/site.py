@@ -38,12 +38,16 @@ class Site(NamedTuple):
 
 
 class OpenNote(NamedTuple):
-    """A note, read from its file. number: its place in the index, None if it is not indexed."""
+    """A note, read from its file.
+
+    number: its place in the index, None if it is not indexed. listed_title: its title there, which may be its heading.
+    """
 
     path: str
     data: bytes
     parsed: note.Parsed
     number: int | None
+    listed_title: str = ""
 
     @property
     def id(self) -> str:
@@ -52,8 +56,9 @@ class OpenNote(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Return its title, or its file's name."""
-        return str(self.parsed.meta.get("title") or self.path.rpartition("/")[2].rpartition(".")[0])
+        """Return its title, as lists show it, or its file's name."""
+        named = self.path.rpartition("/")[2].rpartition(".")[0]
+        return str(self.parsed.meta.get("title") or self.listed_title or named)
 
 
 class PageRequest:
@@ -93,7 +98,8 @@ class PageRequest:
         parsed = note.parse(data or b"")
         if data is None or note.is_internal(path, parsed.meta.get("kind", "")):
             raise NotFoundError(f"No note has the id or path {reference!r:.80}.")
-        return OpenNote(path, data, parsed, view.find(path))
+        number = view.find(path)
+        return OpenNote(path, data, parsed, number, str(view.facts(number)["title"]) if number is not None else "")
 
     def row(self, name: str) -> rows.NoteRow | None:
         """Return the row of the note with this id from the index; None if there is none."""

@@ -30,14 +30,21 @@ def do(request: PageRequest) -> Response:
     """Carry out a form's action, and redirect to the page it came from.
 
     Raises:
-        ForgedError: when the form does not contain this browser's token.
+        ForgedError: when the form does not contain this browser's token. A form with a text is shown again instead.
         NotFoundError: when there is no such action.
         MdmemError: as the action does.
     """
-    _check(request)
     action = ACTIONS.get(request.parts["action"])
     if action is None:
         raise NotFoundError(f"There is no action {request.parts['action']!r:.40}.")
+    try:
+        _check(request)
+    except ForgedError:
+        if action not in _FORMS:
+            raise
+        response = _FORMS[action](request, _OLD_FORM)
+        response.status_code = 403
+        return response
     response = action(request)
     request.site.live.catch_up()  # the next page shows what was written
     return response
@@ -56,7 +63,9 @@ def checked(request: PageRequest) -> Response:
 def _check(request: PageRequest) -> None:
     sent = request.form.get("csrf", "").encode("utf-8", "replace")
     if not hmac.compare_digest(sent, request.browser.csrf.encode()):
-        raise ForgedError("This form does not belong to this browser's session. Reload the page and submit it again.")
+        raise ForgedError(
+            "This page was opened before `mdmem web` was last started. Reload it, then submit the form again."
+        )
 
 
 def _opened(request: PageRequest) -> OpenNote:
@@ -64,9 +73,9 @@ def _opened(request: PageRequest) -> OpenNote:
 
 
 def _back_with_message(
-    request: PageRequest, text: str, to: str, undo_commit: str = "", *, bad: bool = False
+    request: PageRequest, text: str, to: str, undo_commit: str = "", *, after_undo: str = "", bad: bool = False
 ) -> Response:
-    request.browser.messages.append(Message(text, undo_commit, bad))
+    request.browser.messages.append(Message(text, undo_commit, request.form.get("back") or after_undo, bad))
     return request.back(request.form.get("back") or to)
 
 
@@ -89,7 +98,7 @@ def _tag(request: PageRequest) -> Response:
 def _add(request: PageRequest) -> Response:
     """Write a new note."""
     form = request.form
-    text = form.get("text", "").replace("\r\n", "\n")
+    text = _typed(request)
     kind, project, tags = (form.get(key, "") for key in ("kind", "project", "tags"))
     try:
         added = decisions.add(
@@ -102,23 +111,26 @@ def _add(request: PageRequest) -> Response:
             now=time.time(),
         )
     except (MdmemError, OSError) as error:
-        return notes.new_form(request, {**form, "text": text}, str(error))
+        return _not_added(request, error)
     return _back_with_message(
         request, f"Saved.{_kept_out(request, added.path, text)}", address.note(added.path, added.path)
     )
 
 
 def _edit(request: PageRequest) -> Response:
-    """Change a note's text, unless the file has changed since the form was made."""
-    text = request.form.get("text", "").replace("\r\n", "\n")
+    """Change a note's title and text, unless the file has changed since the form was made."""
+    text, title = _typed(request), request.form.get("title", "").strip()
     try:
         opened = _opened(request)
         if notes.digest(opened.data) != request.form.get("digest", ""):
             raise user_notes.ChangedError(opened.path)
-        user_notes.change_body(request.config, opened.path, text, seen=opened.data, most=notes.MAX_FORM_BYTES)
+        title = "" if title == opened.title else title
+        user_notes.change_text(
+            request.config, opened.path, text, seen=opened.data, title=title, most=notes.MAX_FORM_BYTES
+        )
     except (MdmemError, OSError) as error:
-        return _not_saved(request, text, error)
-    known = gate.IN_HISTORY if _is_in_history(request, opened, text) else ""
+        return _not_saved(request, error)
+    known = gate.IN_HISTORY if _is_in_history(request, opened, f"{title}\n{text}") else ""
     kept_out = _kept_out(request, opened.path, text)
     return _back_with_message(
         request, f"Saved.{kept_out}{known}", address.note(opened.id, opened.path), bad=bool(known)
@@ -137,14 +149,25 @@ def _kept_out(request: PageRequest, path: str, typed: str) -> str:
     return f" {' and '.join(counts)} kept out of the note." if counts else ""
 
 
-def _not_saved(request: PageRequest, text: str, error: MdmemError | OSError) -> Response:
+def _typed(request: PageRequest) -> str:
+    return request.form.get("text", "").replace("\r\n", "\n")
+
+
+def _not_added(request: PageRequest, error: MdmemError | OSError) -> Response:
+    """Show a new note that could not be saved in its form again."""
+    return notes.new_form(request, {**request.form, "text": _typed(request)}, str(error))
+
+
+def _not_saved(request: PageRequest, error: MdmemError | OSError) -> Response:
     """Show a text that could not be saved in its form again: only the request has it."""
     is_changed = isinstance(error, user_notes.ChangedError)
     try:
         opened = _opened(request)
     except (MdmemError, OSError) as gone:
         opened, is_changed, error = OpenNote(request.form.get("note", ""), b"", note.parse(b""), None), False, gone
-    return notes.edit_form(request, opened, text, conflict=is_changed, problem=str(error))
+    return notes.edit_form(
+        request, opened, _typed(request), title=request.form.get("title", ""), conflict=is_changed, problem=str(error)
+    )
 
 
 def _is_in_history(request: PageRequest, opened: OpenNote, text: str) -> bool:
@@ -168,7 +191,13 @@ def _forget(request: PageRequest) -> Response:
         return _back_with_message(
             request, f"{opened.path} was changed in the meantime and is left unchanged.", "/", bad=True
         )
-    return _back_with_message(request, f"Forgot “{opened.title}”. It stays in history.", "/", _commit(done))
+    return _back_with_message(
+        request,
+        f"Forgot “{opened.title}”. It stays in history.",
+        "/",
+        _commit(done),
+        after_undo=address.note(opened.path, opened.path),
+    )
 
 
 def _keep(request: PageRequest, opened: OpenNote) -> None:
@@ -263,3 +292,13 @@ ACTIONS: dict[str, Callable[[PageRequest], Response]] = {
     "done": _close,
 }
 """Action in a form's address -> the function that does it."""
+
+_FORMS: dict[Callable[[PageRequest], Response], Callable[[PageRequest, MdmemError], Response]] = {
+    _add: _not_added,
+    _edit: _not_saved,
+}
+"""Action that takes a text -> the function that shows its form again, so that the text is not lost."""
+
+_OLD_FORM = ForgedError(
+    "This form was opened before `mdmem web` was last started. Look at the text, and save it again."
+)

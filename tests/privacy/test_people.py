@@ -280,7 +280,7 @@ def test_a_note_that_begins_with_the_word_for_private_is_private_as_a_whole(vaul
     with pytest.raises(UsageError, match="all of it is private"):
         user_notes.append(settings, "notes/plan.md", f"{sign}the walrus sings")
     with pytest.raises(UsageError, match="all of it is private"):
-        user_notes.change_body(settings, "notes/plan.md", f"{sign}the walrus sings", seen=b"# Plan\n")
+        user_notes.change_text(settings, "notes/plan.md", f"{sign}the walrus sings", seen=b"# Plan\n")
 
     assert "walrus" not in "".join(path.read_text("utf-8") for path in vault.rglob("*.md"))
 
@@ -289,7 +289,7 @@ def test_a_mark_that_a_note_begins_with_stays_a_mark_when_its_text_is_edited(vau
     settings = start(vault)
     put(vault, "notes/plan.md", "[PRIVATE] and a seal\n")
 
-    user_notes.change_body(
+    user_notes.change_text(
         settings, "notes/plan.md", "[PRIVATE] and a seal\n\nA heron.", seen=b"[PRIVATE] and a seal\n"
     )
 

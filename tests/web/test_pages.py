@@ -238,6 +238,38 @@ def test_the_beginning_of_a_word_finds_it_where_no_note_has_it_as_a_word(web: We
     assert "Nothing found." in unknown and "the best first" not in unknown
 
 
+def test_active_filters_are_named_and_removed_also_where_nothing_is_found(web: Web, cookie: str) -> None:
+    page = get(web, cookie, "/search?q=nothingofthekind&kind=prompt&since=30d&sort=newest&part=1")
+
+    assert "0 results" in page
+    assert (
+        'href="/search?q=nothingofthekind&amp;since=30d&amp;sort=newest" aria-label="Remove the filter kind: prompt"'
+        in page
+    )
+    assert 'href="/search?q=nothingofthekind&amp;kind=prompt&amp;sort=newest"' in page
+
+
+def test_a_failed_run_shows_what_solved_it(web: Web, cookie: str) -> None:
+    (failed,) = (path for path in web.vault.rglob("*-bash-*.md") if b"success: false" in path.read_bytes())
+    edit = web.day.id("Edit src/dates.py")
+
+    page = get(web, cookie, f"/note/{failed.stem.rpartition('-')[2]}")
+
+    solved = page.partition("What solved it")[2].partition("</section>")[0]
+    assert re.findall(r'href="/note/(\w+)"', solved)[0] == edit
+    assert "pytest" in solved
+    assert "What solved it" not in get(web, cookie, f"/note/{edit}")
+
+
+def test_a_note_that_stays_on_this_machine_says_so(web: Web, cookie: str) -> None:
+    path = a_note(web, "Not for other machines")
+    assert "stays on this machine" not in get(web, cookie, f"/note/{path}")
+
+    post(web, cookie, "tag", csrf=token(web, cookie), note=path, tags="private")
+
+    assert "stays on this machine" in get(web, cookie, f"/note/{path}")
+
+
 def test_a_file_shows_its_changes_and_sessions(web: Web, cookie: str) -> None:
     body = get(web, cookie, "/file?path=src/dates.py")
 
@@ -850,6 +882,64 @@ def test_what_is_marked_as_private_in_an_edit_is_said_to_be_in_history_where_it_
     assert "badger moves" not in (web.vault / path).read_text()
 
 
+def test_a_title_is_edited_and_passes_the_gate(web: Web, cookie: str) -> None:
+    path = a_note(web, "A first title")
+    before = note.parse((web.vault / path).read_bytes()).meta
+    form = form_of(get(web, cookie, f"/edit/{path}"))
+
+    status, headers, _ = post(web, cookie, "edit", **form, text="Words.", title=" For <private>Carla</private>\nOnly ")
+
+    after = note.parse((web.vault / path).read_bytes())
+    assert status == 303
+    assert after.meta == {**before, "title": "For [PRIVATE] Only"}
+    assert after.body.strip() == "Words."
+    assert "Carla" not in (web.vault / path).read_text() + get(web, cookie, headers["location"])
+
+
+def test_a_title_that_was_left_as_it_is_writes_no_front_matter(web: Web, cookie: str) -> None:
+    file = web.vault / "notes" / "headed.md"
+    file.write_text("# A heading as title\n\nWords.\n", encoding="utf-8")
+    indexed(config.load(str(web.vault), {**os.environ, **web.day.env}))
+    page = get(web, cookie, "/edit/notes/headed.md")
+    assert 'name="title" value="A heading as title"' in page
+    assert get(web, cookie, "/note/notes/headed.md").count("A heading as title</h") == 1
+
+    for title in ("A heading as title", ""):
+        fields = form_of(get(web, cookie, "/edit/notes/headed.md"))
+        post(web, cookie, "edit", **fields, text="# A heading as title\n\nOther.", title=title)
+
+    assert file.read_text(encoding="utf-8") == "# A heading as title\n\nOther.\n"
+    post(web, cookie, "edit", **form_of(get(web, cookie, "/edit/notes/headed.md")), text="Words.", title="Named")
+    assert file.read_text(encoding="utf-8") == "---\ntitle: Named\n---\n\nWords.\n"
+    file.unlink()
+
+
+def test_a_text_from_before_a_restart_is_in_its_form_again_and_can_be_saved(web: Web, cookie: str) -> None:
+    path = a_note(web, "Edited during a restart")
+    fields = {**form_of(get(web, cookie, f"/edit/{path}")), "title": "A new title", "text": "Long thoughts."}
+
+    for action in ("edit", "add"):
+        status, _, page = post(web, cookie, action, **{**fields, "csrf": "from an earlier server"})
+        assert status == 403
+        assert "Nothing was saved" in page
+        assert "Long thoughts." in page
+        assert 'value="A new title"' in page
+        assert csrf(page) == fields["csrf"]
+    assert "Some words." in (web.vault / path).read_text()
+
+
+def test_a_note_with_broken_front_matter_is_left_to_an_editor(web: Web, cookie: str) -> None:
+    file = web.vault / "notes" / "broken.md"
+    file.write_text("---\ntitle: [broken\n---\n\nWords.\n", encoding="utf-8")
+
+    for page in (get(web, cookie, "/note/notes/broken.md"), get(web, cookie, "/edit/notes/broken.md")):
+        assert "The front matter of this note is broken" in page
+        assert "mdmem edit notes/broken.md" in page
+        assert "vscode://file" in page
+        assert "<textarea" not in page
+    file.unlink()
+
+
 def test_the_history_of_a_note_begins_with_what_is_not_committed_yet(web: Web, cookie: str) -> None:
     path = a_note(web, "Seen in git")
     before = get(web, cookie, f"/versions/{path}?part=1")
@@ -949,8 +1039,11 @@ def test_what_is_forgotten_can_be_brought_back(web: Web, cookie: str) -> None:
     page = get(web, cookie, headers["location"])
     (commit,) = re.findall(r'name="commit" value="([0-9a-f]{40})"', page)
 
+    (back,) = re.findall(r'name="back" value="([^"]+)"', page)
+
     assert post(web, cookie, "undo", csrf=token(web, cookie), commit=FIRST)[0] == 400
-    assert post(web, cookie, "undo", csrf=token(web, cookie), commit=commit)[0] == 303
+    status, headers, _ = post(web, cookie, "undo", csrf=token(web, cookie), commit=commit, back=back)
+    assert (status, headers["location"]) == (303, f"/note/{path}")
     assert (web.vault / path).read_bytes() == before
 
 
@@ -1058,6 +1151,8 @@ def test_checks_are_run_and_shown(web: Web, cookie: str) -> None:
     body = get(web, cookie, "/health")
     assert "CPU of a hook" in body
     assert "python" in body
+    wrong = body.count('class="c-warning"') + body.count('class="c-error"')
+    assert (f">{wrong} problem" if wrong else "Nothing is wrong.") in body
     assert "<code>mdmem install claude-code</code> registers the hooks." in body
     assert "`" not in body
 

@@ -15,10 +15,11 @@ from starlette.responses import Response
 
 from mdmem.config import Config
 from mdmem.errors import GitError, NotFoundError, VaultError
-from mdmem.history import find, past, why
+from mdmem.history import find, past, private, why
 from mdmem.history.git import repository
 from mdmem.learn import relations
-from mdmem.search import engine
+from mdmem.search import engine, solved
+from mdmem.search.index.all_but import AllBut
 from mdmem.vault import archives, note, user_notes
 from mdmem.views import injections, markup, rows, sessions
 from mdmem.views.injections import Injection
@@ -53,6 +54,8 @@ def show(request: PageRequest) -> Response:
         row=fresh,
         html=_html(opened, base),
         asked=_prompt_of(request, fresh),
+        solved_by=_solved_by(request, opened, fresh),
+        stays=private.stays_here(request.config.vault, meta, fresh.project if fresh else ""),
         joined=relations.of_note(request.config, request.view, opened.path, meta),
         backlinks=rows.backlinks(request.view, opened.path, str(meta.get("id", ""))),
         related=alike,
@@ -89,6 +92,16 @@ def _prompt_of(request: PageRequest, row: NoteRow | None) -> NoteRow | None:
     prompts = view.of_session(row.session) & view.notes("facet", "kind:prompt")
     prompt_rows = (rows.row(view, number) for number in prompts)
     return next((prompt for prompt in prompt_rows if prompt.prompt == row.prompt), None)
+
+
+def _solved_by(request: PageRequest, opened: OpenNote, row: NoteRow | None) -> list[NoteRow]:
+    """Return what solved a failed run: the changes after it, and the run that succeeded."""
+    if row is None or row.success is not False or opened.number is None:
+        return []
+    view = request.view
+    fixes = solved.Finder(request.config, view, AllBut(view, view.internal)).around({opened.number}, 1)
+    steps = (request.row(name) for fix in fixes if fix.id == row.id for name in (*fix.edits, fix.solved))
+    return [step for step in steps if step is not None]
 
 
 def _injections_of(request: PageRequest, opened: OpenNote) -> list[Injection]:
@@ -182,13 +195,13 @@ def new_form(request: PageRequest, sent: Mapping[str, str], problem: str = "") -
 def edit(request: PageRequest) -> Response:
     """Show a note's text in a form."""
     opened = request.note(request.parts["name"])
-    return edit_form(request, opened, opened.parsed.body.strip("\n"))
+    return edit_form(request, opened, opened.parsed.body.strip("\n"), title=opened.title)
 
 
 def edit_form(
-    request: PageRequest, opened: OpenNote, text: str, *, conflict: bool = False, problem: str = ""
+    request: PageRequest, opened: OpenNote, text: str, *, title: str, conflict: bool = False, problem: str = ""
 ) -> Response:
-    """Show a text in the form of a note.
+    """Show a title and a text in the form of a note.
 
     problem: why the text could not be saved. conflict: whether the reason is that the note has changed since; the
         differences are shown.
@@ -201,6 +214,7 @@ def edit_form(
         "edit",
         status=409 if conflict else 400 if problem else 200,
         note=opened,
+        title=title,
         text=text,
         digest=(not conflict and request.form.get("digest")) or digest(opened.data),
         conflict=conflict,
