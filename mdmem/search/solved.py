@@ -137,6 +137,11 @@ class Finder:
                 break
         return list(fixes.values())
 
+    def of_run(self, failed: int) -> Fix | None:
+        """Return what solved a failed run, without its diff; None if nothing did."""
+        solution = self._solution(failed) if failed in self._shells else None
+        return self._fix(solution, []) if solution else None
+
     def is_closed(self, failed: int) -> bool:
         """Whether a failed check succeeded later, in its session or the next one that runs it again."""
         command = self._command(failed)

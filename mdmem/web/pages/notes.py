@@ -99,8 +99,8 @@ def _solved_by(request: PageRequest, opened: OpenNote, row: NoteRow | None) -> l
     if row is None or row.success is not False or opened.number is None:
         return []
     view = request.view
-    fixes = solved.Finder(request.config, view, AllBut(view, view.internal)).around({opened.number}, 1)
-    steps = (request.row(name) for fix in fixes if fix.id == row.id for name in (*fix.edits, fix.solved))
+    fix = solved.Finder(request.config, view, AllBut(view, view.internal)).of_run(opened.number)
+    steps = [request.row(name) for name in (*fix.edits, fix.solved)] if fix else []
     return [step for step in steps if step is not None]
 
 
