@@ -143,6 +143,11 @@ def patches(lines: Iterable[bytes]) -> list[FilePatch]:
     return [FilePatch(path, "".join(f"{line}\n" for line in lines_of_file)) for path, lines_of_file in sections]
 
 
+def hunks(patch: str) -> str:
+    """Return the patch of one file without git's own lines about it; "" for one that changes no line."""
+    return patch[patch.find("\n@@") + 1 :] if "\n@@" in patch else ""
+
+
 def tree(repo: Repository, oid: str) -> dict[str, str]:
     """Return the notes of a commit: vault path -> blob id."""
     return dict(notes(repo, oid))

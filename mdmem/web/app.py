@@ -22,7 +22,20 @@ from mdmem.errors import AmbiguousError, BusyError, MdmemError, NotFoundError, U
 from mdmem.search import freshness
 from mdmem.views import rows
 from mdmem.web import gate, site, writing
-from mdmem.web.pages import files, health, injected, manual, notes, open_work, review, search, session, timeline, today
+from mdmem.web.pages import (
+    files,
+    health,
+    injected,
+    manual,
+    notes,
+    open_work,
+    review,
+    search,
+    session,
+    timeline,
+    today,
+    uncommitted,
+)
 from mdmem.web.site import PageRequest, Site, form, whole_number
 
 Handler = Callable[[PageRequest], Response]
@@ -57,6 +70,7 @@ PAGES: dict[str, Handler] = {
     "/injected": injected.injected,
     "/preview": injected.preview,
     "/review": review.review,
+    "/uncommitted": uncommitted.uncommitted,
     "/health": health.health,
     "/help": manual.index,
     "/help/{name}": manual.topic,

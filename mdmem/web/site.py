@@ -18,7 +18,7 @@ from mdmem.config import Config
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.search import freshness, index
 from mdmem.search.index.view import View
-from mdmem.vault import disk, note
+from mdmem.vault import disk, layout, note
 from mdmem.views import rows, wording
 from mdmem.web import address, markdown
 from mdmem.web.gate import Browser, Browsers
@@ -53,6 +53,11 @@ class OpenNote(NamedTuple):
     def id(self) -> str:
         """Return its id, or its path if it has none."""
         return str(self.parsed.meta.get("id") or self.path)
+
+    @property
+    def project(self) -> str:
+        """Return the name of its project, "" for none."""
+        return layout.project_named(self.path, self.parsed.meta)
 
     @property
     def title(self) -> str:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from mdmem import plural
 from mdmem.errors import MdmemError, NotFoundError, UsageError, VaultError
-from mdmem.history import forget, gate, review, rewrite, undo
+from mdmem.history import commit, forget, gate, review, rewrite, undo
 from mdmem.history.git import repository
 from mdmem.history.rewrite import Applied
 from mdmem.learn import decisions, proposals, work
@@ -229,6 +229,14 @@ def _undo(request: PageRequest) -> Response:
     return _back_with_message(request, f"Undone: {count} as before.", "/", bad=not done.changed)
 
 
+def _commit_all(request: PageRequest) -> Response:
+    """Commit what has changed, as the command does."""
+    upkeep.refresh(request.config, now=time.time(), may_wait=True)
+    done = commit.commit(request.config)
+    said = f"Made {plural.number(len(done.commits), 'commit')}." if done.commits else "Nothing was committed."
+    return _back_with_message(request, said, "/uncommitted", bad=not done.commits)
+
+
 # -- review ----------------------------------------------------------------------------------------
 
 _DECISIONS: dict[str, dict[str, bool]] = {"keep": {}, "pin": {"pinned": True}}
@@ -290,6 +298,7 @@ ACTIONS: dict[str, Callable[[PageRequest], Response]] = {
     "reviewed": _reviewed,
     "proposal": _propose,
     "done": _close,
+    "commit": _commit_all,
 }
 """Action in a form's address -> the function that does it."""
 

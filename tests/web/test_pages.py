@@ -42,7 +42,8 @@ PAGES = (
     "/search", "/search?q=date+parser", "/search?q=kind:prompt&project=notes-app", "/search?q=%22never+closed",
     "/file?path=src/dates.py", "/injected", "/injected?only=nothing", "/preview", "/preview?prompt=what+did+we+decide",
     "/new", "/open", "/open?project=notes-app",
-    "/review", "/review?kind=note", "/health", "/help", "/help/search", "/project/hostile", "/search?q=hostile",
+    "/review", "/review?kind=note", "/uncommitted",
+    "/health", "/help", "/help/search", "/project/hostile", "/search?q=hostile",
 )  # fmt: skip
 
 
@@ -708,7 +709,7 @@ def test_the_link_of_a_demo_shows_the_recorded_day() -> None:
 
 
 @pytest.mark.parametrize(
-    "action", ["pin", "tag", "add", "edit", "forget", "undo", "review", "reviewed", "check", "done"]
+    "action", ["pin", "tag", "add", "edit", "forget", "undo", "review", "reviewed", "check", "done", "commit"]
 )
 def test_a_form_without_the_token_changes_nothing(web: Web, cookie: str, action: str) -> None:
     before = {path: path.read_bytes() for path in web.vault.rglob("*.md")}
@@ -952,6 +953,29 @@ def test_the_history_of_a_note_begins_with_what_is_not_committed_yet(web: Web, c
     assert (committed.count("<li>"), "Not committed yet" in committed) == (1, False)
     assert (changed.count("<li>"), "Not committed yet" in changed) == (2, True)
     assert changed.index("+Other words.") < changed.index("+Some words.")
+
+
+def test_what_the_next_commit_takes_and_leaves_is_shown_and_committed(web: Web, cookie: str) -> None:
+    web.day.run("commit")
+    path = a_note(web, "Before the commit")
+    held_back, staying = web.vault / "notes" / "held.md", web.vault / "notes" / "staying.md"
+    held_back.write_text("The <private>grey heron</private> sleeps.\n", encoding="utf-8")
+    staying.write_text("---\nsync: false\n---\n\nHere only.\n", encoding="utf-8")
+
+    page = get(web, cookie, "/uncommitted")
+    assert "Commit 1 file</button>" in page
+    assert "+Some words." in page
+    assert "notes/held.md:1 holds private text" in page
+    assert "grey heron" not in page
+    assert page.index("Stays on this machine") < page.index("notes/staying.md")
+
+    assert post(web, cookie, "commit", csrf=token(web, cookie))[0] == 303
+    after = get(web, cookie, "/uncommitted")
+    assert re.search(r"Made \d commits?\.", after), after[:3000]
+    assert "Everything is committed, except what is listed here." in after
+    assert "Not committed yet" not in get(web, cookie, f"/versions/{path}?part=1")
+    held_back.unlink()
+    staying.unlink()
 
 
 def test_the_history_of_a_note_shows_no_other_note_with_the_same_file_name(web: Web, cookie: str) -> None:

@@ -55,7 +55,7 @@ def show(request: PageRequest) -> Response:
         html=_html(opened, base),
         asked=_prompt_of(request, fresh),
         solved_by=_solved_by(request, opened, fresh),
-        stays=private.stays_here(request.config.vault, meta, fresh.project if fresh else ""),
+        stays=private.stays_here(request.config.vault, meta, opened.project),
         joined=relations.of_note(request.config, request.view, opened.path, meta),
         backlinks=rows.backlinks(request.view, opened.path, str(meta.get("id", ""))),
         related=alike,
@@ -134,6 +134,7 @@ def versions(request: PageRequest) -> Response:
         note=opened,
         versions=past_versions,
         uncommitted=markdown.diff(uncommitted) if uncommitted else "",
+        stays=private.stays_here(request.config.vault, opened.parsed.meta, opened.project),
         problem=problem,
     )
 
@@ -159,9 +160,7 @@ def _patch(repo: repository.Repository, oid: str, path: str) -> str:
 
 
 def _hunks(patch: bytes) -> str:
-    """Return a patch without git's own lines about files."""
-    text = patch.decode("utf-8", "replace")[: markdown.MAX_CHARS]
-    return text[text.find("\n@@") + 1 :] if "\n@@" in text else ""
+    return past.hunks(patch.decode("utf-8", "replace")[: markdown.MAX_CHARS])
 
 
 # -- forms: a new note, a note's text --------------------------------------------------------------
