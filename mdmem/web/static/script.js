@@ -269,7 +269,7 @@ addEventListener("click", (event) => {
   if (!copy) return;
   const held = copy === copier ? [...copier.parentNode.childNodes].filter((node) => node !== copier) : [one(`#${copy.dataset.copy}`)];
   navigator.clipboard.writeText(held.map((node) => node.textContent).join("")).then(() => {
-    copy.textContent = "Copied";
+    copy.textContent = one("#heard").textContent = "Copied";
   });
 });
 
