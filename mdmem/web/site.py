@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -110,6 +110,10 @@ class PageRequest:
         """Return the row of the note with this id from the index; None if there is none."""
         found = self.view.notes("facet", f"id:{name.lower()}") - self.view.internal
         return rows.row(self.view, min(found)) if found else None
+
+    def rows_by_id(self, names: Iterable[str]) -> dict[str, rows.NoteRow | None]:
+        """Return `row` of each id."""
+        return {name: self.row(name) for name in names}
 
     def page(self, template: str, *, status: int = 200, **values: Any) -> Response:
         """Return a page from a template; a request for a part gets only the template's `live` block."""

@@ -22,6 +22,7 @@ from mdmem import config
 from mdmem.agents import Event
 from mdmem.capture import events
 from mdmem.errors import BusyError, NotFoundError
+from mdmem.inject import injection_log
 from mdmem.learn import decisions, proposals
 from mdmem.search import engine, index, query
 from mdmem.vault import note, user_notes
@@ -419,6 +420,21 @@ def hooked(web: Web, **payload: Any) -> None:
     given = {"cwd": str(web.vault.parent / "api"), "session_id": "commits-1", **payload}
     command = [sys.executable, "-m", "mdmem", "hook", "claude-code"]
     subprocess.run(command, input=json.dumps(given).encode(), env={**os.environ, **web.day.env}, check=True)
+
+
+def test_a_session_lists_the_memories_that_it_was_given(web: Web, cookie: str) -> None:
+    hooked(web, hook_event_name="UserPromptSubmit", prompt="Use what you know", session_id="given-1")
+    settings = config.load(str(web.vault), {**os.environ, **web.day.env})
+    indexed(settings)
+    answer = web.day.id("The parser took 29 February")
+    row = {"time": "2026-09-14T08:00:10Z", "session": "given-1", "event": "SessionStart", "project": "api"}
+    ids = [answer, "zzzzzzzzzz"]
+    injection_log.log(settings, {**row, "why": ["recall"], "ids": ids, "tokens": 120, "chars": 500})
+
+    for page in (get(web, cookie, "/session/given-1"), get(web, cookie, "/injected")):
+        given = page.partition("asked to recall")[2].partition("</ul>")[0]
+        assert f'href="/note/{answer}">The parser took 29 February' in given
+        assert '<code>zzzzzzzzzz</code> <span class="soft">no longer in the vault</span>' in given
 
 
 def test_a_session_leads_to_the_runs_that_committed_and_to_each_turn(web: Web, cookie: str) -> None:

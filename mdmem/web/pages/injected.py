@@ -27,17 +27,16 @@ SECONDS_APART = 60
 
 
 class ShownInjection(NamedTuple):
-    """One injection with its prompt and the notes that were given; a deleted note is None."""
+    """One injection with its prompt, and its memories by id; a deleted note is None."""
 
     given: Injection
     session: SessionRow | None
     prompt: NoteRow | None
-    notes: list[tuple[str, NoteRow | None]]
+    memories: dict[str, NoteRow | None]
 
 
 def _shown_injection(request: PageRequest, injection: Injection, session: SessionRow | None) -> ShownInjection:
-    memories = [(name, request.row(name)) for name in injection.ids]
-    return ShownInjection(injection, session, _prompt(request.view, injection), memories)
+    return ShownInjection(injection, session, _prompt(request.view, injection), request.rows_by_id(injection.ids))
 
 
 def _prompt(view: View, injection: Injection) -> NoteRow | None:

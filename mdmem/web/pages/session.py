@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import NamedTuple
 
 from starlette.responses import Response
@@ -63,13 +64,17 @@ def session(request: PageRequest) -> Response:
     turns_shown = parts[part.start] if parts else []
     steps = [step for turn in turns for step in turn.rows]
     page = note.load(request.config.vault, row.page) if row.page else None
+    shown = [_shown_turn(request.config, turn, _given_to(turn, turns, given_injections)) for turn in turns_shown]
+    given_first = [injection for injection in given_injections if injection.event == "SessionStart"]
+    given = chain(given_first, *(turn.given for turn in shown))
     return request.page(
         "session",
         session=row,
         older=older,
         newer=newer,
-        turns=[_shown_turn(request.config, turn, _given_to(turn, turns, given_injections)) for turn in turns_shown],
-        given_first=[injection for injection in given_injections if injection.event == "SessionStart"],
+        turns=shown,
+        given_first=given_first,
+        memories=request.rows_by_id({name for injection in given for name in injection.ids}),
         part_of=part,
         outline=_outline(parts),
         resume=_resume(request.view, row, steps),
