@@ -284,8 +284,8 @@ def _outweighed(answer: Answer, answers: Sequence[Answer]) -> bool:
 
     Such notes are short, so one word in them scores high.
     """
-    weights = (other.weight for other in answers if other.score >= GAP * answer.score)
-    return is_kept(answer) and max(weights) >= FULLER * answer.weight
+    most = max(other.weight for other in answers if other.score >= GAP * answer.score)
+    return is_kept(answer) and most > answer.weight and most >= FULLER * answer.weight
 
 
 FULLER = 2.0

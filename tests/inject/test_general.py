@@ -100,3 +100,13 @@ def test_a_question_is_answered_by_all_that_its_session_says(vault: Path, there:
     talk.answers("They will wait behind the gate until somebody opens it.")
 
     assert "3 extra points" in block(vault, there, "how much does opening a gate cost a courier")
+
+
+def test_a_question_that_only_shares_a_number_with_the_date_of_a_persons_note_gets_nothing(
+    vault: Path, tmp_path: Path
+) -> None:
+    (vault / "notes").mkdir()
+    note = "---\nkind: note\ncreated: 2026-11-01T10:00:00Z\n---\n\nThe zebra is striped.\n"
+    (vault / "notes" / "zebra.md").write_text(note, encoding="utf-8")
+
+    assert block(vault, tmp_path, "what did we decide about phase 1?") == ""
