@@ -54,7 +54,7 @@ PAGES: dict[str, Handler] = {
     "/": today.today,
     "/timeline": timeline.timeline,
     "/projects": timeline.projects,
-    "/project/{name}": files.project,
+    "/project/{name:name}": files.project,
     "/session/latest": session.latest,
     "/session/{name}": session.session,
     "/search": search.search,

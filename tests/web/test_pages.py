@@ -300,6 +300,17 @@ def test_a_project_is_shown_whole_under_its_name_in_any_case(web: Web, cookie: s
     assert f"/session/{FIRST[:8]}" in page
 
 
+def test_a_project_whose_name_holds_a_slash_has_a_page(web: Web, cookie: str) -> None:
+    file = web.vault / "notes" / "slash.md"
+    file.write_text("---\ntitle: Of a part\nproject: shop/api\n---\n\nWords.\n", encoding="utf-8")
+    indexed(config.load(str(web.vault), {**os.environ, **web.day.env}))
+
+    (address,) = set(re.findall(r'href="(/project/shop[^"]*)"', get(web, cookie, "/projects")))
+
+    assert "Of a part" in get(web, cookie, address)
+    file.unlink()
+
+
 def test_a_project_shows_its_notes_and_only_a_persons_words_of_its_page(web: Web, cookie: str) -> None:
     own = web.vault / "journal" / "notes-app" / "project.md"
     settings = config.load(str(web.vault), {**os.environ, **web.day.env})
