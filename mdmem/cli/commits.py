@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from mdmem.history.why import Origin
 
 
+STAGED_NAMED = 6
+"""Maximum number of staged files that are named."""
+
+
 def print_result(result: CommitResult) -> int:
     """Print the commits that were made and what was left out; return the exit status."""
     for commit in result.commits:
@@ -43,8 +47,10 @@ def print_result(result: CommitResult) -> int:
             text = f"{change.path} stays on this machine, but earlier commits contain it. To remove it from them:"
             warn(f"{text} mdmem purge --history-only {shlex.quote(change.path)} --apply")
     if result.staged:
-        what = f"Not committed, because you staged it: {safe(', '.join(result.staged))}."
-        click.secho(f"{what} Commit it with git in the vault, or unstage it: git restore --staged", err=True, dim=True)
+        what = f"Not committed, because you staged it: {safe(plural.some(result.staged, STAGED_NAMED))}."
+        names = shlex.join(result.staged) if len(result.staged) <= STAGED_NAMED else "."
+        todo = f"Commit it with git in the vault, or unstage it there: git restore --staged {safe(names)}"
+        click.secho(f"{what} {todo}", err=True, dim=True)
     for left_out in result.left_out:
         click.secho(f"Neither committed nor synced: {safe(str(left_out))}.", err=True, dim=True)
     return 1 if result.held_back else 0

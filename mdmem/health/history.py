@@ -121,6 +121,8 @@ def _lost_commit(config: Config, repo: Repository) -> HealthFinding | None:
     if not oid:
         return error(text, "Restore .git from a backup or a remote.")
     todo = f"`mdmem doctor --fix` makes {oid[:8]} its last commit again, as git's log says."
+    if checked_out.goes_back(repo, branch, oid):
+        todo += f" What was staged in git is unstaged; {repo.git_dir / checked_out.DAMAGED} keeps it."
     return error(text, todo, partial(_restore_commit, config, repo, oid))
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import shlex
+import stat
 from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
-from mdmem.errors import BusyError
+from mdmem.errors import BusyError, GitError
 from mdmem.history.git import checked_out, git_index, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.vault import disk, layout
@@ -29,6 +30,10 @@ UNDER_WAY = {
 """Files in the git directory that show an unfinished operation, and git's command for it; a rebase may have others."""
 SERIES = "sequencer/todo"
 """File in the git directory that lists the rest of a cherry-pick or revert of several commits."""
+
+
+RULES = (".gitignore", ".gitattributes", ".gitmodules")
+"""Files whose change affects how git treats others. Git reads them in each folder, and waits forever for a pipe."""
 
 
 MOST = 50_000
@@ -82,9 +87,10 @@ def find(repo: Repository, copy: git_index.Copy, after: bytes = b"", only: Colle
 
     Raises:
         BusyError: during an unfinished merge, rebase or the like.
-        GitError: when no branch is checked out, or it has lost its last commit.
+        GitError: when no branch is checked out, it has lost its last commit, or git would wait for a pipe.
     """
     refuse_half_way(repo)
+    refuse_pipes(repo.root, RULES)
     arguments = ("--branch", "--untracked-files=all", "--ignore-submodules=all", "--no-renames", "-z")
     listing = _Listing(after, only)
     head = branch = ""
@@ -200,6 +206,14 @@ def refuse_half_way(repo: Repository) -> None:
             f"A git {command} is in progress in {repo.root}. Finish it with `{git} --continue` or abort it with"
             f" `{git} --abort`; then try again."
         )
+
+
+def refuse_pipes(folder: Path, names: Collection[str]) -> None:
+    """Raise GitError when one of `names` in a folder is among `RULES`, and neither a file, a folder nor a link."""
+    for path in (folder / name for name in RULES if name in names):
+        mode = path.lstat().st_mode if os.path.lexists(path) else stat.S_IFREG
+        if stat.S_IFMT(mode) not in (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK):
+            raise GitError(f"{path} is a pipe or a device, which git would read forever. Delete it; then try again.")
 
 
 def half_way(git_dir: Path) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from mdmem.config import Config
 from mdmem.errors import MdmemError, NotFoundError
-from mdmem.history import find
+from mdmem.history import changes, find
 from mdmem.history.git import git_index, objects, repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.texts import Texts
@@ -117,6 +117,7 @@ def diff(config: Config, span: str = "", *, paths: tuple[str, ...] = ()) -> Iter
         sides.append(find.commit_of(repo, after or "HEAD"))
         yield from repository.fields(repo, *arguments, *sides, "--", *paths, end=b"\n")
         return
+    changes.refuse_pipes(repo.root, changes.RULES)
     with git_index.copied(repo) as copy:
         # Untracked files belong to the present. They are added only to the copy of the index.
         env = git_index.env(copy)

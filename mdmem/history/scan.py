@@ -50,9 +50,6 @@ FOLDERS_AT_ONCE = 500
 STEP_NS = 2_000_000_000
 """Coarsest resolution of a file system's times: an mtime this recent may stay the same after another change."""
 
-RULES = (".gitignore", ".gitattributes", ".gitmodules")
-"""Files whose change affects how git treats others."""
-
 Touched = Callable[[str], tuple[str, list[str] | None]]
 """Asks a watcher: takes an earlier token, returns a new one and the paths touched in between; None: it cannot tell."""
 
@@ -115,6 +112,7 @@ class _UnsureError(Exception):
 def find(config: Config, repo: Repository, mode: ScanMode, lock_fd: int) -> Scan:
     """Compare the vault with its last commit, by a fast scan if that will do. Raises what `changes.find` raises."""
     changes.refuse_half_way(repo)
+    changes.refuse_pipes(repo.root, changes.RULES)
     last = _load(config)
     token, touched = last.token if last else "", None  # an older token only yields more touched paths
     if mode.touched:
@@ -292,7 +290,7 @@ def _state(repo: Repository, last: SeenFolders, listed: Collection[str], doubted
         if len(differing) > changes.MOST:
             raise _UnsureError
     differing = sorted(_without_ignored(repo, differing))
-    if any(change.path.rpartition("/")[2] in RULES for change in differing):
+    if any(change.path.rpartition("/")[2] in changes.RULES for change in differing):
         raise _UnsureError
     in_vault = [change for change in differing if changes.is_own(change.path)]
     beside = [change for change in differing if not changes.is_own(change.path)]
@@ -335,7 +333,7 @@ def _walk(
     to_read: folders to read in any case. is_heard: no other known folder has changed. Deleted folders count as read.
 
     Raises:
-        _UnsureError: when a folder cannot be read.
+        _UnsureError: when a folder cannot be read. GitError: when git would wait for a pipe.
     """
     times: dict[str, int] = {}
     listed: set[str] = set()
@@ -360,7 +358,9 @@ def _walk(
         listed.add(folder)
         if entries is None:
             continue
-        if any(entry.name == ".git" for entry in entries):
+        special = [entry.name for entry in entries if entry.name.startswith(".git")]
+        changes.refuse_pipes(Path(root, folder), special)
+        if ".git" in special:
             nested.append(f"{folder}/")  # a nested repository: only a full scan handles it
             continue
         times[folder] = at_ns if at_ns is not None and at_ns < began_ns - STEP_NS else -1

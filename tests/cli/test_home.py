@@ -327,7 +327,9 @@ def test_completion_knows_the_values_of_filters(day: Day, monkeypatch: pytest.Mo
     assert "prompt" in complete(day, monkeypatch, "search", "kind", ":")
 
 
-@pytest.mark.parametrize("words", [("list",), ("sessions",), ("search", "parser", "kind:prompt"), ("log",), ()])
+@pytest.mark.parametrize(
+    "words", [("list",), ("sessions",), ("search", "parser", "kind:prompt"), ("log",), ("status",), ()]
+)
 def test_at_60_columns_no_line_is_longer_and_no_word_is_cut(day: Day, words: tuple[str, ...]) -> None:
     text = plain(day.terminal(*words, env={"COLUMNS": "60"})).replace("\r", "")
     lines = text.split("\n")

@@ -222,3 +222,23 @@ def test_a_last_commit_that_only_another_user_may_read_is_not_taken_for_damaged(
 
 def object_file(vault: Path, oid: str) -> Path:
     return vault / ".git/objects" / oid[:2] / oid[2:]
+
+
+def test_what_was_staged_before_a_damaged_last_commit_is_kept_in_a_file(
+    vault: Path, committed: Config, ask: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit.commit(committed)
+    put(vault, "notes/a.md", "a, staged\n")
+    git(vault, "add", "notes/a.md")
+    put(vault, "notes/a.md", "a, not staged\n")
+    file = object_file(vault, git(vault, "rev-parse", "main").strip())
+    file.chmod(0o600)
+    file.write_bytes(b"")
+
+    found = ask("doctor", "--only", "history")
+    ask("doctor", "--only", "history", "--fix")
+
+    assert "index.damaged keeps it" in found.stdout
+    monkeypatch.setenv("GIT_INDEX_FILE", str(vault / ".git/index.damaged"))
+    assert git(vault, "show", ":notes/a.md") == "a, staged\n"
+    assert (vault / "notes/a.md").read_text() == "a, not staged\n"

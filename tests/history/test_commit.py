@@ -11,10 +11,12 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
@@ -43,6 +45,8 @@ from tests.helpers.history_vault import (
     turn,
 )
 from tests.helpers.plain_git import make_remote
+
+Run = Callable[..., CompletedProcess[str]]
 
 SOAK = int(os.environ.get("MDMEM_SOAK", "1"))
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -203,6 +207,37 @@ def test_what_is_not_the_vaults_own_is_never_committed(vault: Path) -> None:
     commit.commit(config)
 
     assert head_files(vault) == [".gitignore", "mdmem.toml", "notes/kept.md"]
+
+
+def test_staged_files_are_unstaged_by_the_command_that_commit_prints(vault: Path, ask: Run) -> None:
+    commit.commit(start(vault))
+    for name in ("my plan", "b"):
+        put(vault, f"notes/{name}.md", f"{name}\n")
+    git(vault, "add", "notes")
+
+    printed = ask("commit").stderr.strip()
+    command = shlex.split(printed.partition("unstage it there: ")[2])
+    git(vault, *command[1:])
+
+    assert command[:3] == ["git", "restore", "--staged"]
+    assert git(vault, "diff", "--cached", "--name-only") == ""
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes in folders here")
+@pytest.mark.parametrize("path", [".gitignore", "notes/.gitattributes"])
+def test_a_pipe_in_the_place_of_a_file_that_git_reads_is_named(vault: Path, mdmem: Run, path: str) -> None:
+    commit.commit(start(vault))
+    put(vault, "notes/a.md", "a\n")
+    os.mkfifo(vault / path)
+
+    also = [["diff"]] if path == ".gitignore" else []
+    for words in (["commit"], ["commit", "--quiet"], ["sync"], ["doctor", "--only", "history"], *also):
+        done = mdmem(*words)
+        assert f"{path} is a pipe" in done.stdout + done.stderr, words
+        assert done.returncode
+
+    (vault / path).unlink()
+    assert mdmem("commit").returncode == 0
 
 
 def test_what_a_person_has_staged_stays_theirs(vault: Path) -> None:

@@ -48,7 +48,7 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
         render.print_json([*rows, *servers])
         return
     for alarm in (*storing.alarms(settings), *storing.paused_sessions(settings)):
-        click.secho(alarm, fg="yellow")
+        render.write([[(alarm, "yellow")]])
     click.echo(f"vault: {settings.vault}{'' if Path(settings.vault).is_dir() else '  (missing: run `mdmem init`)'}")
     if here := part.of(settings.vault):
         click.echo(f"  only a part of it is here: {render.safe(str(here))}; `mdmem sync --whole` fetches the rest")
@@ -60,22 +60,21 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
     for row in servers:
         _tell(row, "", "--mcp")
     for hint in (*staged.hints(settings), *filter(None, [undecided.hint(settings)])):
-        click.echo(render.safe(hint))
+        render.write([[(render.safe(hint), "")]])
     left = other_files.left_out(settings)
     if left:
         count = plural.number(len(left), "file")
-        click.echo(
-            f"{count} of the vault neither committed nor synced, such as {left[0]}; see `mdmem doctor --only history`."
-        )
+        text = f"{count} of the vault neither committed nor synced, such as {left[0]}; see"
+        render.write([[(f"{render.safe(text)} `mdmem doctor --only history`.", "")]])
 
 
 def _tell(row: dict[str, Any], seen: str, options: str) -> None:
     state = row["state"] if row["scope"] == "user" else f"{row['state']} ({row['scope']})"
-    click.echo(f"{row['title']:<20} {state:<22} {seen}".rstrip())
+    render.hanging([(f"{row['title']:<20} ", "")], [(f"{state:<22} {seen}".rstrip(), "")])
     if row["problem"]:
-        click.echo(f"  {row['problem']}")
+        render.write([[(f"  {render.safe(row['problem'])}", "")]])
     if row["state"] == "outdated":
-        click.echo(f"  `mdmem install {row['agent']} {options}` updates it.")
+        render.write([[(f"  `mdmem install {row['agent']} {options}` updates it.", "")]])
 
 
 def _last_seen(last: LastEvent | None) -> dict[str, str | None]:

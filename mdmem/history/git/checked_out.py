@@ -17,6 +17,9 @@ from mdmem.errors import GitError
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
 
+DAMAGED = "index.damaged"
+"""File in the git directory that keeps an index put aside, which may list what somebody had staged."""
+
 _TIP = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?|ref: .*")
 
 
@@ -72,9 +75,14 @@ def restore(repo: Repository, oid: str, lock_fd: int) -> None:
         # Git refuses to write over an empty file. Without it, the branch would end at an older commit if it is packed.
         (repo.common_dir / name).parent.mkdir(parents=True, exist_ok=True)
         files.replace(str(repo.common_dir / name), f"{oid}\n".encode())
-        if _log(repo, name)[-1:] != [oid]:
+        if goes_back(repo, name, oid):
             _drop_empty(repo)
             repository.run(repo, *_EXPIRE, lock_fd=lock_fd)
+
+
+def goes_back(repo: Repository, name: str, oid: str) -> bool:
+    """Whether `oid` is older than the commit that a branch has lost, whose objects are damaged."""
+    return _log(repo, name)[-1:] != [oid]
 
 
 _EXPIRE = ("reflog", "expire", "--stale-fix", "--expire=never", "--expire-unreachable=never", "--all")
@@ -82,14 +90,15 @@ _EXPIRE = ("reflog", "expire", "--stale-fix", "--expire=never", "--expire-unreac
 
 
 def _drop_empty(repo: Repository) -> None:
-    """Delete objects that a power cut left empty, and the index that names them: both are written again.
+    """Delete objects that a power cut left empty, and put the index aside that names them: both are written again.
 
     What a git is just writing, `tmp_obj_…`, may be empty too.
     """
     for file in (repo.common_dir / "objects").glob("[0-9a-f][0-9a-f]/[0-9a-f]*"):
         if not file.stat().st_size:
             file.unlink()
-    (repo.git_dir / "index").unlink(missing_ok=True)
+    with suppress(FileNotFoundError):
+        (repo.git_dir / "index").replace(repo.git_dir / DAMAGED)
 
 
 def _last_branch(repo: Repository) -> str:

@@ -9,13 +9,10 @@ import shlex
 import tempfile
 
 from mdmem.errors import BusyError, VaultError
-from mdmem.history.git import git_index, objects, part, repository, writer
+from mdmem.history.git import checked_out, git_index, objects, part, repository, writer
 from mdmem.history.git.git_index import Copy
 from mdmem.history.git.repository import Repository
 from mdmem.vault import disk
-
-DAMAGED = "index.damaged"
-"""File in the git directory that keeps a damaged index, which may list what somebody had staged."""
 
 _CLONING = ("clone: ", "mdmem: clone")
 """Beginnings of what git's log of HEAD says until a clone is complete."""
@@ -61,7 +58,7 @@ def restore(repo: Repository, lock_fd: int) -> None:
         _check_files(repo, base)
     index = repo.git_dir / "index"
     if index.exists():
-        index.replace(index.with_name(DAMAGED))
+        index.replace(index.with_name(checked_out.DAMAGED))
     if not base:
         return
     copy = Copy(repo.git_dir / f"{git_index.PREFIX}{secrets.token_hex(6)}", None)
