@@ -64,6 +64,14 @@ def worked(moments: Iterable[float]) -> float:
 _PAUSE_SECONDS = 3600
 
 
+def is_clock_set_back(first: float, page: float) -> bool:
+    """Whether a session's oldest note is so much older than its page that the clock was wrong when it was written.
+
+    A page is as old as the note that came first. An import may add older ones, but not of years before.
+    """
+    return first < page - 366 * 86_400
+
+
 def local_time(seconds: float) -> str:
     """Return a time for people, in the local time zone: 2026-09-14 08:00."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from mdmem import plural
+from mdmem import plural, timestamps
 from mdmem.cli.terminal import options, render
 from mdmem.config import Config
 from mdmem.errors import UsageError
@@ -85,7 +85,8 @@ def _recent(days: dict[str, int]) -> list[tuple[str, int]]:
     """Return the last days that the notes span, including days without a note."""
     if not days:
         return []
-    last = date.fromisoformat(max(days))
+    tomorrow = timestamps.local_time(options.now() + 86_400)[:10]  # what is later was dated by a wrong clock
+    last = date.fromisoformat(max([day for day in days if day <= tomorrow], default=max(days)))
     span = (last - date.fromisoformat(min(days))).days + 1
     days_shown = [last - timedelta(days=days_ago) for days_ago in range(min(span, MOST_DAYS))]
     return [(day.isoformat(), days.get(day.isoformat(), 0)) for day in reversed(days_shown)]

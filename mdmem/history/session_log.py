@@ -186,7 +186,7 @@ def _session(path: str, page: dict[str, object], metas: list[dict[str, object]],
         title=title or (asks or [""])[0] or name,
         folder=path,
         day=layout.day_of(path),
-        started=_time(page, "started") or (times or [_time(page, "created")])[0],
+        started=_time(page, "started") or _began(times, _time(page, "created")),
         ended=_time(page, "ended") or (times or [_time(page, "created")])[-1],
         asks=asks,
         outcome=(answers or [""])[-1],
@@ -195,6 +195,12 @@ def _session(path: str, page: dict[str, object], metas: list[dict[str, object]],
         commit=_text(first, "commit"),
         seconds=timestamps.worked(map(timestamps.epoch, times)),
     )
+
+
+def _began(times: list[str], page: str) -> str:
+    """Return when a session began, from its notes' times, oldest first, and its page's."""
+    first = (times or [page])[0]
+    return page if page and timestamps.is_clock_set_back(timestamps.epoch(first), timestamps.epoch(page)) else first
 
 
 def _touched(meta: dict[str, object]) -> list[str]:

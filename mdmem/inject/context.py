@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from itertools import islice
+from itertools import chain, islice
 
 from mdmem import timestamps
 from mdmem.agents import prompts
@@ -283,9 +283,16 @@ def _of_last_turns(at: Occasion, text: str) -> str:
 
 
 def _visits(at: Occasion, most: int) -> list[recent.Visit]:
-    """Return the last sessions of the project, without this one."""
+    """Return the last sessions of the project, without this one.
+
+    Those of days to come are last: a wrong clock dated them, and for years none would be newer.
+    """
     worked = recent.worked_on(at, at.now - RESUMED_SECONDS, at.now)
-    visits = recent.sessions(at.config, at.gate, at.project, without=at.record, worked=worked)
+    tomorrow = timestamps.local_time(at.now + 86_400)[:10]  # it is today in some time zones
+    spans = (("", tomorrow), (f"{tomorrow}~", "9999"))
+    visits = chain.from_iterable(
+        recent.sessions(at.config, at.gate, at.project, without=at.record, days=days, worked=worked) for days in spans
+    )
     latest = islice(visits, recent.MOST_LOOKED_AT)  # scripts may have asked hundreds of questions
     shown = (visit for visit in latest if visit.is_worth_showing() and not visit.waits_elsewhere(at.here.branch))
     return list(islice(shown, most))

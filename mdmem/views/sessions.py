@@ -146,6 +146,9 @@ class _Sets:
         steps = [number for number in notes if number not in pages] or notes
         facts = self._view.facts((pages or steps)[0])
         head = self._view.facts((pages or prompts or steps)[0])
+        started = self._created[steps[0]]
+        if pages and timestamps.is_clock_set_back(started, self._created[pages[0]]):
+            started = self._created[pages[0]]
         return SessionRow(
             session=str(facts.get("session", "")),
             project=self._once(facts.get("project", "")),
@@ -153,7 +156,7 @@ class _Sets:
             branch=str(facts.get("branch", "")),
             title=str(head["title"]),
             outcome=str(self._view.facts(answers[-1])["title"]) if answers else "",
-            started=timestamps.iso_time(self._created[steps[0]]),
+            started=timestamps.iso_time(started),
             ended=timestamps.iso_time(self._created[steps[-1]]),
             notes=len(notes) - len(pages),
             prompts=len(prompts),

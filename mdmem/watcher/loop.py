@@ -45,6 +45,14 @@ def pause(failures: int) -> float:
     return min(2.0 ** min(failures, 10) / 2, MAX_PAUSE_SECONDS)  # a float has no room for the power of a bad night
 
 
+def has_passed(seconds: float, since: float) -> bool:
+    """Whether so many seconds have passed since a moment; also when the clock says that it lies in the future.
+
+    The clock was set back then: waiting for it may take a day.
+    """
+    return not 0 <= time.time() - since < seconds
+
+
 class Watcher:
     """The one watcher of a vault."""
 
@@ -201,14 +209,13 @@ class Watcher:
                 return
             settings = config.load(self.config.vault).settings
             quiet, every = settings.watch.commit_after_seconds, settings.sync.every * 60
-            now = time.time()
-            if quiet and committed < self.last_change <= now - quiet:
+            if quiet and committed != self.last_change and has_passed(quiet, self.last_change):
                 committed = self.last_change
                 self._finished(["commit", "--quiet"])
             if settings.capture.host_memory and (facts := followed.look(self.config)) != last_facts:
                 last_facts = facts
                 self._finished(["commit", "--quiet"])  # a commit copies followed files
-            if every and now - self.last_sync >= every:
+            if every and has_passed(every, self.last_sync):
                 self._sync()
             tick = min(quiet or TICK_SECONDS, TICK_SECONDS)
 

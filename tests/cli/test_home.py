@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import subprocess
@@ -23,6 +24,7 @@ from mdmem.errors import NotFoundError
 from mdmem.vault import exclusions, journal, pauses
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, MORNING, SECOND, Day, complete
+from tests.helpers.history_vault import FOLDER, captured
 from tests.helpers.transcript_files import Talk
 
 NOW = datetime(2026, 9, 16, 15, 30, tzinfo=UTC)  # a Wednesday
@@ -483,6 +485,30 @@ def test_the_bars_of_figures_fit_on_a_narrow_terminal(day: Day) -> None:
     assert drawn
     assert len(seen.splitlines()[0].rstrip()) <= 40
     assert all(len(line) <= 40 and line.split()[0].strip("█") for line in drawn)
+
+
+def test_a_note_that_a_wrong_clock_dated_in_the_future_does_not_hide_the_last_days(
+    ask: Callable[..., Any], vault: Path
+) -> None:
+    for name, year in (("now", "2026"), ("wrong", "2136")):
+        (vault / f"{name}.md").write_text(f"---\ncreated: {year}-09-14T12:00:00Z\n---\n\n{name}\n")
+
+    shown = ask("stats", env={"MDMEM_NOW": "1789400000"}).stdout
+
+    assert re.search(r"2026-09-14 +1 +█", shown)
+    assert "2136-09-14 " not in shown.partition("Days")[2]
+
+
+def test_a_session_during_which_the_clock_was_set_back_begins_when_it_began(
+    ask: Callable[..., Any], vault: Path
+) -> None:
+    captured(vault, FOLDER.rpartition("/")[2], "session", "Why does it fail")
+    captured(vault, "001-000-prompt-why-p1", "prompt", "Why does it fail")
+    captured(vault, "002-000-prompt-and-p2", "prompt", "And then", created="1970-01-01T00:16:40Z")
+
+    (row,) = json.loads(ask("sessions", "--json").stdout)
+
+    assert row["started"] == "2026-09-14T08:00:01Z"
 
 
 @pytest.mark.parametrize("words", [["list"], ["sessions"], ["stats"], ["search", "word"], []])

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from mdmem.errors import GitError, VaultError
 from mdmem.history import commit
-from mdmem.history.git import checked_out, git_index, objects, repository, tidy
+from mdmem.history.git import checked_out, git_index, objects, repository, tidy, writer
 from mdmem.history.git.paths import PackedPaths
 from mdmem.history.purging import purge
 from mdmem.search import index
@@ -300,6 +300,19 @@ def test_a_commit_that_meets_a_fresh_lock_of_git_says_what_to_do(vault: Path, na
     lock.unlink()
     commit.commit(settings)
     assert "notes/a.md" in git(vault, "ls-tree", "-r", "--name-only", "HEAD")
+
+
+def test_a_lock_of_a_killed_run_goes_even_if_the_clock_was_set_back_since(vault: Path) -> None:
+    settings = start(vault)
+    put(vault, "notes/a.md", "a\n")
+    repo = repository.open_vault(vault)
+    writer.mark(repo, "")
+    lock = vault / ".git/HEAD.lock"
+    lock.touch()
+    os.utime(lock, (4_000_000_000, 4_000_000_000))
+
+    assert commit.commit(settings).commits
+    assert not lock.exists()
 
 
 @pytest.mark.parametrize("holds", [[], ["file"]])

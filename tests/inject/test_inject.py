@@ -184,6 +184,18 @@ def test_a_list_of_files_has_a_bounded_length_and_counts_the_rest(paths: list[st
         assert more == (f"{len(names_alone) - len(names)} more" if len(names) < len(names_alone) else "")
 
 
+def test_sessions_that_a_wrong_clock_dated_in_the_future_do_not_displace_the_last_ones(past: Talk) -> None:
+    for number in range(3651, 3656):
+        wrong = new_session(past, number)
+        wrong.says(f"Tune the cache of shard {number}")
+        wrong.answers("It is 64 MB now.")
+
+    listed = entries(occur(new_session(past, 1), "SessionStart", source="startup"))
+
+    assert "Why does the date parser fail" in listed[0]
+    assert "Tune the cache of shard 3655" in listed[1]
+
+
 def test_a_project_without_memories_gets_nothing(past: Talk, tmp_path: Path) -> None:
     other = new_session(past, 2, tmp_path / "other")
 

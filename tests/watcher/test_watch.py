@@ -349,6 +349,14 @@ def _refused(*_: Any, **__: Any) -> None:
     raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
 
+def test_what_is_due_is_not_put_off_by_a_clock_that_was_set_back() -> None:
+    now = time.time()
+
+    assert loop.has_passed(60, now - 61)
+    assert loop.has_passed(60, now + 86_400)
+    assert not loop.has_passed(3600, now)
+
+
 @pytest.mark.slow
 def test_the_watcher_commits_after_a_quiet_time_and_syncs_when_it_is_due(
     vault: Path, tmp_path: Path, mdmem: Run

@@ -35,7 +35,7 @@ def fetch(repo: Repository, remote: str, branch: str) -> VaultBranch:
     for stale_lock in (repo.common_dir / "refs" / "remotes" / remote).rglob("*.lock"):
         # Left by a killed fetch: a running one holds it for milliseconds.
         with suppress(FileNotFoundError):
-            if time.time() - stale_lock.stat().st_mtime > ABANDONED_SECONDS:
+            if abs(time.time() - stale_lock.stat().st_mtime) > ABANDONED_SECONDS:  # the clock may have been set back
                 stale_lock.unlink()
     spec = f"+refs/heads/*:refs/remotes/{remote}/*"
     command = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--prune")

@@ -293,7 +293,7 @@ def heal(repo: Repository) -> None:
     shutil.rmtree(repo.git_dir / PURGE_FOLDER, ignore_errors=True)
     for folder in repo.git_dir.glob(MERGE_FOLDERS):
         with suppress(FileNotFoundError):
-            if time.time() - folder.stat().st_mtime > ABANDONED_SECONDS:
+            if abs(time.time() - folder.stat().st_mtime) > ABANDONED_SECONDS:  # the clock may have been set back
                 shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -149,8 +149,10 @@ def heal(repo: Repository, branch: str) -> None:
     for lock in (repo.git_dir / "HEAD.lock", *(repo.common_dir / f"{ref}.lock" for ref in (branch, PENDING))):
         if not lock.exists() or lock.stat().st_mtime_ns < began_ns:
             continue
-        time.sleep(max(0.0, lock.stat().st_mtime + STALE_SECONDS - time.time()))
-        if lock.exists() and lock.stat().st_mtime + STALE_SECONDS <= time.time():
+        made = lock.stat().st_mtime
+        age = max(0.0, time.time() - made)  # a lock from the future: the clock was set back
+        time.sleep(max(0.0, STALE_SECONDS - age))
+        if lock.exists() and lock.stat().st_mtime == made:
             lock.unlink()
 
 
