@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -131,11 +130,7 @@ def backup(config: Config, target: Path) -> Backup:
     head = writer.tip(repo, checked_out.branch(repo))
     if not head:
         raise GitError("The vault has no commit yet, so there is nothing to back up.")
-    if repository.run(repo, "rev-parse", "--is-shallow-repository").strip() == b"true":
-        raise GitError(
-            f"{config.vault} is a shallow clone: it lacks the older commits, and a backup without them cannot be"
-            f" restored. Fetch them first: git -C {shlex.quote(config.vault)} fetch --unshallow"
-        )
+    repository.refuse_shallow(repo, "and a backup without them cannot be restored")
     try:
         repository.run(repo, "bundle", "create", "--quiet", str(target), "--all")
         repository.run(repo, "bundle", "verify", "--quiet", str(target))

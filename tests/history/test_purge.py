@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from mdmem.vault import note
 from tests.conftest import notes
 from tests.helpers import claude
 from tests.helpers.history_vault import FOLDER, PAGE, captured, git, head_files, put, run_here, start, turn
+from tests.helpers.plain_git import make_remote
 
 TEXT = 'the "Falcon" project'
 
@@ -452,3 +454,26 @@ def test_a_text_of_several_lines_is_found(vault: Path, ending: str) -> None:
 
     assert planned.files == {"notes/a.md": 1}
     assert planned.finds((vault / "notes/a.md").read_bytes())
+
+
+def test_a_shallow_clone_purges_only_after_the_rest_was_fetched_since_the_remote_would_lose_it(
+    vault: Path, tmp_path: Path, mdmem: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    settings = start(vault)
+    for text in ("the falcon flies", "the falcon lands", "the falcon sleeps"):
+        put(vault, "notes/a.md", f"{text}\n")
+        commit.commit(settings)
+    remote = make_remote(tmp_path / "remote")
+    git(vault, "push", "-q", str(remote), "main")
+    clone, env = tmp_path / "clone", {"MDMEM_VAULT": str(tmp_path / "clone")}
+    git(tmp_path, "clone", "-q", "--depth", "1", remote.as_uri(), str(clone))
+
+    refused = mdmem("purge", "falcon", "--apply", "--yes", env=env)
+    git(clone, "fetch", "-q", "--unshallow")
+    mdmem("purge", "falcon", "--apply", "--yes", env=env, check=True)
+    mdmem("sync", env=env, check=True)
+
+    assert refused.returncode
+    assert f"git -C {clone} fetch --unshallow" in refused.stderr
+    assert int(git(remote, "rev-list", "--count", "main")) >= 3
+    assert "falcon" not in git(remote, "log", "-p", "main")

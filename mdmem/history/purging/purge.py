@@ -92,8 +92,11 @@ def plan(config: Config, target: str, *, kind: str = "text", report: ProgressCal
             what every note consists of.
         NotFoundError: when no note, now or ever, had that id.
         VaultError: when the vault is not a repository.
+        GitError: when it is a shallow clone of a remote.
     """
     repo = repository.open_vault(config.vault)
+    if repository.run(repo, "remote"):
+        repository.refuse_shallow(repo, "and the next sync would replace the remote's whole history by this part of it")
     known_paths = _paths_ever(config, repo)
     report("Searching files and history", 0, 0)
     if kind == "path":
