@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
-from mdmem import plural, privacy, progress
+from mdmem import moved, plural, privacy, progress
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError
 from mdmem.history import batch, changes, message, past, scan
@@ -166,12 +166,14 @@ def _commit(config: Config, plan: Plan, wanted: Wanted, how: _How) -> CommitResu
             lost_index.restore(repo, lock_fd)
         work = _Work(config, repo, plan, wanted, how, lock_fd)
         try:
-            return work.all()
+            result = work.all()
         except GitError:
             if not lost_index.problem(repo):
                 raise
             lost_index.restore(repo, lock_fd)
-            return work.all()
+            result = work.all()
+        moved.remember(config.state_dir, config.vault)  # what is queued while the vault is moved is found again
+        return result
 
 
 def restore_index(config: Config) -> None:

@@ -86,6 +86,23 @@ def test_what_was_queued_while_the_vault_was_moved_is_stored_at_its_new_place(
     assert contents(notes(place))[1:] == ["Nobody has told mdmem yet", "Now it knows"]
 
 
+def test_what_an_agent_without_a_hook_for_a_sessions_start_left_in_the_queue_is_stored_too(
+    tmp_path: Path, mdmem: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault = tmp_path / "first"
+    monkeypatch.setenv("MDMEM_VAULT", str(vault))
+    mdmem("init", str(vault), check=True)
+    send(prompt("Before the move"))
+    mdmem("commit", check=True)
+    place = renamed(vault)
+    send(prompt("While it is away", 2))
+
+    monkeypatch.setenv("MDMEM_VAULT", str(place))
+    send(prompt("After the move", 3))
+
+    assert contents(notes(place)) == ["Before the move", "While it is away", "After the move"]
+
+
 def test_a_copy_of_a_vault_takes_nothing_of_the_originals_state(
     vault: Path, mdmem: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
