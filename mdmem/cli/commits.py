@@ -170,8 +170,9 @@ def log(
     if stat:
         chosen_sessions = None
         if failed or any(filters.values()):
-            logged = sessions.logged(settings, "", "", failed=failed, **filters)
-            chosen_sessions = {session.session for session in logged}
+            with progress.ProgressBar("Reading sessions", shown=not as_json):
+                logged = sessions.logged(settings, "", "", failed=failed, **filters)
+                chosen_sessions = {session.session for session in logged}
         commits = session_log.stats(settings)
         if chosen_sessions is not None:
             commits = (commit for commit in commits if commit.session in chosen_sessions)

@@ -33,7 +33,8 @@ def index(settings: Config, rebuild: bool, verify: bool, as_json: bool) -> None:
     from mdmem.search import index as engine
     from mdmem.search.index import completion
 
-    home = queued.flush(settings)
+    with progress.ProgressBar("Writing queued notes", shown=not as_json):
+        home = queued.flush(settings)
     with progress.ProgressBar("Verifying" if verify else "Indexing", shown=not as_json) as bar:
         if verify:
             report = engine.verify(settings, progress=bar.report)

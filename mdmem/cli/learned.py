@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mdmem import plural, timestamps
-from mdmem.cli.terminal import extent, options, render
+from mdmem.cli.terminal import extent, options, progress, render
 from mdmem.errors import MdmemError, UsageError
 from mdmem.views import rows as note_rows
 from mdmem.views import wording
@@ -243,7 +243,8 @@ def digest(
         _refuse_beside_session(by, when)
         notes, text = _of_session(settings, session or "latest", project or "", for_agent=for_agent)
     else:
-        notes, text = _of_time(settings, project or "", by, when)
+        with progress.ProgressBar("Reading sessions", shown=not as_json):
+            notes, text = _of_time(settings, project or "", by, when)
     value = notes.as_object()
     added = _prose(settings, notes) if _wants_prose(settings, prose, for_agent) else None
     if added and added.text:
