@@ -48,6 +48,8 @@ _EXTRA = {
     "agent_transcript_path": "agent_transcript",
     "failure_type": "failure_type",
 }
+_OF_SUBAGENT = ("task", "description", "subagent_type", "error_message", "modified_files")
+"""What a sub-agent was told to do, and what it did: not stored, but its private text is remembered."""
 
 
 def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
@@ -73,6 +75,9 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
             first_text(attachment, "file_path", "filePath") for attachment in attached if isinstance(attachment, dict)
         ]
         extra["attached"] = "\0".join(filter(None, paths))
+    tool_input = decoded(payload.get("tool_input"))
+    if name == "SubagentStop":
+        tool_input = {key: payload[key] for key in _OF_SUBAGENT if key in payload}
     response = decoded(payload.get("tool_output", payload.get("tool_response")))
     event = Event(
         agent=NAME,
@@ -86,7 +91,7 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
         prompt=joined_text(payload.get("prompt")),
         message=first_text(payload, "text", "last_assistant_message", "summary"),
         tool=_tool(payload),
-        tool_input=decoded(payload.get("tool_input")),
+        tool_input=tool_input,
         tool_response=response,
         error=first_text(payload, "error_message", "error") if name == "PostToolUseFailure" else None,
         tool_use_id=text(payload.get("tool_use_id")),

@@ -32,6 +32,7 @@ _OPENINGS = (
     "Another Claude session sent a message:\n<",
     "Another Claude session sent a message while you were working:\n<",
     "<<autonomous-loop",
+    "I ran the following shell command:\n```sh\n",
 )
 """The host made every prompt that begins with one of these."""
 
@@ -142,14 +143,22 @@ def command(text: str) -> tuple[str, str] | None:
 def shell_run(text: str) -> tuple[str, str]:
     """Return the command that a person ran in the agent's prompt with `!`, and what it showed, each "" if missing.
 
-    Claude Code has them in two messages, Codex in one.
+    Claude Code has them in two messages, Codex and Gemini CLI in one.
     """
+    if text.startswith("I ran the following shell command:"):
+        ran, _, output = text.partition("```sh\n")[2].partition("\n```\n\nThis produced the following result:\n```\n")
+        return _unescaped(ran), _unescaped(output.removesuffix("\n```"))
     if text.startswith("<user_shell_command>"):
         head, label, output = _between(text, "<result>", "</result>").partition("Output:\n")
         return _between(text, "<command>", "</command>"), output if label else head
     shown = text.removeprefix("<bash-stdout>").removesuffix("</bash-stderr>")
     is_output = shown != text and not text.startswith("<bash-input>")
     return _between(text, "<bash-input>", "</bash-input>"), "\n".join(shown.split(_BETWEEN)) if is_output else ""
+
+
+def _unescaped(text: str) -> str:
+    """Return a text without the backslashes that Gemini CLI puts before backslashes and backticks."""
+    return "\\".join([part.replace("\\`", "`") for part in text.split("\\\\")])
 
 
 _BETWEEN = "</bash-stdout><bash-stderr>"

@@ -34,6 +34,14 @@ def objects(path: str, having: str = "") -> Iterator[dict[str, Any]]:
                 yield value
 
 
+def strings(value: object) -> Iterator[str]:
+    """Yield the strings in a JSON value."""
+    if isinstance(value, str):
+        yield value
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from strings(item)
+
+
 def _read(path: str, max_bytes: int) -> bytes:
     """Return the end of a regular file, without a first line that is cut; never waits for a pipe."""
     try:

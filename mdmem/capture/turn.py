@@ -129,7 +129,10 @@ def learn_queued(at: Capture) -> None:
 
     found = list(_cleaned(tail.objects(at.event.transcript, _QUEUED), at)) if _QUEUED in signs else []
     for sign in signs:
-        found += _shell_runs(at, _SHELL[sign]) if sign in _SHELL else ()
+        if sign in _SHELL:
+            from mdmem.capture import shell_runs
+
+            found += shell_runs.cleaned(at, _SHELL[sign])
     spans = [span for cleaned in found for span in cleaned.spans]
     if not remembered.learn(at, tuple(spans), tuple([secret for cleaned in found for secret in cleaned.secrets])):
         withhold(at)
@@ -155,47 +158,24 @@ JUDGED = "judged"
 """Kind of the lines in a session's record with digests of the prompts with private tags whose own hook has run."""
 
 _QUEUED = '"queued_command"'
-_SHELL = {"</bash-stderr>": "<bash-", "</user_shell_command>": "<user_shell_command>"}
-"""Ends of what a person's own command showed, in Claude Code and Codex -> what each of its lines contains."""
+_SHELL = {
+    "</bash-stderr>": "<bash-",
+    "</user_shell_command>": "<user_shell_command>",
+    "I ran the following shell command:": "I ran the following shell command:",
+}
+"""Signs of a person's own command, in Claude Code, Codex and Gemini CLI -> what each of its lines contains."""
 _QUEUED_BYTES = 48 * 1024
 """How much of a transcript's end is searched after each tool run, in bytes; queued prompts come before the run."""
 
 
-def _shell_runs(at: Capture, having: str) -> Iterable[privacy.Cleaned]:
-    """Clean the commands that a person ran with `!` and what they showed, each once, the last first."""
-    from mdmem.agents import prompts, tail
-    from mdmem.capture import window
-
-    known, shown, key = at.session.lines("shell"), "", ""
-    for line in tail.objects(at.event.transcript, having):
-        words = next((text for text in _texts(line) if text.startswith(having)), "")
-        command, output = prompts.shell_run(words)
-        shown, key = output or shown, key or str(line.get("uuid", line.get("timestamp", "")))
-        if not command:
-            continue
-        if [key] in known:
-            return
-        at.session.append("shell", key)
-        run = {"tool": "Bash", "input": {"command": command}, "response": {"stdout": shown}}
-        if privacy.may_hold_private(run, at.rules) or privacy.may_name_secret(run, at.rules):
-            yield privacy.clean(window.Window(at.rules).narrow(run), rules=at.rules, origin="tool")
-        shown = key = ""
-
-
 def _cleaned(lines: Iterable[object], at: Capture) -> Iterable[privacy.Cleaned]:
     """Clean the texts of a transcript's lines that may hold a private tag, or name a secret."""
+    from mdmem.agents import tail
+
     for line in lines:
-        for text in _texts(line):
+        for text in tail.strings(line):
             if privacy.may_hold_private(text, at.rules) or privacy.may_name_secret(text, at.rules):
                 yield privacy.clean(privacy.as_typed(text), rules=at.rules)
-
-
-def _texts(value: object) -> Iterable[str]:
-    """Yield the strings in a JSON value."""
-    if isinstance(value, str):
-        yield value
-    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _texts(item)
 
 
 def is_withheld(at: Capture) -> bool:

@@ -128,7 +128,7 @@ def _from_hex(digits: bytes) -> str:
     if even < _SHORTEST_PLAIN:
         return _text(data) if even == len(digits) else ""
     shifted = bytes.fromhex(digits[1 : 1 + (len(digits) - 1) // 2 * 2].decode())
-    return "\n".join(filter(None, [_readable(data), _stretches(shifted)]))
+    return "\n".join(filter(None, [readable(data), _stretches(shifted)]))
 
 
 def _unbase64(bare: bytes) -> bytes:
@@ -186,7 +186,7 @@ def _latin_text(data: bytes) -> str:
 _HIGH_BYTES = bytes(range(128, 256))
 
 
-def _readable(data: bytes) -> str:
+def readable(data: bytes) -> str:
     """Return bytes as text, or the parts of them that are text."""
     return _text(data) or _stretches(data)
 
@@ -213,7 +213,7 @@ def _wrapped_base64(plain: bytes, view: TextView) -> None:
                 continue
             end = at + line.find(words[0]) + len(words[0])
             data = _unbase64(b"".join(run).rstrip(b"="))
-            view.add(f"\n{_readable(data)}\n", begin, end, decoded=True)
+            view.add(f"\n{readable(data)}\n", begin, end, decoded=True)
         run = []
         if len(words[-1]) >= _SHORTEST_LINE and _is_base64(words[-1]):
             run, begin = [words[-1]], at + line.rfind(words[-1])
@@ -292,7 +292,7 @@ def _add_bytes(words: list[tuple[bytes, int, int]], view: TextView) -> None:
             continue
         if len(run) > 1:
             for data in _readings(b" ".join([word for word, _, _ in run])):
-                if plain_text := _readable(data):
+                if plain_text := readable(data):
                     view.add(f"\n{plain_text}\n", run[0][1], run[-1][2], decoded=True)
         run = []
 
@@ -392,7 +392,7 @@ def _characters(plain: bytes, view: TextView) -> None:
             begin, end = begin if data else at + first, at + len(line)
             data += b"".join(map(_of_cell, cells))
         elif data and not address:
-            view.add(f"\n{_readable(data)}\n", begin, end, decoded=True)
+            view.add(f"\n{readable(data)}\n", begin, end, decoded=True)
             data = b""
         at += len(line) + 1
 

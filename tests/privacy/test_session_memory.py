@@ -231,7 +231,43 @@ def test_what_is_private_in_a_prompt_that_was_typed_while_the_agent_worked_is_ma
     assert b"kW8rtq-Lom4" not in stored
 
 
-@pytest.mark.parametrize("agent", ["claude", "codex"])
+def ran_in_gemini(command: str, shown: str) -> dict[str, Any]:
+    command, shown = (text.replace("\\", "\\\\").replace("`", "\\`") for text in (command, shown))
+    result = f"This produced the following result:\n```\n{shown}\n```"
+    text = f"I ran the following shell command:\n```sh\n{command}\n```\n\n{result}"
+    return {"id": "1", "timestamp": "2026-09-14T08:00:00Z", "type": "user", "content": [{"text": text}]}
+
+
+@pytest.mark.parametrize("agent", ["claude", "gemini"])
+def test_what_is_private_in_a_file_is_masked_after_a_persons_own_command_showed_a_line_of_it(
+    vault: Path, tmp_path: Path, left: Callable[[], bytes], agent: str
+) -> None:
+    (tmp_path / "plan.md").write_text(f"<private>\nhost `box\\7`\nuser {SECRET}\n</private>\n")
+    command, shown = "grep -e user -e '`' plan.md", f"host `box\\7`\nuser {SECRET}"
+    said = [f"<bash-input>{command}</bash-input>", f"<bash-stdout>{shown}</bash-stdout><bash-stderr></bash-stderr>"]
+    lines: list[dict[str, Any]] = [
+        {"type": "user", "message": {"role": "user", "content": text}, "uuid": text[:9]} for text in said
+    ]
+    if agent == "gemini":
+        lines = [
+            {"id": "1", "timestamp": "2026-09-14T08:00:00Z", "type": "user", "content": ran_in_gemini(command, shown)}
+        ]
+    transcript = tmp_path / "transcript.jsonl"
+    transcript.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    where: dict[str, Any] = {"transcript_path": str(transcript), "cwd": str(tmp_path)}
+
+    capture(prompt("log in and look", **where))
+    transcript.unlink()
+    (tmp_path / "plan.md").unlink()
+    capture(bash(f"hello {SECRET} on box\\7", **where))
+    capture(stop(f"Logged in as {SECRET.upper()}.", **where))
+
+    assert places(notes(vault)) == ["001-000-prompt", "001-001-bash", "001-002-response"]
+    assert leaks(left()) == []
+    assert b"box\\7" not in left()
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini"])
 @pytest.mark.parametrize("command", ["cat .env", "cat secrets/db_password.txt", "./show"])
 def test_a_secret_that_a_persons_own_command_showed_is_masked_later(
     vault: Path, tmp_path: Path, left: Callable[[], bytes], command: str, agent: str
@@ -245,9 +281,15 @@ def test_a_secret_that_a_persons_own_command_showed_is_masked_later(
     result = f"<result>\nExit code: 0\nOutput:\n{shown}\n</result>"
     ran = f"<user_shell_command>\n<command>\n{command}\n</command>\n{result}\n</user_shell_command>"
     message = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": ran}]}
-    lines = [{"type": "user", "message": {"role": "user", "content": text}, "uuid": text[:9]} for text in said]
+    lines: list[dict[str, Any]] = [
+        {"type": "user", "message": {"role": "user", "content": text}, "uuid": text[:9]} for text in said
+    ]
     if agent == "codex":
         lines = [{"timestamp": "2026-09-14T08:00:00Z", "type": "response_item", "payload": message}]
+    if agent == "gemini":
+        lines = [
+            {"id": "1", "timestamp": "2026-09-14T08:00:00Z", "type": "user", "content": ran_in_gemini(command, shown)}
+        ]
     transcript = tmp_path / "transcript.jsonl"
     transcript.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
@@ -509,7 +551,8 @@ OWN_INSTRUCTIONS = {f"~/elsewhere/{row.own_instructions}" for row in known.ROWS 
 
 RULES = (
     ".claude/rules/dates.md", ".claude/rules/app/names.md", "../.claude/rules/all.md", "~/elsewhere/rules/own.md",
-    ".claude/output-styles/terse.md",
+    ".claude/output-styles/terse.md", ".cursor/rules/dates.mdc", "../.github/instructions/dates.instructions.md",
+    "AGENTS.override.md", ".cursorrules", "~/elsewhere/AGENTS.override.md",
 )  # fmt: skip
 
 
@@ -1108,3 +1151,19 @@ def test_where_the_private_memory_is_damaged_nothing_more_of_the_session_is_stor
     assert "nothing more of this session is stored, because what is private in it was deleted or damaged" in str(told)
     assert [one.severity for one in folders.lost(settings)].count("error") >= 1
     assert "is lost: the rest is not stored" in Path(settings.state_dir, "log").read_text()
+
+
+@pytest.mark.parametrize("field", ["task", "description", "summary", "error_message", "modified_files"])
+def test_what_is_private_in_the_report_of_a_cursor_sub_agent_is_masked_from_then_on(
+    hook: Hook, vault: Path, tmp_path: Path, left: Callable[[], bytes], field: str
+) -> None:
+    told = f"Log in as <private>{SECRET}</private>"
+    base = {"conversation_id": SESSION, "generation_id": "turn-1", "workspace_roots": [str(tmp_path)]}
+    report = {"subagent_type": "explore", "status": "completed", "task": "look", "summary": "done", field: told}
+
+    hook(base | {"hook_event_name": "beforeSubmitPrompt", "prompt": "log in and look"}, "cursor")
+    hook(base | {"hook_event_name": "subagentStop"} | report, "cursor")
+    hook(base | {"hook_event_name": "afterAgentResponse", "text": f"Logged in as {SECRET}."}, "cursor")
+
+    assert places(notes(vault)) == ["001-000-prompt", "001-001-response"]
+    assert leaks(left()) == []

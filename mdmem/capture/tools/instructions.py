@@ -22,7 +22,7 @@ def of_session(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
     tops = [agent_folder]
     while os.path.isabs(folder) and len(paths) < _MOST_PATHS:
         paths += [f"{folder}/{name}" for name in INSTRUCTIONS]
-        tops.append(f"{folder}/.claude")
+        tops += [f"{folder}/{name}" for name in _WITH_RULES]
         parent = os.path.dirname(folder)
         folder = parent if parent != folder else ""
     for top in dict.fromkeys(tops):
@@ -33,10 +33,10 @@ def of_session(event: Event, rules: privacy.Rules) -> tuple[str, ...]:
 
 
 def _below(folder: str) -> list[str]:
-    """Return the Markdown files in a folder of rules and below it; [] when there is none."""
+    """Return the Markdown files, also Cursor's, in a folder of rules and below it; [] when there is none."""
     paths: list[str] = []
     for top, _, names in os.walk(folder):
-        paths += [f"{top}/{name}" for name in names if name.endswith(".md")]
+        paths += [f"{top}/{name}" for name in names if name.endswith((".md", ".mdc"))]
         if len(paths) >= _MOST_RULES:
             break
     return paths[:_MOST_RULES]
@@ -121,11 +121,12 @@ def private_in(paths: list[str], rules: privacy.Rules) -> tuple[str, ...]:
 
 _OWN_INSTRUCTIONS = (".claude/CLAUDE.md", ".codex/AGENTS.md", ".gemini/GEMINI.md")
 """The user's own instruction files, below the home folder; some agents load those of another."""
-_IN_OWN_FOLDER = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", "copilot-instructions.md")
+_IN_OWN_FOLDER = ("CLAUDE.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md", "copilot-instructions.md")
 """The same in the agent's own folder, wherever that is."""
-_RULES, _MOST_RULES = ("rules", "output-styles"), 200
-"""Folders of further instructions below `.claude`, and the maximum number of files read in each."""
-_MOST_PATHS = 52
+_WITH_RULES = (".claude", ".cursor", ".github")
+_RULES, _MOST_RULES = ("rules", "output-styles", "instructions"), 200
+"""Folders with folders of further instructions, those, and the maximum number of files read in each."""
+_MOST_PATHS = 68
 """Maximum number of paths; each costs a system call at session start. Enough for eight folders up."""
 _MAX_INSTRUCTIONS_BYTES = 1 << 20
 _LONGEST_NAME = 400
