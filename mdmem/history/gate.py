@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
+import io
+import lzma
 import re
 import shlex
+import zipfile
+import zlib
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from mdmem import privacy
 from mdmem.history.changes import MARKDOWN
+from mdmem.privacy import encoded
 from mdmem.settings import Settings
 from mdmem.vault import archives, disk, journal, layout, note, packed, people
 
@@ -104,24 +111,26 @@ class CommitGate:
     def __init__(self, settings: Settings) -> None:
         self._rules = privacy.Rules.of(settings)
         self._mentions = privacy.Rules.of(settings.changed({"privacy.unclosed": "keep"}))
+        self._pairs = privacy.Rules.of(settings.changed({"privacy.unclosed": "keep", "privacy.patterns": []}))
+        self._pairs.secrets = False
 
     def look(self, path: str, data: bytes) -> HeldBack | None:
         """Check a file's name and text; None when the privacy rules would change neither.
 
         Outside notes, for example in mdmem.toml, an unclosed tag counts as a mention; secrets after it are still found.
-        Of a file that is not text, such as an image, only the name and pairs of private tags are checked.
+        Of a file that is not text, such as an image or an archive, only the name and pairs of private tags are checked.
         """
-        if people.clean_path(self._rules, path, data) != path:
+        is_note = path.endswith(MARKDOWN)
+        if people.clean_path(self._rules, path, data if is_note or layout.archived_in(path) else None) != path:
             return HeldBack(path, 1, FILE_NAME)
         if layout.archived_in(path) and packed.is_cut_off(data):
             return HeldBack(path, 1, CUT_OFF)
         if layout.archived_in(path) and packed.parse(data):
             return self._look_inside(path, data)
-        is_note = path.endswith(MARKDOWN)
         if not is_note and data[:2] in _UTF16:
             data = data.decode("utf-16", "replace").encode("utf-8", "replace")
         if not is_note and not _is_text(data):
-            return self._look_for_tags(path, data.decode("utf-8", "replace"))
+            return self._look_for_tags(path, data)
         if b"\0" in data:
             return HeldBack(path, data[: data.index(b"\0")].count(b"\n") + 1, NUL)
         text = data.decode("utf-8", "replace")
@@ -135,12 +144,15 @@ class CommitGate:
         first = min(findings, key=lambda finding: finding.line, default=None)
         return HeldBack(path, first.line if first else 1, first.rule if first else "unknown")
 
-    def _look_for_tags(self, path: str, text: str) -> HeldBack | None:
-        """Check what a file that is not text says between private tags, such as an image's description."""
-        if not privacy.may_hold_private([text], self._mentions):
-            return None
-        spans = privacy.clean(text, rules=self._mentions).spans
-        return HeldBack(path, 1, "private-tag") if any(map(str.strip, spans)) else None
+    def _look_for_tags(self, path: str, data: bytes) -> HeldBack | None:
+        """Check what a file that is not text says between private tags: an image's description, a compressed text."""
+        for part in (data, *_unpacked(data)):
+            text = encoded.readable(part)
+            if privacy.may_hold_private([text], self._pairs):
+                spans = privacy.clean(text, rules=self._pairs).spans
+                if any(map(str.strip, spans)):
+                    return HeldBack(path, 1, "private-tag")
+        return None
 
     def is_known(self, data: bytes, before: bytes) -> bool:
         """Whether a private section of the file is also in its earlier content."""
@@ -197,6 +209,25 @@ def _origin(target: str) -> str:
     turn, sequence, source, *_ = [*target.split("-", 3), "", ""]
     is_note = len(turn) == len(sequence) == 3 and (turn + sequence).isdigit()
     return "tool" if is_note and source not in ("prompt", "response", "summary") else "prompt"
+
+
+def _unpacked(data: bytes) -> Iterator[bytes]:
+    """Yield what a `.gz` file or a zip archive holds, as far as it can be read, and at most `disk.MAX_READ_BYTES`."""
+    if data[:2] == b"\x1f\x8b":
+        with contextlib.suppress(zlib.error):
+            yield zlib.decompressobj(31).decompress(data, disk.MAX_READ_BYTES)
+    elif data[:4] == b"PK\3\4":
+        left = disk.MAX_READ_BYTES
+        with contextlib.suppress(*_DAMAGED), zipfile.ZipFile(io.BytesIO(data)) as archive:
+            for name in archive.namelist():
+                with contextlib.suppress(*_DAMAGED), archive.open(name) as member:
+                    part = member.read(left)
+                    left -= len(part)
+                    yield part
+
+
+_DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError, RuntimeError)
+"""What reading a damaged or encrypted archive, or one that is packed in an unknown way, raises."""
 
 
 def _is_text(data: bytes) -> bool:

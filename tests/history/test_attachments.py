@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import subprocess
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -129,6 +132,43 @@ def test_a_name_or_a_text_with_a_secret_is_held_back_and_a_picture_is_not_read_f
         ("notes/keys.txt", False),
     ]
     assert head_files(vault) == ["mdmem.toml", "notes/photo.png"]
+
+
+def zipped(name: str, text: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("readme.txt", b"all is well here\n" * 20)
+        archive.writestr(name, text)
+    return packed.getvalue()
+
+
+def test_a_private_section_in_a_compressed_file_is_held_back_and_a_damaged_one_is_not_read(vault: Path) -> None:
+    settings = start(vault)
+    hidden, open_text = b"# Plan\n<private>the box is walrus seven</private>\n", b"only <private> is said here\n"
+    contents = {
+        "plan.md.gz": gzip.compress(hidden),
+        "plans.zip": zipped("plan.md", hidden),
+        "log.gz": gzip.compress(open_text * 100),
+        "logs.zip": zipped("plan.md", open_text),
+        "half.gz": gzip.compress(open_text)[:12] + b"\0" * 20,
+        "half.zip": zipped("plan.md", open_text)[:90],
+    }
+    for name, data in contents.items():
+        image(vault, f"notes/{name}", data)
+
+    done = commit.commit(settings)
+
+    assert sorted(held.path for held in done.held_back) == ["notes/plan.md.gz", "notes/plans.zip"]
+    assert len(head_files(vault)) == 1 + len(contents) - 2
+
+
+def test_an_unclosed_tag_in_an_image_hides_neither_it_nor_its_name(vault: Path) -> None:
+    settings = start(vault)
+    image(vault, "notes/walrus.png", PNG + b"\0<private>walrus\0" + bytes(range(256)))
+    image(vault, "notes/seal.png", PNG + b"\0<private>\0walrus\0</private>\0" + bytes(range(256)))
+
+    assert [held.path for held in commit.commit(settings).held_back] == ["notes/seal.png"]
+    assert head_files(vault) == ["mdmem.toml", "notes/walrus.png"]
 
 
 @pytest.mark.parametrize(
