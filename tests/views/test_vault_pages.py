@@ -189,6 +189,21 @@ def test_a_start_page_of_an_earlier_version_gets_its_part(day: Day) -> None:
     assert "## Last sessions" in text
 
 
+@pytest.mark.parametrize("of", ["*/001-000-prompt-*", "*/0959-*"])
+def test_a_session_whose_name_is_marked_private_later_is_not_named_on_a_page(day: Day, of: str) -> None:
+    (path,) = day.vault.glob(f"journal/api/*/{of}.md")
+    text = path.read_text("utf-8")
+    head, _, body = text.partition("\n---\n")
+    words = "the upload endpoint"
+    path.write_text(f"{head}\n---\n{body}\nIt is about <private>{words}</private>.\n", encoding="utf-8")
+    upkeep.refresh(day.config(), now=NOW, everything=True)
+
+    generated_pages = [day.vault / "README.md", *day.vault.glob("days/*.md"), *day.vault.glob("journal/*/project.md")]
+    assert len(generated_pages) > 4
+    assert [page.name for page in generated_pages if "upload" in page.read_text("utf-8")] == []
+    assert "Cache the exported" in generated_pages[0].read_text("utf-8")
+
+
 @pytest.mark.parametrize("line", [b"sync: false\n", b"private: true\n"])
 def test_what_stays_on_this_machine_is_not_named_on_a_page(day: Day, line: bytes) -> None:
     page = pages(day)[0]

@@ -83,10 +83,14 @@ class Listing:
                 answers[path] = path in self._committed  # whatever it says now, its name has left already
                 return answers[path]
             leaves = data is not None and not private.stays(path, data, self._private)
-            answers[path] = leaves and (
-                path.startswith("journal/") or people.clean_path(self._rules, path, data) == path
-            )
+            answers[path] = leaves and not self._hides_name(path, data or b"")
         return answers[path]
+
+    def _hides_name(self, path: str, data: bytes) -> bool:
+        """Whether a note's name is private. That of a captured note is clean, until its words are marked later."""
+        if path.startswith("journal/") and not privacy.may_hold_private([data.decode("utf-8", "replace")], self._rules):
+            return False
+        return people.clean_path(self._rules, path, data) != path
 
     @cached_property
     def _committed(self) -> Container[str]:
