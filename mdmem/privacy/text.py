@@ -387,7 +387,7 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
 
         scans.append(places.find(text, low, marks))
     words = secrets.words(low)
-    if secrets.may_hold_command(text):
+    if secrets.may_hold_command(text) or (is_named and has_any(text, secrets.NAMED_COMMAND_SIGNS)):
         from mdmem.privacy.secrets import commands
 
         scans.append(span for span in commands.find(text, low, words) if not text.startswith(marks, span[0]))

@@ -261,3 +261,36 @@ def test_in_a_list_of_names_the_password_is_the_value_at_its_place() -> None:
 )
 def test_a_key_of_hexadecimal_digits_is_masked_where_its_place_says_that_it_is_one(line: str, value: str) -> None:
     assert clean(line.format(value), origin="tool").value == line.format("[REDACTED]")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "//ana:{}@cdn.example.org/a.js",
+        '<script src="//ana:{}@cdn.example.org/a.js">',
+        "fetch('//ana:{}@cdn.example.org/a')",
+        "git clone https://{}@git.example.org/a.git",
+        "scan the code or type {}",
+        '{{"seed": "{}"}}',
+        "[{}] is the second factor of ana",
+    ],
+)
+def test_a_token_before_a_host_or_a_seed_in_groups_is_masked_without_a_label(line: str) -> None:
+    value = "name77token" if "@git" in line else "kW8rtqLom4" if "@" in line else "JBSW Y3DP EHPK 3PXP"
+
+    assert clean(line.format(value), origin="tool").value == line.format("[REDACTED]")
+
+
+@pytest.mark.parametrize("seed", ["jbsw y3dp ehpk 3pxp qrst uvwx yz23 4567", "2FA7 K3QZ 6YTR MN4P\n5678"])
+def test_a_seed_in_groups_of_four_is_masked_up_to_the_end_of_its_line(seed: str) -> None:
+    kept = seed.partition("\n")[2]
+
+    assert clean(seed, origin="tool").value == "[REDACTED]" + (f"\n{kept}" if kept else "")
+
+
+@pytest.mark.parametrize("name", ["initial_management", "agent_recovery"])
+def test_a_token_of_consul_is_masked_although_it_is_a_uuid(name: str) -> None:
+    line = '  {} = "{}"'
+
+    cleaned = clean(line.format(name, "3f2b8c1d-9a4e-4c7b-8d5f-6e1a2b3c4d5f"), origin="tool").value
+    assert cleaned == line.format(name, "[REDACTED]")

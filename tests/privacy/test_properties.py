@@ -176,6 +176,7 @@ HOSTILE = (
     "```\n", "\n", "İ", "\ud800", "$2b$12$", "pin is 4711 ", "passwords:\n- a1b2c3d4\n", 'passwords = ["a1b2c3d4e5"]\n',
     "account:", "MLKEM768X25519PrivateKey ", "eyJhIjoxLCJiIjoyLCJjIjozLCJkIjo0LCJlIjo1fQ ", "here is my key:\n",
     "[pri\u200bvate] ", "p\u0301rivate <x> ", "-----END RSA PRIVATE KEY-----\n", "a/b@//h ", "g h p _ X 4 a B ",
+    "JBSW Y3DP ",
 )  # fmt: skip
 """Units that make a careless scanner quadratic when they are repeated."""
 

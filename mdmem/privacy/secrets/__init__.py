@@ -80,12 +80,16 @@ COMMAND_SIGNS = (
     "rabbitmqctl", "mysqladmin", "sqlplus ", "userid=", "passwd", "nmcli", "encrypt_string", "http-basic",
     "wpa_passphrase", "alias set ", "initial-password", "pdp ", "sqlldr ", "<<<", " pass ", "secret set",
     "secret create", "secret put", "secrets set", "password=-", "env add ", "isql ", 'send "', "send '", "send --",
-    "sendline(", " community ", "key-string ", "input_pw ", "6379> ", "SETUSER", "rman target", "cryptsetup ", "exp ",
+    "sendline(", " community ", "key-string ", "_pw ", "6379> ", "SETUSER", "rman target", "cryptsetup ", "exp ",
     "imp ", " using ", "::add-mask::", " kv p", "kinit ", "snmp", " isakmp ", "acs-server ", "dius-server ", "ickServ",
     " obscure ", " upwd ", "authtoken ", "passphrase-fd", "cli AUTH ", "variable set ", "config:set ", "env:set ",
     " env set ", "pypi-token", "vault write ", "service install ", "pass insert ", "pass add ",
+    "bw unlock",
 )  # fmt: skip
 """Every command line that `commands` knows contains one of these, or of the flags above."""
+
+NAMED_COMMAND_SIGNS = ("setapikey ", "etpassphrase ", "admin-password", "drush ", " AUTH ", "password= ")
+"""Further signs of `commands`, which count only if the text also has a name of a secret."""
 
 NAMED_PLACE_SIGNS = (
     "CRYPT(", "serPassword(", "pw_set(", "assword.create(", "hashpw(", "d_hash(", "_password(", "PASSWORD(", "2_hmac(",
@@ -319,12 +323,28 @@ def spaced(text: str) -> bytes:
 
 
 def is_spelled(words: list[bytes]) -> bool:
-    """Whether many consecutive words have one character each: `g h p _ X 4 …`, `['g', 'h', …`."""
-    return len(words) >= SHORTEST_TOKEN and _SPELLED in b" ".join([b"", *words, b""]).translate(_ONE_SIGN)
+    """Whether many consecutive words have one character each, or four of base32: `g h p _ X 4 …`, `JBSW Y3DP …`."""
+    if len(words) < FEWEST_FOURS:
+        return False
+    line = b" ".join([b"", *words, b""])
+    form = line.translate(_ONE_SIGN)
+    if _SPELLED in form:
+        return True
+    at = form.find(_FOURS)
+    while at >= 0:
+        group = line[at : at + len(_FOURS)].translate(None, b" ")
+        if not group.isalpha() and not group.translate(None, _BASE32):
+            return True
+        at = form.find(_FOURS, at + 5)
+    return False
 
 
+FEWEST_FOURS = 4
+"""Minimum number of groups of a seed in base32."""
 _SPELLED = b" a" * SHORTEST_TOKEN + b" "
+_FOURS = b" aaaa" * FEWEST_FOURS + b" "
 _ONE_SIGN = b"a" * 32 + b" " + b"a" * 223
+_BASE32 = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
 
 def _is_harmless(word: bytes, text: str) -> bool:

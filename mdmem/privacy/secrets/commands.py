@@ -23,7 +23,7 @@ WORD: the argument. PAIR: `user:secret`. PAIRS: `name=secret` in every later wor
 not read like a word. URL: `user/secret@host`. USER: `user/secret`. SAID: a command that prints it. ODD: the argument,
 if it mixes letters, digits and signs like a password. LAST: the last word of the command. THIRD: the third word after
 the flag that is not a flag. SURE, FINAL: as WORD and LAST, but any word counts. ONLY, END: any word that ends the line,
-one or two words after the flag.
+options aside, one or two words after the flag.
 
 A flag that is a plain word also occurs in prose, so only a value that does not read like a word counts, except for
 SURE, FINAL, ONLY, END, URL and PAIR."""
@@ -36,57 +36,67 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("-hp", WORD, GLUED, ("rar ",)),
     ("-p", WORD, BOTH, ("hydra ", "medusa ", "evil-winrm", "nxc ", "crackmapexec ", "netexec ", "cqlsh")),
     ("-p", WORD, BOTH, ("cypher-shell", "snowsql", "ncftpput", "ncftpget", "beeline", "sshpass", "mongo")),
-    ("-p", WORD, BOTH, ("cosign login", "oras login", "crane auth", "steghide ")),
+    ("-p", WORD, BOTH, ("cosign login", "oras login", "crane auth", "steghide ", "nerdctl login", "poetry publish")),
     ("-p", WORD, BOTH, ("docker login", "podman login", "registry login", "az login", "oc login", "cf login")),
     ("-p", WORD, BOTH, ("rdesktop", "twine upload", "psexec", "useradd", "usermod", "az sql", "dotnet nuget")),
     ("-p", WORD, BOTH, ("altool", "racadm", "mutool", "certutil", "smbmap", "influx setup", "rabbitmqadmin")),
-    ("-p", WORD, BOTH, ("skopeo login", "buildah login", "cb login", "couchbase-cli", "cbq -", "ncftp -")),
+    ("-p", WORD, BOTH, ("skopeo login", "buildah login", "cb login", "couchbase-cli", "cbq -", "ncftp -", "hdbsql")),
+    ("-p", WORD, BOTH, ("ibmcloud login", "bx login", "acr login", "expo login", "ilorest login", "users create")),
+    ("-p", WORD, BOTH, ("bloodhound-python", "enum4linux", "ldapdomaindump", "jmxterm", "add-user.sh", "check_mysql")),
+    ("-p", WORD, BOTH, ("yt-dlp", "youtube-dl", "veracrypt ", "hash-password", "doveadm pw", "elasticsearch-users")),
+    ("-p:", WORD, GLUED, ("winrs ",)),
     ("-P", WORD, BOTH, ("mosquitto_pub", "mosquitto_sub", "mssql-cli", "sqlcmd", "bcp ", "zip ", "unzip ", "ipmitool")),
-    ("-P", WORD, BOTH, ("ssh-keygen", "tsql ", "isql ", "security import")),
+    ("-P", WORD, BOTH, ("ssh-keygen", "tsql ", "isql ", "security import", "p4 -", "knife bootstrap")),
     ("-N", WORD, BOTH, ("ssh-keygen",)),
-    ("-a", WORD, BOTH, ("redis-cli",)),
-    ("-t", WORD, BOTH, ("codecov", "doctl auth", "doctl registry")),
+    ("-a --pass --auth", WORD, BOTH, ("redis-cli", "netlify deploy")),
+    ("--auth-token --data", WORD, BOTH, ("sentry-cli", "drone secret")),
+    ("-t", WORD, BOTH, ("codecov", "doctl auth", "doctl registry", "vercel ")),
     ("-w", WORD, BOTH, ("ldapsearch", "ldapadd", "ldapmodify", "ldapwhoami", "ldappasswd", "ldapdelete", "iwconfig")),
-    ("-w", WORD, BOTH, ("vsql ",)),
-    ("-upw -pw", WORD, APART, ("pdftotext", "pdftoppm", "pdfinfo", "plink ", "pscp ")),
+    ("-w", WORD, BOTH, ("vsql ", "dsconf ", "kadmin ")),
+    ("-upw -pw", WORD, APART, ("pdftotext", "pdftoppm", "pdfinfo", "plink ", "klink ", "pscp ")),
     ("-A -X", WORD, BOTH, ("snmpget", "snmpwalk")),
     ("-c", WORD, BOTH, ("snmpget", "snmpwalk", "snmpset", "snmpbulkwalk", "snmptrap")),
     ("-k", WORD, APART, ("openssl", "security set-key", "nuget push")),
-    ("-W", WORD, APART, ("pg_restore", "svn ")),
+    ("-W", WORD, APART, ("pg_restore", "svn ", "pk12util")),
     ("-pass", WORD, APART, ("7z ", "keytool", "smtp-cli")),
     ("-u", PAIR, BOTH, ("curl", "lftp", "open -u")),
-    ("-U", PAIR, BOTH, ("curl", "smbclient", "rpcclient", "net ads", "winexe")),
-    ("-a", PAIR, BOTH, ("http ", "https ")),
+    ("-U", PAIR, BOTH, ("curl", "smbclient", "rpcclient", "net ads", "net rpc", "winexe")),
+    ("-a -A -P", PAIR, BOTH, ("http ", "https ", "xh ", "ab -")),
     ("--user", PAIR, BOTH, ("curl", "etcdctl")),
     ("--proxy-user", PAIR, BOTH, ("curl",)),
     ("--oauth2-bearer", WORD, BOTH, ("curl",)),
-    ("--auth", PAIR, BOTH, ("http ", "https ", "aria2c")),
+    ("--auth --http-auth", PAIR, BOTH, ("http ", "https ", "aria2c", "streamlink")),
+    ("-n --auth -auth", PAIR, APART, ("transmission-remote", "jenkins-cli")),
     ("-b", LAST, APART, ("htpasswd", "mosquitto_passwd")),
-    ("-s", WORD, BOTH, ("ldappasswd",)),
-    ("upwd", LAST, APART, ("drush ",)),
+    ("-s", WORD, BOTH, ("ldappasswd", "slappasswd")),
+    ("-passwd", FINAL, APART, ("dscl ",)),
     ("add-authtoken authtoken", WORD, APART, ("ngrok ",)),
-    ("auth", LAST, APART, ("redis-cli auth",)),
+    ("auth", ONLY, APART, ("redis-cli", "6379> auth")),
+    ("auth", END, APART, ("redis-cli", "6379> auth", "cf auth")),
     ("set", PAIRS, APART, ("fly secrets", "flyctl secrets", "supabase secrets", "wrangler secret", "doppler secrets")),
     ("config:set", VALUES, APART, ("heroku config", "dokku config", "firebase functions")),
     ("--set", VALUES, APART, ("railway variables",)),
     ("set", LAST, APART, ("glab variable",)),
     ("add_user change_password", END, APART, ("rabbitmqctl",)),
+    ("upwd user:password user-password", END, APART, ("drush ",)),
     ("password", LAST, APART, ("mysqladmin",)),
     ("password", ONLY, APART, ("mysqladmin",)),
     ("activate-refresh-token", LAST, APART, ("gcloud auth",)),
     ("--value", WORD, BOTH, ("az keyvault secret", "ssm put-parameter", "secret:create")),
     ("put patch", PAIRS, APART, ("vault kv",)),
     ("write", VALUES, APART, ("vault write",)),
-    ("using", WORD, APART, ("db2 connect",)),
+    ("using", SURE, APART, ("db2 connect",)),
     ("::add-mask::", WORD, GLUED, ("::add-mask::",)),
     ("-p", WORD, APART, ("security unlock-keychain", "security create-keychain")),
     ("-w", WORD, APART, ("security add-",)),
-    ("login", LAST, APART, ("bw login",)),
+    ("login", END, APART, ("bw login", "ionic login")),
+    ("unlock setapikey mkpasswd", ONLY, APART, ("bw unlock", "nuget", "mkpasswd")),
+    ("walletpassphrase", SURE, APART, ("bitcoin-cli", "litecoin-cli")),
     ("set", LAST, APART, ("dotnet user-secrets", "mc alias set", "convex env")),
     ("set", END, APART, ("dotnet user-secrets",)),
     ("netlify", THIRD, APART, ("netlify env:set",)),
     ("install", LAST, APART, ("cloudflared service",)),
-    ("input_pw", WORD, APART, ("pdftk",)),
+    ("input_pw user_pw owner_pw", SURE, APART, ("pdftk",)),
     ("community", SURE, APART, ("snmp-server",)),
     ("2c", SURE, APART, ("snmp-server host",)),
     ("key", SURE, APART, ("isakmp key", "tacacs-server", "radius-server")),
@@ -97,12 +107,12 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("login", WORD, APART, ("wandb", "cargo", "vault", "pulumi")),
     ("auth", WORD, APART, ("snyk",)),
     ("auth", PAIR, APART, ("stats auth",)),
-    ("-storepass", WORD, APART, ("jarsigner", "keytool", "apksigner")),
+    ("-storepass -storepasswd", WORD, APART, ("jarsigner", "keytool", "apksigner", "x11vnc")),
     ("-keypass", WORD, APART, ("jarsigner", "keytool")),
-    ("-1 -6", WORD, APART, ("openssl passwd",)),
+    ("-1 -5 -6", WORD, APART, ("openssl passwd",)),
     ("token", WORD, APART, ("heroku auth", "fly auth")),
     ("pass", WORD, APART, ("rclone config",)),
-    ("obscure", ONLY, APART, ("rclone obscure",)),
+    ("obscure reset-admin-password", ONLY, APART, ("rclone obscure", "grafana")),
     ("-setairportnetwork", LAST, APART, ("networksetup",)),
     ("--plaintext", WORD, APART, ("rootpw", "hash-password")),
     ("config", THIRD, APART, ("pulumi config",)),
@@ -110,7 +120,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("password wifi-sec.psk", WORD, APART, ("nmcli",)),
     ("encrypt_string", WORD, APART, ("ansible-vault",)),
     ("set-initial-password", WORD, APART, ("neo4j-admin",)),
-    ("config", FINAL, APART, ("poetry config http-basic", "poetry config pypi-token")),
+    ("config", FINAL, APART, ("poetry config http-basic", "poetry config pypi-token", "composer config http-basic")),
     ("config", LAST, APART, ("composer config",)),
     ("wpa_passphrase", LAST, APART, ("wpa_passphrase",)),
     ("isql", THIRD, APART, ("isql ", "iusql ")),
@@ -119,19 +129,21 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("--body -b", WORD, BOTH, ("gh secret",)),
     ("<<<", WORD, APART, ("secret put", "secret set", "env add", "docker login", "chpasswd", "gh auth", "glab auth")),
     ("<<<", WORD, APART, ("sudo ", "pass insert", "vncpasswd", "cryptsetup ", "kinit ", "passphrase-fd", "su - ")),
-    ("<<<", WORD, APART, ("keepassxc-cli", "secret create", "secrets create", "secrets versions")),
+    ("<<<", WORD, APART, ("keepassxc-cli", "secret create", "secrets create", "secrets versions", "p4 login")),
+    ("<<<", WORD, APART, ("op signin", "lpass login", "adcli ", "realm join", "openconnect", "hdiutil", "pdbedit")),
+    ("<<<", WORD, APART, ("passwd --stdin", "smbpasswd", "saslpasswd2", "grub-mkpasswd")),
     ("<<<", ODD, APART, ("<<<",)),
     ("by", SURE, APART, ("identified ",)),
     ("convertto-securestring", SURE, APART, ("convertto-securestring",)),
     ("-string -asplaintext", WORD, APART, ("convertto-securestring",)),
     ("--encrypt", WORD, APART, ("qpdf ",)),
     ("--from-literal=", PAIR, GLUED, ("create secret",)),
-    ("auth", ONLY, APART, ("6379> auth",)),
-    ("auth", END, APART, ("6379> auth",)),
     (">", WORD, GLUED, ("acl setuser",)),
     ("pass:", WORD, GLUED, ("openssl",)),
     ("/p:", WORD, GLUED, ("xfreerdp",)),
     ("/pass:", WORD, GLUED, ("cmdkey",)),
+    ("/p", WORD, APART, ("signtool",)),
+    ("password=", WORD, APART, ("sc config", "sc create", "sc.exe config", "sc.exe create")),
     ("/rp", WORD, APART, ("schtasks",)),
     ("/user:", WORD, "around", ("net use",)),
     ("/add", WORD, "before", ("net user",)),
@@ -150,6 +162,7 @@ PIPED = (
     "sudo -s", "passwd --stdin", "--password-stdin", "--with-token", "secret put", "secret set", "secrets set",
     "secret create", "secrets create", "secrets versions add", "create secret", "kinit ", "passwd-on-stdin", "env add",
     "password=-", "passwd ", "chpasswd", "cryptsetup ", "--passphrase-fd", "smbpasswd", "pass insert", "pass add",
+    "passwd2 ", "keepassxc-cli", "argon2", "-stdinpass", "p4 login", "op signin", "realm join", "openconnect",
 )  # fmt: skip
 """Commands that read a secret from stdin, as written by `echo`; `chpasswd` reads `user:secret`."""
 
@@ -186,7 +199,9 @@ def find(text: str, low: str, words: frozenset[str] | None = None) -> Iterator[S
     if "|" in text and ("echo " in low or "printf " in low):
         yield from _piped(text, low, judged)
     if "assword" in text or "assphrase" in text:
-        yield from _sent(text)
+        from mdmem.privacy.secrets import dialogues
+
+        yield from dialogues.expected(text)
 
 
 def _commands_in(low: str, words: frozenset[str] | None) -> list[str]:
@@ -260,7 +275,8 @@ def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: Row
         from mdmem.privacy.secrets.literals import PROSE
 
         secret_at = number + (1 if holds == ONLY else 2)
-        ends = len(words) == secret_at + 1 or (len(words) > secret_at and _ends_command(text, words[secret_at][1]))
+        ends = len(words) > secret_at and _ends_command(text, words[secret_at][1])
+        ends = ends or (len(words) > secret_at and all(text[start] == "-" for start, _ in words[secret_at + 1 :]))
         if is_flag and ends and text[slice(*words[number + 1])].lower() not in PROSE:
             yield from _if_secret(text, *words[secret_at], SURE, flag)
     elif (is_flag or (cluster and word[-1] == flag[1])) and place != GLUED and number + 1 < len(words):
@@ -430,20 +446,3 @@ def _piped(text: str, low: str, judged: list[int]) -> Iterator[Span]:
                     for span in _if_secret(text, start, start + len(piece), holds, "-") if piece.strip("'\"") else ():
                         yield *span, "command-password"
                     start += len(piece) + 2
-
-
-def _sent(text: str) -> Iterator[Span]:
-    """Find the secret in `send "…\\r"`, the answer of an expect script to a password prompt."""
-    for at, start in secrets.occurrences(text, *_SENDS):
-        end = text.find(text[start - 1], start, start + _LONGEST_WORD)
-        typed = text[start:end] if end > 0 else ""
-        core = typed.removesuffix("\\n").removesuffix("\\r")
-        expected = text[max(0, at - _LONGEST_QUESTION) : at].rpartition("expect")[2]
-        is_prompt = "assword" in expected or "assphrase" in expected
-        is_line = len(core) < len(typed) or text.startswith("sendline", at)
-        if is_line and is_prompt and len(core) >= _SHORTEST_SENT and _is_given(core, plain=False):
-            yield start, start + len(core), "command-password"
-
-
-_SENDS = ('send "', "send '", 'send -- "', "send -- '", "sendline('", 'sendline("')
-_LONGEST_QUESTION, _SHORTEST_SENT = 160, 3

@@ -1,4 +1,4 @@
-"""Secrets in mail dialogues, network settings and encrypted vaults: `334 …`, `: PSK "…"`."""
+"""Secrets in dialogues of mail and `expect`, in network settings and encrypted vaults: `334 …`, `: PSK "…"`."""
 
 from __future__ import annotations
 
@@ -102,3 +102,20 @@ def _vaults(text: str) -> Iterator[Span]:
             at += len(line) + 1
         if first:
             yield first, end, "vault"
+
+
+def expected(text: str) -> Iterator[Span]:
+    """Find the secret in `send "…\\r"`, the answer of an expect script to a password prompt."""
+    for at, start in secrets.occurrences(text, *_SENDS):
+        end = text.find(text[start - 1], start, start + _LONGEST)
+        typed = text[start:end] if end > 0 else ""
+        core = typed.removesuffix("\\n").removesuffix("\\r")
+        expected = text[max(0, at - _LONGEST_QUESTION) : at].rpartition("expect")[2]
+        is_prompt = "assword" in expected or "assphrase" in expected
+        is_line = len(core) < len(typed) or text.startswith("sendline", at)
+        if is_line and is_prompt and len(core) >= _SHORTEST_SENT and not values.is_placeholder(core):
+            yield start, start + len(core), "command-password"
+
+
+_SENDS = ('send "', "send '", 'send -- "', "send -- '", "sendline('", 'sendline("')
+_LONGEST_QUESTION, _SHORTEST_SENT = 160, 3

@@ -276,6 +276,8 @@ def _is_assigned(name: Name, literal: Literal, in_line: bool, *, is_flag: bool =
         return False  # a path
     if name.word() in ("pass", "pw") and (_passes(literal) or value.startswith(("test_", "Test", "tests/"))):
         return False
+    if name.kind != "password" and values.is_color(value):
+        return False
     if name.is_plain_key and not _is_key(value):
         return False
     if (name.is_plain_key and not literal.quoted and not _CODE.isdisjoint(value)) or _is_format(text, literal):

@@ -307,6 +307,7 @@ def of_addresses(text: str) -> Iterator[Span]:
         if not 0 <= text.rfind(":", max(0, at - _LONGEST), at) < at - _SHORTEST_AT:
             continue
         word = (text[max(0, at - _LONGEST) : at].split() or [""])[-1]
+        word = word if "://" in word else word.rpartition("//")[2]
         user, colon, password = word.rpartition("=")[2].lstrip("\"'`([{<").partition(":")
         is_user = colon and user.isidentifier() and user.lower() not in _NO_USERS and text[at - 1] not in " \t\n"
         if not (is_user and _OF_PATHS.isdisjoint(password)) or values.is_placeholder(password):

@@ -78,6 +78,8 @@ def _hidden(value: Any, weight: int, kind: str, job: Job) -> Any:
             return _as_header(kind, value, job)
         if value.startswith(job.rules.marks()) or not values.is_secret(value, weight, quoted=True):
             return value
+        if kind != "password" and values.is_color(value):
+            return value
     elif isinstance(value, list):
         return [_hidden(item, weight, kind, job) for item in value]
     elif isinstance(value, dict):

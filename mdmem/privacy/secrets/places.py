@@ -198,7 +198,7 @@ def _userinfo(text: str, begin: int) -> tuple[int, int] | None:
     if "@" in host:
         if "@" in user:  # no password, but the user may be a token
             user = host.rpartition("@")[0]
-            return (begin, begin + len(user)) if len(user) >= _SHORTEST_USER and values.looks_random(user) else None
+            return (begin, begin + len(user)) if len(user) >= _SHORTEST_USER and _is_token(user) else None
         size = password.rfind("@")
         if password[:size] in _NO_PASSWORDS and values.is_unlike_words(user):
             return begin, begin + len(user)  # `https://token:@host`
@@ -208,6 +208,11 @@ def _userinfo(text: str, begin: int) -> tuple[int, int] | None:
         return None
     start = begin + len(user) + 1
     return (start, start + size) if size > 0 else None
+
+
+def _is_token(user: str) -> bool:
+    """Whether a user without a password is a token: people's names have digits only at their end."""
+    return values.looks_random(user) or (user.isalnum() and user[:1].isalpha() and "0a" in shape(user).lower())
 
 
 _SHORTEST_USER = 10

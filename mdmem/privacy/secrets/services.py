@@ -35,7 +35,9 @@ _ROLES = (
 )  # fmt: skip
 """Words that may follow the name of a service: `HUBSPOT_CLIENT_ID`, `sonarLogin`."""
 
-_SURE_ROLES = ("api", "clientid", "accessid", "apiid", "appid", "login", "secretid")
+_SURE_ROLES = (
+    "api", "clientid", "accessid", "apiid", "appid", "login", "secretid", "initialmanagement", "agentrecovery",
+)  # fmt: skip
 """Endings of names whose value is secret, for any service."""
 
 _REACH = 64

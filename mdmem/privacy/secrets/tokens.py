@@ -99,7 +99,7 @@ def find(text: str) -> Iterator[tuple[int, int, str]]:
     if secrets.is_spelled(spaced.split()):
         from mdmem.privacy.secrets import spelled
 
-        yield from spelled.find(spaced.decode("ascii"), find)
+        yield from spelled.find(text, spaced, find)
     if "/" in text or "+" in text:
         yield from _in_base64(text, signs.translate(_LETTERS_64))
     for row in ODD:

@@ -133,7 +133,14 @@ def is_placeholder(value: str) -> bool:
         return len(low) == 2 or (len(low) > 2 and last == "%")
     if first == "{":
         return last != "=" and not (last == "}" and any(map(looks_random, value.strip("{}").split())))
+    if first == ":":  # :py:data:`bytes`
+        return last == ":" and low.replace(":", "").isalpha()
     return (first == "<" and last == ">") or len(set(low)) == 1
+
+
+def is_color(value: str) -> bool:
+    """Whether a value is a color, as in the styles of editors, where a "token" has one: `#ABB2BF`."""
+    return value[:1] == "#" and len(value) in (7, 9) and not value[1:].strip(_HEX)
 
 
 def _is_path(low: str) -> bool:
@@ -298,6 +305,7 @@ def names_something(word: str) -> bool:
 
 
 _DIGITS = "0123456789"
+_HEX = f"{_DIGITS}abcdefABCDEF"
 _PARTS = frozenset(("field", "step", "page", "column", "input", "form", "case", "option", "test", "version", "phase"))
 _ALGORITHMS = (
     "argon2", "bcrypt", "pbkdf2", "scrypt", "sha1", "sha2", "sha3", "sha5", "md4", "md5", "ntlm", "base6", "base3",
