@@ -59,7 +59,7 @@ def ignores(config: Config, event: Event) -> str:
     return pending.SUBAGENT if event.subagent and not config.settings.capture.subagents else ""
 
 
-def handle(at: Capture, env: Mapping[str, str] | None = None) -> Outcome:
+def handle(at: Capture, env: Mapping[str, str] | None) -> Outcome:
     """Store an event that `ignores` has not ruled out; see `capture`."""
     env = os.environ if env is None else env
     if exclusions.is_off(at.config, at.session.key, env):

@@ -45,7 +45,7 @@ GRACE_SECONDS = 1.0
 
 
 def main(words: list[str], vault: str | None = None) -> NoReturn:
-    """Store the payload of `mdmem hook WORDS`. Never returns.
+    """Store the payload of `mdmem hook WORDS`. Never returns. Commands that version 0.1 registered start here.
 
     WORDS are the agent's name, `--report` (print a report for people and scripts) and `--plugin` (a plugin runs this
     hook: stay silent if the user's own registration hears of the event too). The process exits without the

@@ -375,7 +375,7 @@ def _takes_files(folder: str, *, make: bool = True) -> bool:
     return os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK)
 
 
-def _has_prompt(at: Capture, *, sure: bool = False) -> bool:
+def _has_prompt(at: Capture, *, sure: bool) -> bool:
     """Whether the vault shows that this turn's prompt was stored.
 
     Unless `sure`, a vault that cannot tell counts as yes: no folder or notes of the session, or a record without gaps.

@@ -289,7 +289,7 @@ class _Work:
                 return None
         git_index.catch_up(repo, lock_fd)
         commits = [
-            Commit(oid, draft.message.split("\n", 1)[0], trailer(draft.message, "Session"), len(planned_commit.files))
+            Commit(oid, draft.message.split("\n", 1)[0], _session_of(draft.message), len(planned_commit.files))
             for oid, draft, planned_commit in zip(oids, drafts, planned, strict=False)
         ]
         is_ours = writer.marked(repo) is None and git_index.stamp(repo.git_dir / "index") == own_stamp
@@ -341,11 +341,8 @@ def _draft(planned: PlannedCommit, rules: privacy.Rules) -> CommitDraft:
     )
 
 
-def trailer(text: str, name: str) -> str:
-    """Return the value of the trailer `Mdmem-<name>` in a commit message, "" when it has none."""
-    for line in reversed(text.rstrip("\n").split("\n")):
-        if not line:
-            return ""
-        if line.startswith(f"Mdmem-{name}: "):
-            return line.partition(": ")[2]
-    return ""
+def _session_of(message: str) -> str:
+    """Return the session in a commit message's trailers; "" when they name none."""
+    _, _, trailers = message.rstrip("\n").rpartition("\n\n")
+    named = (line for line in trailers.split("\n") if line.startswith("Mdmem-Session: "))
+    return next(named, "").partition(": ")[2]

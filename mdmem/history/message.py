@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import NamedTuple
 
 from mdmem import plural, timestamps
@@ -60,7 +59,7 @@ class CommitGroup(NamedTuple):
     edited: frozenset[str] = frozenset()
 
 
-def group(files: list[File], before: Mapping[str, bytes] = MappingProxyType({})) -> list[CommitGroup]:
+def group(files: list[File], before: Mapping[str, bytes]) -> list[CommitGroup]:
     """Group files by session, in order of time; a person's changes come last.
 
     Pages that changed only in their generated part join the last session, to save a commit of their own.

@@ -56,7 +56,7 @@ def max_bytes(config: Config) -> int:
 
 
 def choose(
-    config: Config, repo: Repository, changes: Collection[Change], seen: Targets, wanted: Collection[str] = ()
+    config: Config, repo: Repository, changes: Collection[Change], seen: Targets, wanted: Collection[str]
 ) -> tuple[list[Change], list[LeftOut]]:
     """Split changed files beside notes into those to commit and those to leave out.
 

@@ -100,7 +100,7 @@ def search(config: Config, words: str, at: str, *, limit: int = 10, project: str
     return hits
 
 
-def diff(config: Config, span: str = "", *, paths: tuple[str, ...] = ()) -> Iterator[bytes]:
+def diff(config: Config, span: str = "", *, paths: tuple[str, ...]) -> Iterator[bytes]:
     """Yield a difference as the lines of a patch, as git prints it.
 
     span: `A..B` between two moments, `A` from then to now, "" since the last commit. A and B are commits, dates or

@@ -298,7 +298,7 @@ def _after_purge(
 
 
 def _push(
-    config: Config, repo: Repository, remote: str, remote_branch: str, tips: tuple[str, str], *, replaces: bool = False
+    config: Config, repo: Repository, remote: str, remote_branch: str, tips: tuple[str, str], *, replaces: bool
 ) -> int | None:
     """Push our branch; return the number of commits, or None when another machine pushed first.
 

@@ -266,7 +266,7 @@ def _index_of_repetition(failed: str, later: list[str]) -> int:
     return next(iter(repeats or filter(is_of_the_same_kind, range(len(later)))), len(later))
 
 
-def _marks(at: Occasion, hit: SearchHit, changes: list[ExcerptHunk], file: str = "") -> Iterator[str]:
+def _marks(at: Occasion, hit: SearchHit, changes: list[ExcerptHunk], file: str) -> Iterator[str]:
     """Yield remarks on a turn. file: the one it is wanted for: only this one is compared with what is there now."""
     if hit.project and not at.is_of(hit.project):
         yield f"of another project: {hit.project}"

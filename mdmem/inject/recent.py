@@ -228,7 +228,7 @@ def sessions(
     *,
     without: Record,
     days: tuple[str, str] = ("", "9999"),
-    worked: Mapping[str, str] | None = None,
+    worked: Mapping[str, str] | None,
 ) -> Iterator[Visit]:
     """Yield the project's sessions, last worked on first, except those without notes and the one of `without`.
 

@@ -38,7 +38,7 @@ def private(
     strict: bool,
     keep_unclosed: bool,
     literal_code: bool,
-    begun: bool = False,
+    begun: bool,
 ) -> tuple[list[Section], set[str]]:
     """Return the private sections, outermost ones in order, and what the tags without a partner do (open or close).
 

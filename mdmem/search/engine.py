@@ -178,7 +178,7 @@ def _topic(words: str) -> str:
     return question.topic
 
 
-def batch(config: Config, queries: Iterable[tuple[str, str]], *, limit: int = 10) -> Iterator[tuple[str, list[str]]]:
+def batch(config: Config, queries: Iterable[tuple[str, str]], *, limit: int) -> Iterator[tuple[str, list[str]]]:
     """Yield the results of many questions, each a name and plain words, as the name and paths of notes.
 
     The index is updated once, before the first.
@@ -302,7 +302,7 @@ def guessed(view: View, config: Config, guess: str) -> list[Unit]:
     return [Unit(tuple((term, share * weight) for term, share in unit.terms)) for unit in units]
 
 
-def prior(view: View, now: datetime | None = None) -> Callable[[int], float]:
+def prior(view: View, now: datetime | None) -> Callable[[int], float]:
     """Return the function for a note's bonus, whatever the question: pinned, edited or reviewed, and recent notes."""
     created, flags = view.numbers_of("created"), view.numbers("flags")
     today = now.timestamp() if now is not None else time.time()

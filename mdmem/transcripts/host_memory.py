@@ -30,7 +30,7 @@ _MAX_STATE_BYTES = 4 * 1024 * 1024
 _OF_PROJECT = tuple(dict.fromkeys(path for row in ROWS for path in row.instructions))
 
 
-def follow(config: Config, env: Mapping[str, str], cwd: str = "") -> int:
+def follow(config: Config, env: Mapping[str, str], cwd: str) -> int:
     """Import what has changed since the last run; return how many notes are new, changed or superseded.
 
     cwd: the folder of a session; the instruction files of its project are followed from now on.

@@ -72,7 +72,7 @@ def rows(surveys: Iterable[Survey]) -> list[SurveyRow]:
 
 
 def choose(
-    surveys: Iterable[Survey], name: str = "", span: tuple[float, float] = (0.0, 0.0), limit: int = 0
+    surveys: Iterable[Survey], name: str, span: tuple[float, float] = (0.0, 0.0), limit: int = 0
 ) -> list[Survey]:
     """Return whole sessions, sorted by their last event.
 

@@ -31,17 +31,17 @@ _TEXT = """
 _COUNTS = re.compile(r"\d+ notes of one session, packed by `mdmem archive`\..*")
 
 
-def sessions(root: str, year: str, project: str = "") -> list[str]:
+def sessions(root: str, year: str, project: str) -> list[str]:
     """Return the folders of a year's unpacked sessions, vault-relative; project: only this journal folder."""
     folders = layout.sessions(root, project)
     return sorted(folder for folder in folders if layout.archive_of(folder) and layout.day_of(folder)[:4] == year)
 
 
-def packed_sessions(root: str, year: str = "", project: str = "") -> Iterator[str]:
-    """Yield the folders of packed sessions, vault-relative. year: only those of this one."""
+def packed_sessions(root: str, year: str, project: str) -> Iterator[str]:
+    """Yield the folders of a year's packed sessions, vault-relative; project: only this journal folder."""
     for path in sorted(layout.archives(root, project)):
         folder = disk.archived_folder(root, path)
-        if folder and year in ("", layout.day_of(folder)[:4]):
+        if folder and layout.day_of(folder)[:4] == year:
             yield folder
 
 

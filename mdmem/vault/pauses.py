@@ -114,7 +114,7 @@ def times(config: Config, session_key: str) -> list[tuple[float, float]]:
     return spans
 
 
-def remember_pause(config: Config, begin: float, end: float, session_key: str = "all") -> None:
+def remember_pause(config: Config, begin: float, end: float, session_key: str) -> None:
     """Record a past pause, so that an import leaves out that time."""
     path = os.path.join(config.state_dir, "pauses")
     files.append(path, f"{begin:.0f} {end:.0f} {session_key}\n".encode())

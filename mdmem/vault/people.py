@@ -185,7 +185,7 @@ def _said_in(rules: privacy.Rules, data: bytes | None) -> tuple[str, ...]:
     return privacy.clean(text, rules=rules).spans if privacy.may_hold_private([text], rules) else ()
 
 
-def _cleaned_name(rules: privacy.Rules, name: str, private_texts: tuple[str, ...] = ()) -> str:
+def _cleaned_name(rules: privacy.Rules, name: str, private_texts: tuple[str, ...]) -> str:
     storable = name.encode("utf-8", "replace").decode()  # a name that is not UTF-8 stays as it is
     cleaned = str(privacy.clean(storable, rules=rules, said=private_texts).value)
     return name if cleaned == storable else cleaned or rules.marker or "-"

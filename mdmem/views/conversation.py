@@ -176,7 +176,7 @@ def only(terms: list[str], name: str) -> str:
 
 
 def latest(
-    view: View, project: str = "", *, hidden: Set[int] = frozenset(), seen: Callable[[int], bool] | None = None
+    view: View, project: str, *, hidden: Set[int] = frozenset(), seen: Callable[[int], bool] | None = None
 ) -> str:
     """Return the term of the newest note's session; "" when there is none.
 

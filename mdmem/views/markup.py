@@ -59,7 +59,7 @@ def split(href: str) -> SplitResult:
         return urlsplit("")
 
 
-def html(text: str, links: NoteLinks, *, level: int = 3, most: int = 128 * 1024) -> str:
+def html(text: str, links: NoteLinks, *, level: int, most: int) -> str:
     """Return a text as HTML that is safe to put into a page. level: of its headings. most: maximum characters."""
     rendered: str = _PARSER.render(journal.unmarked(text[:most]), {"links": links, "level": level})
     notice = '<p class="cut">The rest of this text is only in the file.</p>' if len(text) > most else ""

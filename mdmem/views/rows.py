@@ -117,7 +117,7 @@ def matching_notes(view: View, root: str, query: Query, *, pages: bool = False) 
     return (set(view.all) if matching is None else matching) - view.of_kinds(excluded_kinds)
 
 
-def newest(view: View, root: str, query: Query, *, limit: int | None, oldest: bool = False) -> tuple[list[int], int]:
+def newest(view: View, root: str, query: Query, *, limit: int | None, oldest: bool) -> tuple[list[int], int]:
     """Return the newest notes that match a query, at most `limit`, and the number of matches.
 
     oldest: return the oldest instead. The cost depends on `limit`, not on the size of the vault.

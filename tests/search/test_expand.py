@@ -304,11 +304,13 @@ def test_a_wholly_private_query_is_not_sent(vault: Path, bin_folder: Path) -> No
     assert not (bin_folder / "seen.json").exists()
 
 
-def test_a_program_that_mdmem_started_asks_no_model(vault: Path, bin_folder: Path) -> None:
+def test_a_program_that_mdmem_started_asks_no_model(
+    vault: Path, bin_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stand_in(bin_folder, ANSWER)
+    monkeypatch.setenv("MDMEM_CHILD", "1")
 
-    env = {**os.environ, "MDMEM_CHILD": "1"}
-    assert hyde.guess(settings(vault), "the date parser", caller="search", env=env) == ""
+    assert hyde.guess(settings(vault), "the date parser", caller="search") == ""
 
 
 # -- providers with a key --------------------------------------------------------------------------

@@ -23,7 +23,7 @@ _REFUSERS = ("gemini",)
 """Agents that reject the prompt if a hook's program is missing; others only show an error."""
 
 
-def words(verb: str, agent: str, vault: str | None = None) -> list[str]:
+def words(verb: str, agent: str, vault: str | None) -> list[str]:
     """Return the program and arguments for `hook`, `inject`, `status` or `commit`."""
     return [*launcher.words(), verb, agent, *(["--vault", vault] if vault else [])]
 

@@ -131,7 +131,7 @@ def words() -> list[str]:
     return [windows.windowless(sys.executable), "-I", "-S", "-B", path()]
 
 
-def interpreter(registered: str = "") -> str:
+def interpreter(registered: str) -> str:
     """Return the path of this interpreter; if `registered` is another name of it, such as `python3`, that one.
 
     Interpreters of two virtual environments are not the same, though both may be links to the same file.

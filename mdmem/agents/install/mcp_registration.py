@@ -82,7 +82,7 @@ def status(client: str, scope: str = "user") -> Status:
     return row._replace(state="registered" if text == file.text else "outdated", vault=named_vault or "")
 
 
-def entry(vault: str | None = None, registered: str = "") -> dict[str, Any]:
+def entry(vault: str | None, registered: str) -> dict[str, Any]:
     """Return the command that starts the server: this interpreter, by absolute path.
 
     registered: a name to keep for this interpreter, if it is one.

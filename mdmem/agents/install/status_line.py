@@ -20,7 +20,7 @@ def of(names: list[str]) -> list[str]:
     return [AGENT]
 
 
-def register(agent: str, scope: str = "user", *, vault: str | None = None, dry_run: bool = False) -> SettingsChange:
+def register(agent: str, scope: str, *, vault: str | None, dry_run: bool) -> SettingsChange:
     """Register mdmem's status line with the agent.
 
     Raises ConfigError when the user has another status line, or the settings cannot be parsed.
@@ -46,7 +46,7 @@ def register(agent: str, scope: str = "user", *, vault: str | None = None, dry_r
     return put(change, file, text, keep_first=True, dry_run=dry_run)
 
 
-def unregister(agent: str, scope: str = "user") -> bool:
+def unregister(agent: str, scope: str) -> bool:
     """Remove mdmem's status line from the agent's settings; return whether it was there.
 
     Raises ConfigError when the settings cannot be parsed or written.

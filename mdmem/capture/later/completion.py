@@ -32,7 +32,7 @@ def _is_outdated(meta: dict[str, Any], later: note.Note) -> bool:
     return failed or (meta.get("status") in OPEN and later.meta.get("status") not in OPEN)
 
 
-def complete(folder: disk.Folder, name: str, later: note.Note, *, durable: bool = True) -> note.Note | None:
+def complete(folder: disk.Folder, name: str, later: note.Note, *, durable: bool) -> note.Note | None:
     """Update a note with what a later source knows of its event; return the new note, or None if it was left alone.
 
     Raises:
@@ -55,7 +55,7 @@ def complete(folder: disk.Folder, name: str, later: note.Note, *, durable: bool 
     return put(folder, name, data, note.Note(meta, "", body), durable=durable)
 
 
-def renew(folder: disk.Folder, name: str, later: note.Note, *, durable: bool = True) -> None:
+def renew(folder: disk.Folder, name: str, later: note.Note, *, durable: bool) -> None:
     """Replace an earlier state by a later one, unless a person has changed or deleted the note.
 
     Open items of the earlier list that the new one no longer has are kept as dropped, `- [-]`.

@@ -124,9 +124,7 @@ def _nothing(settings: Config) -> str:
     return NOTHING
 
 
-def print_remarks(
-    result: SearchResult | WarmAnswer, nothing: str = NOTHING, *, offset: int = 0, skips: bool = False
-) -> None:
+def print_remarks(result: SearchResult | WarmAnswer, nothing: str, *, offset: int = 0, skips: bool = False) -> None:
     """Print hints, a suggested spelling and the number of hits on stderr."""
     for hint in result.hints:
         print(f"hint: {hint}", file=sys.stderr, flush=True)

@@ -45,9 +45,9 @@ def rewritten(
     *,
     texts: Rules,
     messages: Rules,
-    drop: tuple[str, ...] = (),
-    rename: Mapping[str, str] | None = None,
-    keep_named: bool = False,
+    drop: tuple[str, ...],
+    rename: Mapping[str, str] | None,
+    keep_named: bool,
 ) -> Iterator[Rewritten]:
     """Rewrite all commits of all branches and tags in a copy, which is removed at the end.
 

@@ -20,7 +20,7 @@ AT_ONCE = 1_000
 """Number of files read from git at a time."""
 
 
-def fill(repo: Repository, report: CountCallback = lambda *_: None) -> None:
+def fill(repo: Repository, report: CountCallback) -> None:
     """Write the files of a clone, also of an interrupted one: it has no index yet."""
     head = "" if (repo.git_dir / "index").exists() else writer.tip(repo, "HEAD")
     if not head or writer.marked(repo) is not None:

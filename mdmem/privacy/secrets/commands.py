@@ -185,7 +185,7 @@ _LONGEST_WORD = 256
 _LONGEST_COMMAND = 2048
 
 
-def find(text: str, low: str, words: frozenset[str] | None = None) -> Iterator[Span]:
+def find(text: str, low: str, words: frozenset[str] | None) -> Iterator[Span]:
     """Find the secrets in command lines, in ascending order for each command.
 
     words: the words of a long text, from `secrets.words`.

@@ -53,25 +53,25 @@ def ask(
     config: Config,
     question: Question,
     *,
-    env: Mapping[str, str] | None = None,
     each: float,
-    seconds: float | None = None,
+    seconds: float | None,
 ) -> ModelAnswer:
     """Ask the providers until one answers.
 
     each: deadline of one provider. seconds: time limit for all; each gets an equal share of the remaining time.
     """
-    env = os.environ if env is None else env
-    if not question.text.strip() or env.get("MDMEM_CHILD"):
+    if not question.text.strip() or os.environ.get("MDMEM_CHILD"):
         return ModelAnswer("")
     end = None if seconds is None else time.monotonic() + seconds
-    names = chosen(config, env)
+    names = chosen(config, os.environ)
     for place, name in enumerate(names):
         seconds_left = each if end is None else min(each, (end - time.monotonic()) / (len(names) - place))
         if seconds_left <= MIN_SECONDS:
             continue
         model = _model(config, name, is_first=place == 0)
-        request = Request(config, env, model, question.text, seconds_left, {}, question.task, question.max_tokens)
+        request = Request(
+            config, os.environ, model, question.text, seconds_left, {}, question.task, question.max_tokens
+        )
         answer = _ask_one(name, question.caller, PROVIDERS[name], request)
         if answer:
             return ModelAnswer(answer, name, model)
@@ -101,9 +101,9 @@ def chosen(config: Config, env: Mapping[str, str]) -> list[str]:
     return [wanted] if wanted else [name for name in PROVIDERS if PROVIDERS[name].is_there(config, env)]
 
 
-def why_none(config: Config, env: Mapping[str, str] | None = None) -> str:
+def why_none(config: Config) -> str:
     """Return the sentence for the user that says why no model answered, and what to do."""
-    if chosen(config, os.environ if env is None else env):
+    if chosen(config, os.environ):
         return "None answered: `mdmem stats --model` lists the calls."
     return "None is set up: `mdmem help cost` says how."
 

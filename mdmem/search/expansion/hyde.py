@@ -12,8 +12,6 @@ from mdmem.search.expansion import calls
 from mdmem.search.gate import Gate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from mdmem.config import Config
 
 MAX_QUERY_CHARS = 3_000
@@ -26,9 +24,7 @@ TASK = (
 )
 
 
-def guess(
-    config: Config, query: str, *, caller: str, env: Mapping[str, str] | None = None, seconds: float | None = None
-) -> str:
+def guess(config: Config, query: str, *, caller: str, seconds: float | None = None) -> str:
     """Return a model's guess at the note that `query` looks for; "" if there is none.
 
     caller: who asks, for the ledger: `search`, or `explicit` or `turn` for the kind of injection.
@@ -37,4 +33,4 @@ def guess(
     """
     text = Gate(config).prompt(query)[:MAX_QUERY_CHARS]
     question = calls.Question(TASK, text, caller, MAX_TOKENS)
-    return calls.ask(config, question, env=env, each=config.settings.expand.deadline_seconds, seconds=seconds).text
+    return calls.ask(config, question, each=config.settings.expand.deadline_seconds, seconds=seconds).text

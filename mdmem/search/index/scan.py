@@ -318,7 +318,7 @@ class Comparison:
         self.is_complete = True
 
     def _differing(self, view: View) -> Iterator[tuple[WalkedFile, bool]]:
-        stamp = _stamps(view, 0, view.size)
+        times, sizes, inodes = view.numbers("mtime_ns"), view.numbers("size"), view.numbers("inode")
         within = None
         known: dict[str, int] = {}
         for entry in self._entries:
@@ -331,7 +331,7 @@ class Comparison:
                 yield entry, False
                 continue
             self._met[note] = 1
-            if stamp(note) != (entry.mtime_ns, entry.size, entry.inode):
+            if (times[note], sizes[note], inodes[note]) != (entry.mtime_ns, entry.size, entry.inode):
                 yield entry, True
 
     def gone(self) -> Iterator[str]:
@@ -340,15 +340,6 @@ class Comparison:
             view, self._view = View(self._view.leaves, self._view.files), None
             missing = (note for note, met in enumerate(self._met) if not (met or note in view.deleted))
             yield from self._shut.without(map(view.path, missing))
-
-
-def _stamps(view: View, first: int, last: int) -> Callable[[int], tuple[int, int, int]]:
-    """Return a function for the stamps of notes from `first` to `last`, exclusive, of which many are needed."""
-    if last - first < view.size // 2:
-        few = view.stamps(first, last)
-        return lambda note: few[note - first]
-    times, sizes, inodes = view.numbers("mtime_ns"), view.numbers("size"), view.numbers("inode")
-    return lambda note: (times[note], sizes[note], inodes[note])
 
 
 def _indexed_notes(view: View, seen: Seen) -> dict[str, int]:

@@ -16,7 +16,7 @@ MANY_NOTES, MANY_PATHS = 10_000, 256
 """Checking every file of a vault with more notes, or more changed files, is left to another process."""
 
 
-def takes_memory(config: Config, files: int | None = None) -> bool:
+def takes_memory(config: Config, files: int | None) -> bool:
     """Whether another process should do an update, to save memory. files: number of changed files (None: unknown)."""
     if files is not None and files <= MANY_PATHS:
         return False

@@ -68,7 +68,7 @@ def of_note(body: str, words: Iterable[str]) -> list[str]:
     return _bounded(chain(_numbers(text), _commits(text), _packages(text, installed), _symbols(text, words)))
 
 
-def of_output(body: str, words: Iterable[str], command: str = "") -> list[str]:
+def of_output(body: str, words: Iterable[str], command: str) -> list[str]:
     """Return the entities of a tool run; from its output, only marked ones. command: the command line."""
     text = body[:MAX_CHARS]
     installed = re.findall(_INSTALL, command)

@@ -118,10 +118,10 @@ def update(
     scope: Scope,
     memory_id: str,
     *,
-    content: str | None = None,
-    title: str | None = None,
-    tags: Sequence[str] | None = None,
-    numbers: Mapping[str, Any] | None = None,
+    content: str | None,
+    title: str | None,
+    tags: Sequence[str] | None,
+    numbers: Mapping[str, Any] | None,
     now: float,
 ) -> Memory:
     """Change a memory; None leaves a value as it is. The old version is committed first, to keep it in history.
@@ -198,7 +198,7 @@ def _unknown(memory_id: str) -> NotFoundError:
     return NotFoundError(f"There is no memory {memory_id!r:.60} here. Search for it to get its id.")
 
 
-def load(config: Config, scope: Scope, *, deleted: str = "exclude", tags: Sequence[str] = ()) -> list[Memory]:
+def load(config: Config, scope: Scope, *, deleted: str, tags: Sequence[str] = ()) -> list[Memory]:
     """Return the memories of a scope that its accessor may see, newest first, at most `MAX_MEMORIES`.
 
     tags: a memory must have all of these too.

@@ -89,7 +89,7 @@ class DigestNotes(NamedTuple):
         }
 
 
-def collect(config: Config, query: Query, project: str = "", session: str = "") -> DigestNotes:
+def collect(config: Config, query: Query, project: str, session: str = "") -> DigestNotes:
     """Return what happened in the span of a query. session: only this one."""
     first = query.since or 0.0
     last = query.until if query.until is not None else datetime.now().astimezone().timestamp()

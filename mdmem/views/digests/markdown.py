@@ -152,8 +152,8 @@ _ROOMS = (600, 300, 150, 80)
 _MAX_DECIDED = 20
 
 
-def for_agent(config: Config, conversation: Conversation, facts: DigestNotes, chars: int = MAX_CHARS) -> str:
-    """Return a session in at most `chars` characters; the earliest lines are left out if it does not fit.
+def for_agent(config: Config, conversation: Conversation, facts: DigestNotes) -> str:
+    """Return a session in at most `MAX_CHARS` characters; the earliest lines are left out if it does not fit.
 
     facts: the session's digest.
     """
@@ -163,16 +163,16 @@ def for_agent(config: Config, conversation: Conversation, facts: DigestNotes, ch
         " ".join(filter(None, (project, conversation.fact("agent"), conversation.fact("created")[:10]))),
     ]
     tail = [*_facts(facts), *_kept_decisions(config, project)]
-    tail = tail[: _count_fitting(tail, chars // 3)]
+    tail = tail[: _count_fitting(tail, MAX_CHARS // 3)]
     size = len("\n".join([*head, *tail])) + 60
     spoken: list[str] = []
     for room in _ROOMS:
         spoken = list(_spoken_lines(config, conversation, room))
-        if len("\n".join(spoken)) + size <= chars:
+        if len("\n".join(spoken)) + size <= MAX_CHARS:
             break
-    fitting = _count_fitting(spoken[::-1], chars - size)
+    fitting = _count_fitting(spoken[::-1], MAX_CHARS - size)
     omitted = [f"({len(spoken) - fitting} earlier lines are left out)"] if fitting < len(spoken) else []
-    return "\n".join([*head, "", "## Said", *omitted, *spoken[len(spoken) - fitting :], *tail])[:chars] + "\n"
+    return "\n".join([*head, "", "## Said", *omitted, *spoken[len(spoken) - fitting :], *tail])[:MAX_CHARS] + "\n"
 
 
 def _count_fitting(lines: list[str], chars: int) -> int:

@@ -7,7 +7,7 @@ note, no excluded project, no internal memory. The digest is complete without th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
@@ -51,7 +51,7 @@ class DigestProse(NamedTuple):
     problem: str = ""
 
 
-def write(config: Config, digest: DigestNotes, *, env: Mapping[str, str] | None = None, now: float) -> DigestProse:
+def write(config: Config, digest: DigestNotes, *, now: float) -> DigestProse:
     """Have a model sum up a digest. now: seconds since the epoch, for the budget of the day (UTC)."""
     sent_facts = facts(config, digest)
     if not sent_facts:
@@ -61,11 +61,9 @@ def write(config: Config, digest: DigestNotes, *, env: Mapping[str, str] | None 
     if len(TASK) + len(sent_facts) + MAX_GUESS_CHARS > unspent:
         budget = f"Today's budget for digests has {max(unspent, 0):,} of {allowed:,} characters left"
         return DigestProse("", problem=f"{budget} (`learn.prose_chars`).")
-    answer = calls.ask(
-        config, calls.Question(TASK, sent_facts, CALLER, _MAX_TOKENS), env=env, each=SECONDS, seconds=SECONDS
-    )
+    answer = calls.ask(config, calls.Question(TASK, sent_facts, CALLER, _MAX_TOKENS), each=SECONDS, seconds=SECONDS)
     if not answer.text:
-        return DigestProse("", problem=calls.why_none(config, env))
+        return DigestProse("", problem=calls.why_none(config))
     return DigestProse(
         _as_markdown(config, answer.text, citations.marks(sent_facts)), f"{answer.provider} {answer.model}"
     )
