@@ -151,6 +151,15 @@ def first_text(payload: Mapping[str, Any], *keys: str) -> str:
     return ""
 
 
+def command_line(tool_input: Any, *keys: str) -> str:
+    """Return the first command, or list of a command's words, among the fields `keys` of a tool's input, or ""."""
+    for value in map(mapping(tool_input).get, keys):
+        line = " ".join([word for word in value if isinstance(word, str)]) if isinstance(value, list) else text(value)
+        if line:
+            return line
+    return ""
+
+
 def texts(payload: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, str]:
     """Pick the fields that are non-empty strings. names: their key -> ours."""
     return {ours: payload[key] for key, ours in names.items() if text(payload.get(key))}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem import privacy
-from mdmem.agents import aliases, goes_on
+from mdmem.agents import aliases, command_line, goes_on
 from mdmem.capture.pending import OWN_LOOKUP, Capture, Outcome, PendingNote
 from mdmem.capture.store import store
 from mdmem.capture.tools import limits, table
@@ -76,11 +76,7 @@ def _learn_of(files_read: dict[str, list[str]], at: Capture) -> None:
 
 def _passes_on(tool_input: Any) -> bool:
     """Whether a command writes what it reads to another file: `grep … plan.md > out.txt`, `cp plan.md b.md`."""
-    command = tool_input.get("command", tool_input.get("cmd")) if isinstance(tool_input, dict) else None
-    if isinstance(command, list):
-        command = " ".join([word for word in command if isinstance(word, str)])
-    if not isinstance(command, str):
-        return False
+    command = command_line(tool_input, "command", "cmd")
     for redirection in ("2>", ">/dev/null", "> /dev/null"):
         command = command.replace(redirection, "")
     return ">" in command or not _WRITING.isdisjoint(command.split())
@@ -164,11 +160,8 @@ def _add_commit(at: Capture, meta: dict[str, Any]) -> None:
 
 def _is_lookup(event: Event) -> bool:
     """Whether a shell command only reads mdmem's memory; if it does more, drop mdmem's output from the event."""
-    tool_input = event.tool_input
-    command = tool_input.get("command", tool_input.get("cmd")) if isinstance(tool_input, dict) else None
-    if isinstance(command, list):
-        command = " ".join([word for word in command if isinstance(word, str)])
-    if not isinstance(command, str) or "mdmem" not in command:
+    command = command_line(event.tool_input, "command", "cmd")
+    if "mdmem" not in command:
         return False
     from mdmem.capture.tools import lookups
 

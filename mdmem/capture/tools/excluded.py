@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem.agents import goes_on
+from mdmem.agents import command_line, goes_on
 from mdmem.capture.tools import shown_files
 from mdmem.hashing import short
 from mdmem.vault import exclusions
@@ -48,7 +48,7 @@ def is_about(at: Capture, tool_input: Any, files: Iterable[str]) -> bool:
 
     tool_input: the run's. files: the files that its note would name.
     """
-    command = _command(tool_input)
+    command = command_line(tool_input, *_COMMAND_KEYS)[:_LONGEST_COMMAND]
     words = shown_files.words_of(command)[:_MOST_WORDS] if command else []
     folders = [at.event.cwd, *shown_files.folders_of(at.event.cwd, words)]
     root = at.project.worktree
@@ -112,17 +112,6 @@ def _texts(value: Any, depth: int, key: str = "") -> Iterator[str]:
 
 def _mark(name: str) -> str:
     return short(name, _MARK_CHARS)
-
-
-def _command(tool_input: Any) -> str:
-    """Return the shell command in a run's input, or ""."""
-    for key in _COMMAND_KEYS if isinstance(tool_input, dict) else ():
-        value = tool_input.get(key)
-        if isinstance(value, list):
-            value = " ".join([word for word in value if isinstance(word, str)])
-        if value and isinstance(value, str):
-            return value[:_LONGEST_COMMAND]
-    return ""
 
 
 def _strings(value: Any, depth: int) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from itertools import chain
 
+from mdmem.agents import command_line
 from mdmem.privacy.text import storable
 
 TYPE_CHECKING = False
@@ -41,10 +42,7 @@ def of(
 
     name, tool_input: the tool and its input under Claude Code's names.
     """
-    command = tool_input.get("command", tool_input.get("chars"))  # what Codex types into a shell that runs
-    if isinstance(command, list):
-        command = " ".join([word for word in command if isinstance(word, str)])
-    command = storable(command) if isinstance(command, str) else ""
+    command = storable(command_line(tool_input, "command", "chars"))  # `chars`: what Codex types into a running shell
     root = _root(event.cwd) if "git " in command else ""
     if root:
         for call in _SHOWS_ROOT:
