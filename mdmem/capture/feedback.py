@@ -77,7 +77,7 @@ def _trouble(config: Config, event: Event, outcome: Outcome) -> list[str]:
 
 
 def forget(config: Config, session_key: str) -> None:
-    """Forget that a session was told of queued and lost notes: its notes are written, and a later failure is news."""
+    """Forget that a session was told about queued and lost notes: they are written, and a later failure is new."""
     for place in _places(config):
         for what in ("waits", "lost"):
             files.remove(os.path.join(place, f"{session_key}.{what}"))

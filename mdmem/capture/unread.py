@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from mdmem import agents
-from mdmem.agents import payload
 from mdmem.capture import pending
 from mdmem.hashing import short
 from mdmem.vault import exclusions, journal
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from mdmem.capture.pending import Outcome
     from mdmem.config import Config
 
-ERRORS = (payload.NoPayloadError, payload.PayloadTooLongError)
-"""Why a payload cannot be read."""
 
 _LOOKED_AT_BYTES = 256 * 1024
 """The size of the payload's beginning and of its end that are searched for the event's name and session."""
@@ -33,7 +30,7 @@ _FIELD = re.compile(
 
 
 def event(agent: Agent, data: bytes, env: Mapping[str, str]) -> Event:
-    """Return what can be told of an event: its name ("unknown" if not even that), session, sub-agent and folder."""
+    """Return what can be read of an event: its name ("unknown" if not even that), session, sub-agent and folder."""
     ends = data[:_LOOKED_AT_BYTES] + b"\n" + data[max(len(data) - _LOOKED_AT_BYTES, _LOOKED_AT_BYTES) :]
     fields: dict[str, str] = {}
     for key, value in _FIELD.findall(ends):  # the first one counts: the agent's own come before those of a tool

@@ -45,7 +45,7 @@ def plan(
     """Return the notes to delete: those with these ids, paths or sessions (with all their notes); without names, all.
 
     A session's page on which a person has written goes only by its own name (see `worded_pages`).
-    span: when notes were created, from and before, ISO 8601 in UTC; "" for no bound. project: only this one's.
+    span: when notes were created, from and before, ISO 8601 in UTC; "" for no bound. project: only its notes.
     matching: only notes that contain these words, ignoring case and line breaks.
 
     Raises NotFoundError when a name matches nothing.

@@ -205,7 +205,7 @@ def _session_of(file: File, before: Mapping[str, bytes]) -> str:
 
 
 def _is_recaptured(file: File, before: Mapping[str, bytes]) -> bool:
-    """Whether mdmem has stored a note anew, as with a sub-agent's late answer: it has a new digest, which it matches.
+    """Whether mdmem has stored a note again, as with a sub-agent's late answer: it has a new digest, which it matches.
 
     A person's edit leaves the digest as it was.
     """

@@ -44,7 +44,7 @@ _OUTCOME_CHARS = 240, 400
 """Minimum and maximum length of how a session ended."""
 
 _LATEST, _OLDER_CHARS = 2, 300
-"""Number of sessions that are shown with all that is told of them, and the length for the others."""
+"""Number of sessions that are shown in full, and the length for the others."""
 
 Parts = tuple[str, ...]
 

@@ -53,7 +53,7 @@ class Proposal(NamedTuple):
 def waiting(config: Config, project: str = "", *, now: float) -> list[Proposal]:
     """Return the open proposals, those of agents first; each kind newest first.
 
-    project: only this one's, or no project's; "": all. now: seconds since the epoch.
+    project: only those of this project or of none; "": all. now: seconds since the epoch.
     """
     return freshness.ask(config, lambda view: in_view(config, view, project, now=now))
 

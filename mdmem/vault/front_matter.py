@@ -213,7 +213,7 @@ _TAGGED_PRIVATE = r"""(?im)^["']?tags?["']?\s*:[^:]*?(?<![\w-])private(?![\w-]|[
 
 _MAX_LINES, _MAX_LINE_CHARS = 1024, 160
 _known_lines: dict[str, tuple[str, Any]] = {}
-"""Cache of parsed lines, as key and value: notes of a session share most of theirs."""
+"""Cache of parsed lines, as key and value: notes of a session have most lines in common."""
 
 
 def _read_plain(header: str) -> dict[str, Any] | None:

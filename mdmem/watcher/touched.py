@@ -2,7 +2,7 @@
 
 It answers only what is certain: the event of a file made in the vault's `.git` must arrive first, and with it all
 earlier events. Writes through a memory map or another hard link give no event; sweeps of the vault notice them by the
-ctimes of all files. Where ctimes do not help, and after an overflow, tracking starts anew.
+ctimes of all files. Where ctimes do not help, and after an overflow, tracking starts over.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import time
 from pathlib import Path
 
 MOST = 10_000
-"""With more paths than this, tracking starts anew: a full scan costs no more."""
+"""With more paths than this, tracking starts over: a full scan costs no more."""
 
 WAIT_SECONDS = 1.0
 DEAF_SECONDS = 60.0
-"""How long no event is waited for after one did not arrive, as where `.git` is a link: each answer would wait."""
+"""How long not to wait for events after one did not arrive, as where `.git` is a link: each answer would wait."""
 
 PREFIX = "mdmem-look-"
 
@@ -40,7 +40,7 @@ class TouchedFiles:
         self._deaf_until = 0.0
 
     def begin(self) -> None:
-        """Start tracking anew: nothing is known about what happened before."""
+        """Start tracking over: nothing is known about what happened before."""
         with self._condition:
             self._epoch, self._count, self._deaf_until = secrets.token_hex(8), 0, 0.0
             self._paths.clear()

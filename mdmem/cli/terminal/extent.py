@@ -35,7 +35,7 @@ def line(thing: str, shown: int, total: int | None, *, offset: int, skips: bool,
 
 
 def say(text: str) -> None:
-    """Print a remark on stderr, below what is shown: what the pager holds back comes first."""
+    """Print a remark on stderr, after the output: if the pager still holds that back, so is the remark."""
     remarks = getattr(sys.stdout, "remarks", None)
     if remarks is None:
         print(text, file=sys.stderr, flush=True)

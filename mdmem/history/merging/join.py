@@ -108,9 +108,9 @@ def _join_trees(repo: Repository, trees: tuple[Tree, Tree, Tree], places: list[M
 
 
 def returned(repo: Repository, ours: str, theirs: str, added: Iterable[str]) -> Iterator[str]:
-    """Yield those of the notes that theirs adds which we deleted and they changed, as another machine merged them.
+    """Yield the notes that we deleted and they changed, and that another machine's merge therefore brings back.
 
-    Such a note is in a commit of ours from which theirs branched off, before it was deleted.
+    added: the files that their side adds. Such a note is in the commit of ours from which their side branched off.
     """
     notes = frozenset(path for path in added if path.endswith(".md") and not _is_page(path))
     listed = repository.run(repo, "rev-list", "--boundary", f"{ours}..{theirs}") if notes else b""

@@ -22,9 +22,9 @@ from mdmem.history.purging.purge import PurgePlan
 from mdmem.history.purging.purge_record import PurgeRecord
 
 MARK = "mdmem-carrying"
-"""A file in the git folder from before our branch is carried over a purge until nothing here has the old history.
+"""File in the git folder while our branch is being carried over a purge, until nothing here has the old history.
 
-It says "replaces" where the purge was made here, and the remote's history is replaced.
+It says "replaces" if the purge was made here, so that the remote's history is replaced.
 """
 
 
@@ -39,9 +39,9 @@ def end(repo: Repository) -> None:
 
 
 def unfinished(config: Config, repo: Repository, branch: str) -> tuple[PurgePlan, bool] | None:
-    """Return what a run that was stopped has left to be purged, and whether it replaced the remote's history.
+    """Return what an interrupted run has still to purge, and whether it replaces the remote's history; None for none.
 
-    Our branch has what the purges told of no more: the texts are looked for in what it does not reach.
+    Our branch is clean already: the purged texts are looked for in what it does not reach.
     """
     try:
         replaces = (repo.git_dir / MARK).read_text("ascii") == "replaces"
