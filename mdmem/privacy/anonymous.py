@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from mdmem.privacy.secrets import occurrences
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,13 +47,10 @@ def _text(text: str, home: str) -> str:
 def _replaced(text: str, part: str, instead: str, applies: Callable[[str, int, int], bool]) -> str:
     parts: list[str] = []
     at = 0
-    start = text.find(part)
-    while start >= 0:
-        end = start + len(part)
+    for start, end in occurrences(text, part):
         if applies(text, start, end):
             parts += (text[at:start], instead)
             at = end
-        start = text.find(part, end)
     return "".join([*parts, text[at:]])
 
 

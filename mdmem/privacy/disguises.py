@@ -24,7 +24,7 @@ _BACKSLASH = (
     ("\\/", "/"), ("\\n", "\n"), ("\\r", " "), ("\\t", " "), ("\\", " "),
 )  # fmt: skip
 _PERCENT = (
-    ("%2525", "%25"), ("%2525", "%25"),
+    ("%2525", "%25"), ("%2525", "%25"),  # twice: each undoes one more encoding
     *[(f"{mark}{code}", sign) for sign, code in _SIGNS.items() for mark in ("%25", "%u00", "%")], ("%20", " "),
 )  # fmt: skip
 _PRINTABLE = (*[(f"={code}", sign) for sign, code in _SIGNS.items()], ("=20", " "))

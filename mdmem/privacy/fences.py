@@ -7,6 +7,7 @@ fence have the same id, which distinguishes them from tags that the memory insid
 from __future__ import annotations
 
 from mdmem.privacy import limits
+from mdmem.privacy.secrets import occurrences
 from mdmem.privacy.tags import BLANK, CLOSES, EMPTY, OPENS, Tag
 
 TYPE_CHECKING = False
@@ -46,15 +47,12 @@ def find(low: str) -> tuple[list[Fence], list[Tag]]:
 
 
 def _tags(low: str, name: str) -> Iterator[Tag]:
-    at = low.find(name)
-    while at >= 0:
-        end = at + len(name)
+    for at, end in occurrences(low, name):
         start, closing = _before(low, at)
         if start >= 0 and not low[end : end + 1].isalnum():
             tag_end, attributes = _after(low, end)
             does = CLOSES if closing else EMPTY if attributes.rstrip(BLANK).endswith("/") else OPENS
             yield start, tag_end, name, does
-        at = low.find(name, end)
 
 
 def _before(low: str, at: int) -> tuple[int, bool]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby, takewhile
 
 from mdmem.privacy import echo, encoded, views
+from mdmem.privacy.secrets import occurrences
 from mdmem.privacy.text import SHORTEST_REVEALED
 
 TYPE_CHECKING = False
@@ -147,12 +148,9 @@ def _is_worth(value: str) -> bool:
 
 
 def _places(text: str, value: str) -> Iterator[tuple[int, int]]:
-    at = text.find(value)
-    while at >= 0:
-        end = at + len(value)
+    for at, end in occurrences(text, value):
         if len(value) >= _SHORTEST_GLUED or not (_is_glued(text, at, value[0]) or _is_glued(text, end + 1, value[-1])):
             yield at, end
-        at = text.find(value, end)
 
 
 def _is_glued(text: str, after: int, edge: str) -> bool:

@@ -7,6 +7,8 @@ brackets. The cost is linear, whatever the text.
 
 from __future__ import annotations
 
+from mdmem.privacy.secrets import occurrences
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -70,26 +72,20 @@ def private_tags(text: str, plain: str, words: tuple[str, ...]) -> Iterable[Tag]
 
 def _word_tags(text: str, plain: str, word: str) -> Iterator[Tag]:
     ends, starts = _Ahead(plain, ">"), _Ahead(plain, "<")
-    at = plain.find(word)
-    while at >= 0:
-        end = at + len(word)
+    for at, end in occurrences(plain, word):
         if plain[at - 1 : at] in _BEFORE and (plain[end : end + 1] in _AFTER or end == len(plain)):
             tag = _read_private(text, plain, at, end, ends, starts)
             if tag is not None:
                 yield tag
-        at = plain.find(word, end)
 
 
 def unknown(low: str, words: tuple[str, ...]) -> Iterator[str]:
     """Yield names that look like a private tag but are none, such as `<private-note>` and `<private:x>`."""
     for word in words:
-        at = low.find(f"<{word}")
-        while at >= 0:
-            end = at + 1 + len(word)
+        for at, end in occurrences(low, f"<{word}"):
             name = low[at + 1 : end + _MAX_WORD_CHARS].partition(">")[0].split(None, 1)[0]
             if low[end : end + 1] in _NAME_GOES_ON and name.strip("-_.:") != word and name not in words:
                 yield name
-            at = low.find(f"<{word}", end)
 
 
 _NAME_GOES_ON = ("-", "_", ":", ".")
@@ -98,15 +94,12 @@ _NAME_GOES_ON = ("-", "_", ":", ".")
 def named_tags(text: str, plain: str, name: str) -> Iterator[Tag]:
     """Yield `<name …>`, `</name …>` and `<name/>`. After a dash or another sign, the name may continue."""
     ends, starts = _Ahead(plain, ">"), _Ahead(plain, "<")
-    at = plain.find(name)
-    while at >= 0:
-        end = at + len(name)
+    for at, end in occurrences(plain, name):
         opener, closing = _look_back(plain, at)
         if plain[opener : opener + 1] == "<" and not plain[end : end + 1].isalnum():
             tag = _read_angle(text, plain, opener, end, name, closing, ends, starts)
             if tag is not None:
                 yield tag
-        at = plain.find(name, end)
 
 
 def _read_private(text: str, plain: str, at: int, end: int, ends: _Ahead, starts: _Ahead) -> Tag | None:
