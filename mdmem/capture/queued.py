@@ -42,11 +42,6 @@ class Flush:
         self.problem: Exception | None = None
 
 
-def write_notes(config: Config, most: int | None = None, session_key: str = "", seconds: float = 0.0) -> int:
-    """Write the queued notes; return how many were written. Takes and raises what `flush` does."""
-    return flush(config, most, session_key, seconds).written
-
-
 def flush(config: Config, most: int | None = None, session_key: str = "", seconds: float = 0.0) -> Flush:
     """Write the queued notes, oldest first.
 
@@ -74,7 +69,7 @@ def flush(config: Config, most: int | None = None, session_key: str = "", second
 def write_some(config: Config, session_key: str) -> None:
     """Write one session's queued notes and a few others; log a failure, the notes stay queued."""
     try:
-        write_notes(config, MAX_AT_ONCE, session_key, MAX_SECONDS)
+        flush(config, MAX_AT_ONCE, session_key, MAX_SECONDS)
     except Exception as error:  # noqa: BLE001 - the notes stay queued, and the current event must not be lost for them
         log.write(config, "the queued notes could not be written", error)
 

@@ -242,7 +242,7 @@ def _mark(at: Capture, what: bytes) -> bool:
     if _write(at, b"\n%b %b\n" % (what, _prompt_key(at))):
         return True
     for path in filter(os.path.exists, _places(at)):
-        files.drop_last_byte(path)  # drop the last byte, so that `_has_lost` sees that a mark is missing
+        files.drop_last_byte(path)  # so that `_has_lost` sees that a mark is missing
     from mdmem import log
 
     log.write(at.config, "a turn could not be marked: no folder for it can be written")

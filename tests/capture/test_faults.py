@@ -103,7 +103,7 @@ def test_a_flood_of_hooks_for_two_sessions_leaves_one_whole_note_each(vault: Pat
     with ThreadPoolExecutor(32) as pool:
         list(pool.map(run, range(count)))
     reader.stop()
-    queued.write_notes(config.load())
+    queued.flush(config.load())
 
     assert reader.rounds > 1
     assert reader.torn == []
@@ -508,7 +508,7 @@ def test_a_linked_folder_never_leads_outside_while_it_comes_and_goes(vault: Path
         claude.capture(bash(f"output of run {n}", f"toolu_{n}"))
     over.set()
     swapper.join()
-    queued.write_notes(config.load())
+    queued.flush(config.load())
     assert list(outside.iterdir()) == []
     runs = [run_of(text) for text in contents(notes(vault)) if "output" in text]
     assert sorted(runs) == list(range(len(runs)))

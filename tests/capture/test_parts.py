@@ -74,7 +74,7 @@ def test_what_was_queued_goes_to_parts_in_its_order(vault: Path) -> None:
         assert capture(bash(f"out {number}", f"toolu_{number}")).waits
     away.rename(vault)
 
-    assert queued.write_notes(config.load()) == 5
+    assert queued.flush(config.load()).written == 5
 
     assert parts(vault) == {".": 3, "part2": 3}
     assert sorted(places(notes(vault))) == ["001-000-prompt", *(f"001-{number:03d}-bash" for number in range(1, 6))]
@@ -104,7 +104,7 @@ def test_a_file_or_a_link_where_a_part_would_be_costs_no_note(vault: Path, tmp_p
 
     assert capture(bash("out 3", "toolu_3")).waits
     (page.parent / "part2").unlink()
-    assert queued.write_notes(config.load()) == 1
+    assert queued.flush(config.load()).written == 1
 
     assert parts(vault) == {".": 3, "part2": 1}
     assert not list(tmp_path.glob("*.md"))

@@ -78,12 +78,12 @@ def test_an_event_without_an_id_that_comes_again_leaves_one_note_also_where_stat
     (path,) = Path(retry_queue.folder(settings)).iterdir()
     data = path.read_bytes()
     away.rename(vault)
-    assert queued.write_notes(settings) == 1
+    assert queued.flush(settings).written == 1
 
     shutil.rmtree(Path(settings.state_dir, "sessions"))
     path.parent.mkdir()
     path.write_bytes(data)  # of one that was killed before it took the file away
-    assert queued.write_notes(settings) == 1
+    assert queued.flush(settings).written == 1
 
     assert len(notes(vault)) == 1
 
@@ -94,7 +94,7 @@ def test_a_queued_note_that_a_purge_rewrote_is_not_taken_for_edited(vault: Path,
     (path,) = Path(retry_queue.folder(settings)).iterdir()
     path.write_bytes(path.read_bytes().replace(b"Falcon", b"[REDACTED]"))
     away.rename(vault)
-    queued.write_notes(settings)
+    queued.flush(settings)
     (found,) = notes(vault)
     assert "[REDACTED]" in found.read_text("utf-8")
     assert not note.is_edited(note.parse(found.read_bytes()))
@@ -112,7 +112,7 @@ def test_more_notes_than_a_hook_brings_home_stay_before_the_next_of_their_sessio
     outputs = [text.split("\n")[-2] for text in contents([path for path in notes(vault) if "00893aaf" in str(path)])]
     assert outputs == [f"out {n}" for n in range(11)]
     assert len(waiting()) == 7
-    assert queued.write_notes(config.load()) == 7
+    assert queued.flush(config.load()).written == 7
     assert len(notes(vault)) == 21
 
 
@@ -127,7 +127,7 @@ def test_a_hook_whose_time_for_queued_notes_is_over_queues_its_own_behind_them(
     assert (outcome.stored, outcome.waits, outcome.is_lost) == (False, True, False)
     assert (len(notes(vault)), len(waiting())) == (1, 6)
 
-    assert queued.write_notes(config.load()) == 6
+    assert queued.flush(config.load()).written == 6
     assert [text.split("\n")[-2] for text in contents(notes(vault))] == [f"out {n}" for n in range(7)]
 
 
@@ -159,11 +159,11 @@ def test_without_locks_queued_notes_are_written_once(vault: Path, away: Path, mo
     def publish_after_another(settings: config.Config, path: str) -> None:
         if not nested:
             nested.append(True)
-            queued.write_notes(settings)  # another process was quicker with everything
+            queued.flush(settings)  # another process was quicker with everything
         real(settings, path)
 
     monkeypatch.setattr(queued, "_publish", publish_after_another)
-    queued.write_notes(settings)
+    queued.flush(settings)
     assert places(notes(vault)) == ["000-001-bash", "000-002-bash", "000-003-bash"]
     assert waiting() == []
 
@@ -178,7 +178,7 @@ def test_a_session_that_cannot_be_stored_keeps_no_other_back(vault: Path, away: 
     assert list(places(notes(vault))) == ["000-001-bash"]
     assert len(waiting()) == 1
     (vault / "journal" / "stuck").unlink()
-    assert queued.write_notes(config.load()) == 1
+    assert queued.flush(config.load()).written == 1
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"{}", b'{"format": 2}', b"\xff", b"null", b"[" * 20_000])

@@ -162,7 +162,7 @@ def test_what_is_queued_is_stored_by_year_later(day: Day) -> None:
     assert events.capture(day.config(), late, MORNING + 6 * 86_400, day.env).error
     blocker.unlink()
 
-    assert queued.write_notes(day.config()) == 1
+    assert queued.flush(day.config()).written == 1
 
     (path,) = day.vault.rglob("*-prompt-a-queued-prompt-*.md")
     assert path.relative_to(day.vault).as_posix().startswith("journal/notes-app/2026/09/20/0800-a-queued-prompt-")
