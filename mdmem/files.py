@@ -229,11 +229,6 @@ def claim(path: str) -> bool:
     return True
 
 
-def touch(path: str) -> None:
-    """Create an empty file unless it exists. Raises OSError when it cannot be created."""
-    os.close(_create(path, 0))
-
-
 def replace(path: str, data: bytes) -> None:
     """Write a file atomically, replacing any existing one.
 

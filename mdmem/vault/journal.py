@@ -169,11 +169,6 @@ class Record:
                 yield fields.partition(b"\t")[0].decode("utf-8", "replace")
             end = start
 
-    def has(self, note_id: str) -> bool:
-        """Whether a note was published; somebody may have deleted or renamed it since."""
-        name = self.name_of(note_id)
-        return bool(name) and self.is_published(name)
-
     def is_published(self, name: str) -> bool:
         """Whether a note with this file name was published."""
         line = b"\n+\t" + name.encode()
