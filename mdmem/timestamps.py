@@ -24,7 +24,7 @@ def now(env: Mapping[str, str]) -> float:
 
 
 def seconds_of(text: str) -> float:
-    """Parse a time in seconds since the epoch. Raises ValueError when it is none that a note can have."""
+    """Parse a time in seconds since the epoch. Raises ValueError when no note can have it."""
     seconds = float(text)
     if not 0 <= seconds < _END:
         raise ValueError("This is not a time that a note can have.")

@@ -34,7 +34,7 @@ HOOKS = (
 
 _EVENTS = frozenset(row[0] for row in HOOKS if row[1] == "hook")
 
-# A camel case payload does not name its event; the first of these fields that it has tells which one it is.
+# A camel case payload does not name its event: the first of these fields in it identifies the event.
 _BY_FIELD = (
     ("errorContext", ""),
     ("transformedPrompt", "UserPromptSubmit"),

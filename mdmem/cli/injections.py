@@ -279,7 +279,7 @@ _PATH = "path:"
 
 
 class MovedProject(NamedTuple):
-    """A project whose folder is gone: its name, that folder, and the page whose `identity` to extend."""
+    """A project whose folder of code is gone: its name, that folder, and its page, where an identity can be added."""
 
     name: str
     was: str

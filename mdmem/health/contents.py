@@ -156,7 +156,7 @@ def _paths(config: Config, scope: CheckScope) -> Collection[str]:
 
 
 def _with_same_id(config: Config, paths: Collection[str], marks: array[int]) -> Iterator[tuple[str, str, str]]:
-    """Yield each note with the id of an earlier one, the id, and that one. marks: hashes of the ids, 0 for none."""
+    """Yield each note with the id of an earlier note, the id, and the earlier note. marks: hashes of the ids, or 0."""
     repeated = {mark for mark, following in pairwise(sorted(marks)) if mark == following and mark}
     first_path: dict[str, str] = {}
     for path, mark in zip(paths, marks, strict=True) if repeated else ():

@@ -88,8 +88,8 @@ def _take_queued(other: Config, config: Config) -> None:
 def _in_the_way(root: Path, scope: CheckScope) -> Iterator[HealthFinding]:
     """Find links and files where the journal, a project, a day or a session has its folder.
 
-    Their names have no ending, which other files in these places have. A partial check looks only into the newest day
-    of each project, where notes are stored.
+    These names have no ending, as other files in these places have. A partial check looks only into the newest day of
+    each project, where notes are stored.
     """
     journal = root / layout.TOP
     if os.path.lexists(journal) and (journal.is_symlink() or not journal.is_dir()):
@@ -163,7 +163,7 @@ def _own(config: Config) -> tuple[Path, Path, Path]:
 
 
 def _nearest(folder: Path) -> Path:
-    """Return a folder, or the nearest one above it that exists; what is in a folder that cannot be read does not."""
+    """Return a folder, or the nearest one above it that exists; anything in an unreadable folder counts as missing."""
     return next(each for each in (folder, *folder.parents) if os.path.exists(each))  # noqa: PTH110 - as it raises nothing
 
 

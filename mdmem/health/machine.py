@@ -98,7 +98,7 @@ def hook(config: Config) -> Iterator[HealthFinding]:
     broken = list(launch.damaged())
     if broken:
         text = f"Damaged bytecode stops hooks or slows them down: {plural.some(broken, 1)}."
-        yield error(text, "`mdmem doctor --fix` removes it and recompiles.", _compile_anew)
+        yield error(text, "`mdmem doctor --fix` removes it and recompiles.", _recompile)
     code = _IMPORT_ALL.format(top=str(package.parent), paths=launcher.search_path(), rooms=HOOK_ROOMS)
     result = subprocess.run([sys.executable, "-I", "-S", "-B", "-c", code], capture_output=True, text=True)
     for line in result.stdout.splitlines():
@@ -128,7 +128,7 @@ for name in names:
 """
 
 
-def _compile_anew() -> None:
+def _recompile() -> None:
     for path in list(launch.damaged()):
         Path(path).unlink(missing_ok=True)
     if not launch.compile_all():

@@ -74,7 +74,7 @@ def fitting(folder: str) -> str:
 
 
 def update_links(config: Config, moved: dict[bytes, bytes]) -> None:
-    """Replace the former names in every note, which links contain, by the new ones."""
+    """Replace the former names in the links of every note by the new ones."""
     for entry in disk.walk(config.vault):
         data = disk.readable(config.vault, entry.path)
         new = data or b""

@@ -29,7 +29,7 @@ MAX_BETWEEN = 2
 MAX_BEFORE = 5
 """Maximum number of earlier prompts that are read for one that says what was asked."""
 MIN_CHARS_OF_CODE = 100
-"""With less room than this beside its words, what is known of a file is told without code."""
+"""With less room than this after its words, an entry about a file has no code."""
 MIN_CHARS_OF_RUNS = 250
 """With less room than this, only changes are shown, not the failures before them."""
 FILES_CHARS = 88

@@ -300,7 +300,7 @@ def hunks(body: str, file: str) -> list[ExcerptHunk]:
 
 
 def kept(hunks: Sequence[ExcerptHunk]) -> list[ExcerptHunk]:
-    """Return the hunks without those that a later one takes back, and without that one; all, if none would be left."""
+    """Return the hunks without those that cancel each other out; all of them, if none would be left."""
     remaining: list[ExcerptHunk] = []
     for hunk in hunks:
         reverted = next((earlier for earlier in reversed(remaining) if hunk.reverts(earlier)), None)

@@ -1,4 +1,4 @@
-"""Lock files: tells files about which an agent needs to know nothing: those of package managers, and scratch files."""
+"""Lock files: recognizes files that an agent need not hear about: those of package managers, and scratch files."""
 
 from __future__ import annotations
 

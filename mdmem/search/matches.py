@@ -80,7 +80,7 @@ class Match(NamedTuple):
         return {note for posting in self.lists for note in posting.some(notes)}
 
     def times(self, notes: set[int]) -> dict[int, int]:
-        """Return the term frequency in the bodies of those of a few notes that match."""
+        """Return the term frequency in the body of each of a few notes that matches there."""
         frequencies: dict[int, int] = {}
         for posting in self.lists:
             for note in posting.some(notes) if posting.field == "body" else ():

@@ -182,7 +182,7 @@ def _without_hopeless(
 def _promising(
     view: View, weight: float, common: Match, others: list[Match], among: Collection[int] | None, most: int
 ) -> list[int] | None:
-    """Return the notes that can be among the best, in order; None if any can.
+    """Return the notes that can be among the best, in order; None if that excludes no note.
 
     common: the match of a common word, without scores of bodies.
     """

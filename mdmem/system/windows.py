@@ -206,7 +206,7 @@ _alarms: list[Any] = []
 
 
 def alarm(seconds: float, ring: Callable[..., Any], again_seconds: float = 0.0) -> None:
-    """Call `ring` after `seconds` (0: cancel), then every `again_seconds`, in a thread: what it raises is ignored.
+    """Call `ring` after `seconds` (0: cancel), then every `again_seconds`, in a thread, where exceptions are ignored.
 
     To enforce a deadline, `ring` must end the process.
     """

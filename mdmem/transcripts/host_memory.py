@@ -172,7 +172,7 @@ class _FollowRecord:
     """The record of what this machine follows.
 
     Its lines are `root` with a folder; `file` with path, folder name and note id; and `from` with a folder and its name
-    in the vault, which only tells which of several folders of one name came first.
+    in the vault, which only shows which of several folders with the same name came first.
     """
 
     def __init__(self, config: Config) -> None:

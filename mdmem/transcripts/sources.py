@@ -120,7 +120,7 @@ def recognize(path: Path) -> Source | None:
 
 
 class Watched:
-    """Keeps what was seen of each transcript: one is due again when it was written to, and once when it is over."""
+    """Remembers the last state of each transcript: it is due again after a change, and once more when it is over."""
 
     def __init__(self, transcripts: Iterable[Transcript], now: float) -> None:
         """Start with these transcripts as seen."""

@@ -325,7 +325,7 @@ def find_session(
 ) -> tuple[str, ...]:
     """Return the parts of a session's folder in the vault; () when it has none.
 
-    Folders whose names have not the usual form were renamed by somebody: their pages say whose they are.
+    A folder with an unusual name was renamed by somebody: its page says which session it belongs to.
     renamed: also check the pages of folders with another session's tag.
     days: only sessions that began on these days: `2026-09-14`. most: search only this many day folders, the latest.
     """

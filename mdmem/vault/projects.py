@@ -106,7 +106,7 @@ def look_for_same(config: Config, project: Project, clean: Callable[[str], str])
 
 
 def mark(project: Project) -> str:
-    """Return what tells a repository without a remote from others on this machine, wherever it is; "" for none."""
+    """Return a mark that identifies a repository without a remote on this machine, even after a move; "" for none."""
     at_ns = began_ns(project.worktree) if not project.remote else 0
     # A whole second may be that of an archive or an image, which gives it to all repositories in it.
     return f"git:{at_ns}" if at_ns % 1_000_000_000 else ""

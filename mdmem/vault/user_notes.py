@@ -226,7 +226,7 @@ def tags_of(value: Any) -> list[str]:
 
 
 def typed_tags(text: str) -> list[str]:
-    """Parse the tags of a form: with commas between, or spaces if there is no comma. As words of a command are."""
+    """Parse the tags of a form: separated by commas, or by spaces if there is no comma."""
     return clean_tags(text.split(",") if "," in text else text.split())
 
 

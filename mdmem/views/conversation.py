@@ -147,7 +147,7 @@ def find(config: Config, view: View, name: str, *, project: str = "") -> str:
 
 
 def candidates(view: View, name: str) -> list[str]:
-    """Return the terms of sessions with this id, else of those whose id starts, or whose folder ends, with it."""
+    """Return the terms of sessions with this id, else of those whose id starts with it or whose folder ends with it."""
     if not name:
         return []
     if view.notes("facet", term_of(name)):

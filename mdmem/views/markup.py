@@ -194,7 +194,7 @@ def _footnotes(state: StateCore) -> None:
 
 
 def _directions(state: StateCore) -> None:
-    """Let the text of a list or quote decide on which side its marks are."""
+    """Put the marks of a list or quote on the side where its text begins, as in Arabic on the right."""
     for token in state.tokens:
         if token.type in ("bullet_list_open", "ordered_list_open", "blockquote_open"):
             token.attrSet("dir", "auto")

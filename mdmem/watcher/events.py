@@ -70,7 +70,7 @@ FEW = 64
 class Dirty(FileSystemEventHandler):
     """The set of paths that something happened to: filled by watchdog's thread, emptied by the indexing one.
 
-    unwatched: why the system reports no changes, so that the vault is polled instead; "" while it does.
+    unwatched: why the system reports no changes, so that the vault is polled instead; "" if it reports them.
     """
 
     def __init__(self, root: str) -> None:

@@ -115,8 +115,8 @@ class SettingsOffer(NamedTuple):
 class OffSwitch(NamedTuple):
     """A setting of an agent that switches hooks off.
 
-    place: the keys that lead to it. off: its value then; of a list of switched-off hooks, the start of a name of
-    mdmem's. file: its settings file beside the one with the hooks; "" for that one.
+    place: the keys that lead to it. off: the value that switches hooks off; for a list of switched-off hooks, the
+    start of the names of mdmem's hooks. file: its settings file; "" for the one with the hooks.
     """
 
     place: tuple[str, ...]
@@ -319,7 +319,7 @@ AGENTS = {row.name: row for row in ROWS}
 
 
 def name_meant(words: str) -> str:
-    """Return the name in notes of the agent whose name, title or part of a name this is; `words` if it is unclear."""
+    """Return the name of the agent with this name, title or part of a name; `words` if it is unclear."""
     low = words.lower()
     alike = [row.name for row in ROWS if low in (row.name, row.title.lower())]
     alike = alike or [row.name for row in ROWS if low and low in row.name]

@@ -1,6 +1,6 @@
 """TOML text: edits the keys of one table in place, so that every byte outside the change stays the same.
 
-Done by hand, because tomlkit counts a comment above a table to the table before it and removes it with that one.
+Done by hand, because tomlkit takes a comment above a table for the end of the table before, and removes it with that.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def look_after(config: Config, now: float) -> bool:
 
 
 def _steady_since(stamp: str, last: float, now: float) -> float:
-    """Return since when the clock has not jumped, nor mdmem been unused for so long that it might have.
+    """Return since when the clock is known to be steady: after a jump or a long pause without mdmem, since `now`.
 
     A clock that is wrong for a while would make everything look old, a running session's private memory too.
     """

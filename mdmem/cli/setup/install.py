@@ -240,7 +240,7 @@ def install(vault: str | None, /, **given: Any) -> None:
 
 
 def _raise_first(failed: list[ConfigError]) -> None:
-    """Report what kept agents' settings from being changed; the others' are."""
+    """Report why some agents' settings could not be changed, after the others have been."""
     for other in failed[1:]:
         click.echo(f"mdmem: {other}", err=True)
     if failed:
@@ -265,7 +265,7 @@ def _changes(
 ) -> Iterator[registration.SettingsChange]:
     """Register hooks and server, the status line, the advice on notes, and further settings that the user wants.
 
-    failed: collects why agents could not be registered; the others are.
+    failed: collects the errors of agents that could not be registered, so that the others still are.
     """
     from mdmem.cli.setup import protocol
 

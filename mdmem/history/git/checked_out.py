@@ -123,7 +123,7 @@ def _name(repo: Repository) -> str:
 
 
 def _is_lost(repo: Repository, name: str) -> bool:
-    """Whether a branch's file names no commit, or is missing although git's log of it is not; git deletes both."""
+    """Whether a branch's file names no commit, or is missing while git has its log: git deletes both together."""
     file = repo.common_dir / name
     if file.is_file():
         return not _TIP.fullmatch(file.read_bytes().strip(b"\0 \n"))

@@ -20,7 +20,7 @@ _MADE_BY_HOST = re.compile(rb"(?:readme|licen[cs]e|copying|unlicense)(?:\.\w+)?|
 
 
 class VaultBranch(NamedTuple):
-    """The remote's branch that holds or will hold the vault, and the tips of our branch and that one ("" for none)."""
+    """The remote's branch that holds or will hold the vault, and the tips of our branch and of theirs ("" for none)."""
 
     remote_branch: str
     ours: str

@@ -184,9 +184,9 @@ def scrub(repo: Repository) -> None:
 def _drop_unreachable(repo: Repository, tree: bytes) -> None:
     """Delete unreachable objects. tree: id of the index's tree, b"" for none.
 
-    Like `git gc --prune=now`, in half of the memory. Git keeps the index in memory while it packs; where nothing is
-    staged, the last commit has all that the index has, so an empty index will do. Each loose object that is left would
-    make `git prune` walk the whole history, so they are packed first.
+    Like `git gc --prune=now`, in half of the memory. Git keeps the index in memory while it packs. If nothing is
+    staged, the last commit has all objects of the index, so an empty index is used. Any loose object would make
+    `git prune` walk the whole history, so they are packed first.
     """
     repository.run(repo, "maintenance", "run", "--quiet", "--task=loose-objects")
     repository.run(repo, "prune-packed", "--quiet")

@@ -40,7 +40,7 @@ class Joined(NamedTuple):
 def join(repo: Repository, base: str, ours: str, theirs: str) -> Joined:
     """Merge two commits with the common ancestor `base` ("" for none).
 
-    A note that one side deleted and the other changed is kept, except a day's page of which only the generated part
+    A note that one side deleted and the other changed is kept, except a day's page in which only the generated part
     changed. A rename on one side applies to the other as well.
     """
     if base == ours:

@@ -166,7 +166,7 @@ def _is_in_certificate(text: str, start: int) -> bool:
 
 
 def _encodes_above(text: str, start: int) -> bool:
-    """Whether a run begins the line below a string of escapes (`"\\u4ed6\\u4eec",`), whose encoding it is."""
+    """Whether a run encodes a string of escapes (`"\\u4ed6\\u4eec",`): it begins the line below it."""
     above, newline, indent = text[max(0, start - LONGEST) : start].rpartition("\n")
     line = above.rpartition("\n")[2].rstrip("\r")
     return bool(newline) and not indent.strip(" \tb\"'") and line.endswith(('",', "',")) and "\\u" in line

@@ -268,9 +268,9 @@ MAX_NAMING_WORDS, MAX_POINTING_WORDS = 12, 6
 
 
 def names(words: list[str]) -> bool:
-    """Whether words only name something, as people type who look for it: `mcuboot revert after the update`.
+    """Whether words only name something, as in a search box: `mcuboot revert after the update`.
 
-    An order begins with a verb, with or without an article behind it; what is at hand is pointed at.
+    An order is different: it begins with a verb. So are words about what is at hand, which point at it.
 
     words: folded.
     """

@@ -48,10 +48,10 @@ LEAST_JOINED, FEW_SEGMENTS = 10_000, 4
 
 
 def to_join(live: Sequence[int]) -> tuple[int, int] | None:
-    """Return adjacent segments that one segment should replace, as the first and the one after the last, or None.
+    """Return the range of adjacent segments that should become one segment (start, end), or None.
 
-    live: the segments' numbers of live notes. None of these segments has more than half of their notes, so that a note
-    is rewritten as often as the vault doubles.
+    live: the segments' numbers of live notes. None of those in the range has more than half of its notes, so that a
+    note is rewritten only as often as the vault doubles.
     """
     for first in range(len(live) if len(live) > MAX_SEGMENTS else 0):
         total, largest = 0, 0

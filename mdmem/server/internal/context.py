@@ -68,7 +68,7 @@ class Context(NamedTuple):
     """Whose memories are meant.
 
     kind: `ghost` or `agent`, also the kind of the notes. ghost_type: `user`, `space` or `group`.
-    owner: the user, space or group whose ghost it is. accessor: the user at the other end, "" for the vault's own.
+    owner: the user, space or group of the ghost. accessor: the user at the other end, "" for the vault's own.
     conversation: of an agent, "" for all of its conversations.
     """
 
