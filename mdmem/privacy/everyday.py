@@ -127,7 +127,7 @@ TOKENS = frozenset(
     pyproject.toml setup.py setup.cfg requirements.txt readme.md changelog.md cargo.toml go.mod makefile dockerfile
     docker-compose.yml docker-compose.yaml .gitignore .env __init__.py __main__.py index.html index.js main.py
     main.go main.rs app.py
-    """.split()  # noqa: SIM905 - a list of words reads better as text
+    """.split()
 )
 """Everyday names with digits and signs, in lower case."""
 
@@ -135,7 +135,7 @@ NUMBERS = frozenset(
     """
     1024 2048 4096 8192 16384 32768 65535 65536 1234 12345 123456 8080 8081 8443 5432 3306 6379 5672 9092 9200 27017
     5000 3000 3001 4200 5173 8888 9090 9000 2222 3389 1433 1521 11434
-    """.split()  # noqa: SIM905 - a list of numbers reads better as text
+    """.split()
 )
 """Powers of two, well-known ports, and numbers that people type as an example."""
 
@@ -149,7 +149,7 @@ PARTICLES = (
 KOREAN = frozenset(
     """
     비밀번호 데이터베이스 소프트웨어 프로그램 애플리케이션 인터페이스 프로젝트 사용합니다 합니다 있습니다
-    """.split()  # noqa: SIM905 - a list of words reads better as text
+    """.split()
 )
 """Everyday Korean words of four or more syllables."""
 
@@ -161,6 +161,6 @@ CJK = tuple(
     功能 接口 信息 管理 时间 运行 会議 会议 公司 客户 電話 电话 番号 設定 確認 変更 実行 問題 時間 会社 顧客
     環境 情報 機能 必要 今日 明日 东西 什么
     の は が を に で と も へ や 的 是 在 了 和 与 及 为
-    """.split()  # noqa: SIM905 - a list of words reads better as text
+    """.split()
 )
 """Everyday Chinese and Japanese words, each before the shorter ones that it contains."""

@@ -57,7 +57,7 @@ _OPENINGS = frozenset(
     """
     all done fixed finished complete completed ready good great nice perfect excellent awesome ok okay sure yes right
     absolutely certainly understood got it thanks thank you no problem summary overview result results
-    """.split()  # noqa: SIM905 - a list of words reads better as text
+    """.split()
 )
 _LONGEST_OPENING = 80
 _CHECK_MARKS = "✅✓✔🎉\ufe0f "

@@ -211,7 +211,7 @@ PLACES: tuple[tuple[str, str], ...] = (
     ("document", "Initial admin password:\n\n{}\n"),
 )
 
-WORDS = "ocean ladder velvet timber copper meadow orbit puzzle saddle tunnel walnut yellow".split()  # noqa: SIM905
+WORDS = "ocean ladder velvet timber copper meadow orbit puzzle saddle tunnel walnut yellow".split()
 
 FIXED: tuple[tuple[str, str, str], ...] = (
     ("document", "my pin is {}", "4711"),

@@ -9,7 +9,7 @@ TAG_NOUNS_IN_PROSE = TAG_NOUNS | frozenset(
     """
     annotation block blocks bracket brackets directive generic header heading keyword label labels marker markers
     notation placeholder syntax
-    """.split()  # noqa: SIM905 - a list of words reads better as text
+    """.split()
 )
 """The same for a tag that does not begin its line. At the start of a line, these words could begin a private text."""
 
@@ -17,14 +17,14 @@ BEFORE_NAME = frozenset(
     """
     a about an and as between by called chapter element in labeled like marked marker named of or tag tagged
     tags than the to use using via vs with without
-    """.split()  # noqa: SIM905
+    """.split()
 )
 """Words before a tag that a sentence mentions: `marked with <private>, and …`."""
 
 QUESTION_WORDS = frozenset(
     """
     are can did do does how is should what when where which why
-    """.split()  # noqa: SIM905
+    """.split()
 )
 """Words that begin a question."""
 
@@ -33,7 +33,7 @@ AFTER_TAG = frozenset(
     actually affect after and anyway are at be because before break can change do does end exactly exist for from
     get gets hide hides if in instead is isn't keep keeps like mean means not on or stops support supported to use
     used when with without work works
-    """.split()  # noqa: SIM905
+    """.split()
 )
 """Words that follow a tag in a sentence about it: `why does <private> not work here?`."""
 
@@ -42,7 +42,7 @@ BEFORE_TAG = QUESTION_WORDS | frozenset(
     a an about add adding another any called close closing each every forgot left like lone missing my new no of old
     opening our put remove single some stray that the their these this those typed unclosed use using via without
     write wrote your
-    """.split()  # noqa: SIM905
+    """.split()
 )
 """Words before a tag that is mentioned, or before a word in brackets: `the [private] channel`."""
 
@@ -53,7 +53,7 @@ AFTER_TAG_IN_SENTENCE = AFTER_TAG | frozenset(
     must near needs nested never next off once only onto out outside over rather shall should silently since so
     somewhere than then there through toward towards twice more under unless until up upon versus vs was wasn't were
     where whether which while will within won't would yet
-    """.split()  # noqa: SIM905
+    """.split()
 )
 """Function words that continue a sentence about the tag before them. Private text hardly begins with one."""
 
@@ -75,7 +75,7 @@ VERB_STEMS = frozenset(
     mention miss move need nest occur open output parse pass print produce read recognize reject rename render
     replace return sanitize saw search see show skip split store strip support swallow take test tokenize treat
     unescape want wants wrap write
-    """.split()  # noqa: SIM905
+    """.split()
 )
 """Stems of verbs for what programs and their authors do with a tag: `it emits <private> for …`."""
 
@@ -96,7 +96,7 @@ PROGRAM_PARTS = frozenset(
     endpoint entry field flag folder function group icon item keyword label line link list macro marker member
     method mode modifier module namespace network node option package parameter prefix property register repo
     repository row scope string subnet suffix symbol tab tooltip type value variable view word
-    """.split()  # noqa: SIM905
+    """.split()
 )
 """Nouns for things in programs and on screens, in the singular: `the <private> column`."""
 
@@ -104,12 +104,12 @@ PRIVATE_TOPICS = frozenset(
     """
     address boss card client code codename confidential credentials customer divorce fired key layoffs merger name
     nobody number passcode passphrase password patient phone pin remember salary secret token
-    """.split()  # noqa: SIM905
+    """.split()
 )
 """Words that announce something private in a sentence."""
 
 FOREIGN_TAG_NOUNS = frozenset(
-    "balise balises etiket etikett etiqueta etiquetas tag tagg tags znacznik тег тега теги тегом тэг".split()  # noqa: SIM905
+    "balise balises etiket etikett etiqueta etiquetas tag tagg tags znacznik тег тега теги тегом тэг".split()
 )
 """Words for a tag in other languages, before it: `la etiqueta <private>`."""
 
@@ -120,7 +120,7 @@ FOREIGN_QUESTION_WORDS = frozenset(
     """
     was warum wie wieso weshalb wo wofür wozu wann que qu'est-ce pourquoi comment où quand qué cómo como cuándo dónde
     para por porque che cosa perché quando dove o что почему как где зачем wat waarom hoe co dlaczego jak
-    """.split()  # noqa: SIM905
+    """.split()
 )
 """Words that begin a question in other languages."""
 
@@ -128,7 +128,7 @@ FOREIGN_BEFORE_TAG = FOREIGN_TAG_NOUNS | frozenset(
     """
     das der den dem die ein einen wird ist kann macht darf muss soll le la les un une el los las est fait peut es hace
     puede il lo è fa può os as um uma é faz pode het de een wordt kan doet делает работает
-    """.split()  # noqa: SIM905
+    """.split()
 )
 """Words before a tag that is mentioned in another language."""
 
@@ -137,14 +137,14 @@ FOREIGN_AFTER_TAG = frozenset(
     nicht im in aus bei und oder ist wird werden auch als vor nach wenn genau eigentlich richtig hier
     dans ne n'est et ou sans pas sur est quand si en no es y sin se cuando del hace non è e o
     nel nella na não é sem em quando do da dos в не и или без при на из niet en of w nie i jest
-    """.split()  # noqa: SIM905
+    """.split()
 )
 """Words that follow a mentioned tag in other languages."""
 
 FOREIGN_NOUNS = frozenset(
     """
     ausgabe browser code datei editor html json markdown prompt readme text titel vault xml
-    """.split()  # noqa: SIM905
+    """.split()
 )
 """Nouns that may have a capital in a question in another language. Any other capitalized word may be a name."""
 

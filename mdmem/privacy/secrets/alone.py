@@ -136,7 +136,7 @@ _LABELS = frozenset(
     master initial temporary temp generated login sudo my your the app application mail email ssh ftp vnc guest router
     elastic grafana jenkins superuser owner account server ihr dein mein das neues votre mon mot
     de mi su minha sua mia moje mijn mitt la il el
-    """.split()  # noqa: SIM905 - a list of words reads better as text
+    """.split()
 )
 """Words before "password" in a label."""
 _USERS = ("user=", "username=", "domain=")

@@ -17,7 +17,7 @@ _SAMPLE = 160
 """Only this many characters of a bare value are read at first. `bare_end` reads the rest if it is a secret."""
 LONGEST_QUOTED = 16 * 1024
 PROSE = frozenset(
-    "and or with without needs need the is are was a an of to your my no has have via by using plus for in on".split()  # noqa: SIM905
+    "and or with without needs need the is are was a an of to your my no has have via by using plus for in on".split()
 )
 """Function words, which do not occur in commands or settings files."""
 

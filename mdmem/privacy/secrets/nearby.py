@@ -35,7 +35,7 @@ _PUBLIC = frozenset(
     fingerprint fixes function guid hash hashes head id ids identifier image index issue line merge message named node
     object parent path pgp gpg public pull ref refs release request rev revert reverts revision rsa session sha sha1
     sha256 sha512 signed since size snapshot ssh tag task thread tree type uuid version
-    """.split()  # noqa: SIM905 - a list of words reads better as text
+    """.split()
 )
 """Words between a name and a value, or just before, that mean that the value is not secret: `token for commit …`."""
 
@@ -265,7 +265,7 @@ _PROGRAMS = frozenset(
     angular bootstrap ubuntu debian fedora centos rhel windows macos android ios utf ucs latin iso ipv http https tls
     ssl urllib sqlite oauth openid saml error status code exit step page form input field user test version win lib
     sprint phase release chapter part task ticket issue build
-    """.split()  # noqa: SIM905
+    """.split()
 )
 """Words that numbers follow: programs, formats, parts."""
 _JOINING = frozenset(("and", "und", "et", "y", "e", "/"))
@@ -276,7 +276,7 @@ _GIVING = frozenset(
     """
     with use enter type try it's its still now be not mit lautet gib heißt nimm sondern mets tape
     c'est vaut toujours avec con pon siendo or : - → ->
-    """.split()  # noqa: SIM905
+    """.split()
 )
 """Words before a password."""
 _AS_A = frozenset(("as", "als", "comme", "como"))

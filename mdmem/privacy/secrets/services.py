@@ -24,7 +24,7 @@ SERVICES = frozenset(
     sourcegraph sparkpost splunk spotify square statuspage strava stripe sumologic supabase telegram tinypng todoist
     tomtom travisci trello twilio twitch twitter typeform unsplash uploadcare uptimerobot urlscan vercel virustotal
     vonage vultr weatherapi webflow wistia wrike xero yandex yelp youtube zapier zendesk zerotier zoho zoom
-    """.split()  # noqa: SIM905 - a list of words reads better as text
+    """.split()
 )
 """Names of popular services, without separators."""
 

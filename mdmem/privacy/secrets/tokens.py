@@ -66,7 +66,7 @@ _PAIRS = frozenset(
     ay ey ov gr cl fo fr oo ot os do da mi bo ba bu fu cu ru rt rd rn rm rs nc ts ls ds ms ps ks ws gh wh ph ck sk sp sc
     sm sn sw sl ub ud ug um uf uk ob og od ok xt ft pt lt ry cr br dr fl gl go ga gi ja je jo ju ki ka ko lu nu nk nf nu
     bi by ny pu rr fe gu va vi vo ci qu ht tp
-    """.split()  # noqa: SIM905 - a list of words reads better as text
+    """.split()
 )
 """Pairs of letters that are common in words of many languages, and in abbreviations in code."""
 _SEPARATORS = dict.fromkeys(map(ord, "_-.+/=:%~"), " ")

@@ -22,7 +22,7 @@ _WORDS = frozenset(
     key-id keyid identifier keyword comment constant operator punctuation describe always on_create amd64 arm64 i386
     armhf x86_64 aarch64 falsch leer ungültig erforderlich obligatoire requis incorrecte obligatoria requerida
     incorrecta obrigatória errata obbligatoria
-    """.split()  # noqa: SIM905 - a list of words reads better as text
+    """.split()
 )
 """Words that occur next to `password` in prose, documentation, types and forms."""
 
