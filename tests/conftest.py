@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
@@ -22,6 +22,9 @@ import pytest
 from mdmem import config
 from mdmem.vault import journal
 from tests.helpers import forked
+
+if TYPE_CHECKING:
+    from tests.helpers.cli_day import Day
 
 # A busy machine is no failure: the examples are bounded in number, not in time. They are the same in every run,
 # so that a change is judged by what it changed; MDMEM_SOAK=N looks at new ones, N times as many.
@@ -145,6 +148,22 @@ def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "mdmem.toml").write_text("", encoding="utf-8")
     monkeypatch.setenv("MDMEM_VAULT", str(folder))
     return folder
+
+
+@pytest.fixture(scope="session")
+def made_day(tmp_path_factory: pytest.TempPathFactory) -> Day:
+    """Return a day of work that no test changes; `day` is a copy of it."""
+    from tests.helpers import cli_day
+
+    return cli_day.make(tmp_path_factory.mktemp("day"))
+
+
+@pytest.fixture
+def day(made_day: Day, tmp_path: Path) -> Day:
+    """Return a day of work of the test's own."""
+    from tests.helpers import cli_day
+
+    return cli_day.copy(made_day, tmp_path)
 
 
 @pytest.fixture

@@ -30,16 +30,6 @@ from tests.helpers.transcript_files import Talk
 NOW = datetime(2026, 9, 16, 15, 30, tzinfo=UTC)  # a Wednesday
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Day:
-    return cli_day.make(tmp_path_factory.mktemp("day"))
-
-
-@pytest.fixture
-def day(whole: Day, tmp_path: Path) -> Day:
-    return cli_day.copy(whole, tmp_path)
-
-
 def plain(text: str) -> str:
     return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text)
 

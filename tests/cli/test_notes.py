@@ -15,20 +15,9 @@ from mdmem.cli.terminal import editor
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.history.git import repository
 from tests.conftest import session_pages
-from tests.helpers import cli_day
 from tests.helpers.cli_day import Day
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Day:
-    return cli_day.make(tmp_path_factory.mktemp("day"))
-
-
-@pytest.fixture
-def day(whole: Day, tmp_path: Path) -> Day:
-    return cli_day.copy(whole, tmp_path)
 
 
 def script(folder: Path, text: str) -> dict[str, str]:
@@ -106,9 +95,9 @@ def test_an_empty_or_wholly_private_note_is_refused(day: Day) -> None:
 
 
 def test_a_note_belongs_to_the_project_of_the_folder_it_is_written_in(
-    whole: Day, day: Day, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    made_day: Day, day: Day, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(whole.vault.parent / "api")
+    monkeypatch.chdir(made_day.vault.parent / "api")
     assert day.json("note", "a")["project"] == "api"
     assert day.json("note", "b", "--project", "other")["project"] == "other"
     assert day.json("note", "c", "--project", "")["project"] == ""
@@ -132,7 +121,7 @@ def test_a_note_is_meant_by_its_path_from_the_current_folder_of_the_vault(
     assert isinstance(day.attempt("show", "../../../outside.md").exception, NotFoundError)
 
 
-def test_a_note_belongs_to_the_project_that_is_meant_and_a_typo_is_told(whole: Day, day: Day) -> None:
+def test_a_note_belongs_to_the_project_that_is_meant_and_a_typo_is_told(made_day: Day, day: Day) -> None:
     assert day.json("note", "a", "--project", "API")["project"] == "api"
     assert day.json("note", "b", "--project", " Api!")["project"] == "api"
     done = day.attempt("note", "c", "--project", "aip")
@@ -295,18 +284,18 @@ def test_an_editor_may_have_arguments(day: Day) -> None:
 # -- in the editor ---------------------------------------------------------------------------------
 
 
-def test_every_link_on_a_page_leads_to_a_file(whole: Day) -> None:
+def test_every_link_on_a_page_leads_to_a_file(made_day: Day) -> None:
     import re
 
-    pages = session_pages(whole.vault)
+    pages = session_pages(made_day.vault)
     links = [(page, target) for page in pages for target in re.findall(r"\]\(([^)]+)\)", page.read_text())]
     assert len(links) >= 6
     for page, target in links:
         assert (page.parent / target).is_file(), (page, target)
 
 
-def test_properties_are_flat_and_tags_have_no_spaces(whole: Day) -> None:
-    for path in whole.vault.rglob("*.md"):
+def test_properties_are_flat_and_tags_have_no_spaces(made_day: Day) -> None:
+    for path in made_day.vault.rglob("*.md"):
         meta = frontmatter.load(str(path)).metadata
         assert all(not isinstance(value, dict) for value in meta.values()), path
         assert " " not in "".join(str(meta["tags"]).split(", ")), path

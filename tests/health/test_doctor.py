@@ -32,16 +32,6 @@ from tests.privacy.test_fences import BLOCK, ENCODINGS
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Day:
-    return cli_day.make(tmp_path_factory.mktemp("day"))
-
-
-@pytest.fixture
-def day(whole: Day, tmp_path: Path) -> Day:
-    return cli_day.copy(whole, tmp_path)
-
-
 def look(day: Day, *checks: str, fix: bool = False) -> list[dict[str, Any]]:
     """Run checks and give their findings; the exit status must be what the findings say."""
     words = [word for check in checks for word in ("--only", check)]

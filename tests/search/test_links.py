@@ -15,20 +15,9 @@ from mdmem.search import engine, index
 from mdmem.vault import journal, links
 from mdmem.views.vault_pages import upkeep
 from tests.conftest import REPO
-from tests.helpers import cli_day
 from tests.helpers.cli_day import Day
 from tests.helpers.indexed import indexed
 from tests.helpers.talk import Talk
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Day:
-    return cli_day.make(tmp_path_factory.mktemp("day"))
-
-
-@pytest.fixture
-def day(whole: Day, tmp_path: Path) -> Day:
-    return cli_day.copy(whole, tmp_path)
 
 
 def write(day: Day, path: str, text: str) -> None:
