@@ -20,8 +20,6 @@ from starlette.requests import Request
 from mdmem.server import access, app
 from mdmem.server.tools import TOOLS
 
-GHOST = {"X-Internal-Type": "ghost", "X-Ghost-Type": "user"}
-
 
 class Answer:
     """A tool's answer. text: all of it, as a client receives it. error: whether the call was refused."""
@@ -94,6 +92,19 @@ class Server:
         entry = self.server.get_request_handler(method)
         assert entry is not None
         return self.loop.run(entry.handler(_context(method, params, headers), params))  # type: ignore[arg-type]
+
+
+def create(call: Callable[..., Answer], content: str, **more: Any) -> str:
+    """Create an internal memory; return its id."""
+    made = call("remember_create_internal_memory", {"content": content, **more})
+    assert not made.error, made.said
+    return str(made.value["memory_id"])
+
+
+def found(answer: Answer) -> list[str]:
+    """Return the texts of the internal memories in an answer."""
+    assert not answer.error, answer.said
+    return [one["content"] for one in answer.value["memories"]]
 
 
 def _context(method: str, params: Any, headers: Mapping[str, str]) -> ServerRequestContext[Any, Any]:

@@ -25,7 +25,7 @@ from mdmem.server.tools import TOOLS
 from mdmem.vault import layout, note
 from tests.helpers import tree
 from tests.helpers.few import few
-from tests.helpers.server_calls import Answer, Server
+from tests.helpers.server_calls import Answer, Server, create, found
 
 FIVE = [tool.name for tool in TOOLS if tool.name.startswith("remember_")]
 ALICE = {"X-Internal-Type": "ghost", "X-Ghost-Type": "user", "X-Ghost-Owner": "alice"}
@@ -40,26 +40,8 @@ LEAST: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture
-def server(vault: Path) -> Iterator[Server]:
-    made = Server()
-    yield made
-    made.close()
-
-
-@pytest.fixture
 def alice(server: Server) -> Callable[..., Answer]:
     return server.with_headers(ALICE)
-
-
-def create(call: Callable[..., Answer], content: str, **more: Any) -> str:
-    made = call("remember_create_internal_memory", {"content": content, **more})
-    assert not made.error, made.said
-    return str(made.value["memory_id"])
-
-
-def found(answer: Answer) -> list[str]:
-    assert not answer.error, answer.said
-    return [one["content"] for one in answer.value["memories"]]
 
 
 # -- the context -----------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
@@ -33,13 +32,6 @@ from tests.helpers.history_vault import run_here
 from tests.helpers.server_calls import Server, returned_schema
 
 jsonschema: Any = pytest.importorskip("jsonschema")  # which the client library brings along
-
-
-@pytest.fixture
-def server(vault: Path) -> Iterator[Server]:
-    made = Server()
-    yield made
-    made.close()
 
 
 def put(vault: Path, path: str, body: str, **meta: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +15,12 @@ from mdmem.server.internal import context
 from mdmem.server.internal.context import Context
 from mdmem.server.tools import TOOLS
 from tests.helpers.few import few
-from tests.helpers.server_calls import Answer, Server
+from tests.helpers.server_calls import Server, create, found
 
 BOB = {"X-Internal-Type": "ghost", "X-Ghost-Type": "user", "X-Ghost-Owner": "alice", "X-User-Id": "bob"}
 AGENT = {"X-Internal-Type": "agent", "X-User-Id": "bob"}
 SPOILED = {"X-Internal-Type": "ghost", "X-Ghost-Owner": "alice"}
 HOME = "internal/ghost/user/alice"
-
-
-@pytest.fixture
-def server(vault: Path) -> Iterator[Server]:
-    made = Server()
-    yield made
-    made.close()
 
 
 @pytest.fixture
@@ -286,17 +278,6 @@ def test_an_object_never_widens_what_the_connection_says(vault: Path) -> None:
 
 
 # -- filters, feelings, order -----------------------------------------------------------------------
-
-
-def create(call: Callable[..., Answer], content: str, **more: Any) -> str:
-    made = call("remember_create_internal_memory", {"content": content, **more})
-    assert not made.error, made.said
-    return str(made.value["memory_id"])
-
-
-def found(answer: Answer) -> list[str]:
-    assert not answer.error, answer.said
-    return [one["content"] for one in answer.value["memories"]]
 
 
 TOOLS_WITH_FILTERS: tuple[tuple[str, dict[str, Any]], ...] = (
