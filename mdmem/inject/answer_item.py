@@ -49,8 +49,8 @@ class TurnRun(Value):
     body: str
     error: str = ""
 
-    def has(self, terms: Collection[str]) -> int:
-        """Return how many terms are in the command or the agent's description of it."""
+    def count(self, terms: Collection[str]) -> int:
+        """Return how many of the terms are in the command or the agent's description of it."""
         words = f"{self.command} {self.title}".lower()
         return sum(term in words for term in terms)
 
@@ -149,7 +149,7 @@ def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int, fil
     hunks_shown = [hunk for hunk in changes if hunk.file == file] or changes
     has_code = not file or (room - len(outcome) >= MIN_CHARS_OF_CODE and bool(changes or turn.failed_run()))
     lines = list(_lines(turn, hit, hunks_shown, terms, room * 3 // 5, file)) if has_code else []
-    marks = [*_marks(at, hit, changes, file)]
+    marks = list(_marks(at, hit, changes, file))
     title = str(asking.meta.get("title") or hit.title)
     if small_talk.says_little(title):
         title = turn.asked_before() or title
@@ -219,11 +219,11 @@ def _runs(turn: Turn, has_changes: bool, terms: Collection[str]) -> Iterator[str
             yield from _run(run, 1, "  (then succeeded)")
         next_at += 1
     succeeded = [run for run in [*runs[: max(failed, 0)], *runs[next_at:]] if not run.failed]
-    matching = max(reversed(succeeded), key=lambda run: run.has(terms), default=None)
-    if matching and not has_changes and failed < 0 and not matching.has(terms):
+    matching = max(reversed(succeeded), key=lambda run: run.count(terms), default=None)
+    if matching and not has_changes and failed < 0 and not matching.count(terms):
         matching = next((run for run in reversed(succeeded) if _is_work(run.command)), None)
         yield from _run(matching, 1) if matching else ()
-    elif matching and matching.has(terms) > has_changes:
+    elif matching and matching.count(terms) >= (2 if has_changes else 1):
         yield from _run(matching, 1)
 
 

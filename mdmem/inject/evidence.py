@@ -63,22 +63,20 @@ class Bar(Value):
 
 
 _SURE = (
-    *(Bar(3, 0.75, 0.2), Bar(2, 1.0, 0.3), Bar(2, 0.75, 0.35, 1.2), Bar(3, 0.3, 0.35)),
-    *(Bar(2, 0.0, 0.6), Bar(1, 0.75, 0.5), Bar(1, 0.3, 0.95)),
-)
+    Bar(3, 0.75, 0.2), Bar(2, 1.0, 0.3), Bar(2, 0.75, 0.35, 1.2), Bar(3, 0.3, 0.35),
+    Bar(2, 0.0, 0.6), Bar(1, 0.75, 0.5), Bar(1, 0.3, 0.95),
+)  # fmt: skip
 _LIKELY = (
-    *(Bar(3, 1.0, 0.28), Bar(2, 1.0, 0.4), Bar(3, 0.5, 0.7)),
-    *(
-        Bar(2, 1.4, 0.28, 2.0),
-        Bar(1, 0.9, 0.9, 2.0),
-        Bar(2, 0.95, 0.95, 1.5),
-    ),
-)
+    Bar(3, 1.0, 0.28), Bar(2, 1.0, 0.4), Bar(3, 0.5, 0.7),
+    Bar(2, 1.4, 0.28, 2.0), Bar(1, 0.9, 0.9, 2.0), Bar(2, 0.95, 0.95, 1.5),
+)  # fmt: skip
 _POSSIBLE = (
-    *(Bar(3, 1.25, 0.6, 1.2), Bar(2, 2.2, 0.6), Bar(3, 2.0, 0.5, 3.0)),
-    *(Bar(2, 1.5, 0.6, 3.0), Bar(2, 1.3, 0.5, 5.0), Bar(4, 1.25, 0.6)),
-    *(Bar(3, 2.4, 0.4, 2.0), Bar(2, 1.6, 0.9, 2.0), Bar(2, 1.5, 0.95)),
-)
+    Bar(3, 1.25, 0.6, 1.2), Bar(2, 2.2, 0.6), Bar(3, 2.0, 0.5, 3.0),
+    Bar(2, 1.5, 0.6, 3.0), Bar(2, 1.3, 0.5, 5.0), Bar(4, 1.25, 0.6),
+    Bar(3, 2.4, 0.4, 2.0), Bar(2, 1.6, 0.9, 2.0), Bar(2, 1.5, 0.95),
+)  # fmt: skip
+"""Alternative bars of a question in English, by how surely it asks about the past."""
+
 _OF_OTHERS = 0.6
 """A question that names something unknown needs this coverage."""
 _MOST = 0.7
@@ -157,17 +155,18 @@ def bars(shape: Shape, *, is_foreign: bool = False) -> tuple[Bar, ...]:
 
     is_foreign: the answer's session is in a language other than English.
     """
+    question = _question(shape)
     if shape.grade == NOT:
-        if _is_general(shape):
-            return (_IN_FULL,) if general.asks_how_to(_question(shape)) else ()
+        if general.explains(question):
+            return (_IN_FULL,) if general.asks_how_to(question) else ()
         return (_IN_FULL, _ALONE_IN_MOST)
     if shape.language == "error":
         return _ERROR if shape.grade > POSSIBLE else ()  # without an error's name, only the message identifies it
     grade = min(shape.grade, LIKELY) if shape.resumes else shape.grade  # otherwise the last sessions answer
     in_english = (_POSSIBLE, _LIKELY, _SURE)[grade - POSSIBLE] if shape.language == "en" else ()
-    if grade == POSSIBLE and general.asks_whether(_question(shape)):
+    if grade == POSSIBLE and general.asks_whether(question):
         return _WHOLE
-    if grade == LIKELY and general.asks_why_in_general(_question(shape)):
+    if grade == LIKELY and general.asks_why_in_general(question):
         return tuple(bar.of_more(_MOST) for bar in _LIKELY)
     if in_english and not is_foreign:
         return in_english
@@ -302,12 +301,12 @@ def _lead(first: Answer, answers: Sequence[Answer]) -> float:
 def _more_bars(shape: Shape, first: Answer) -> tuple[Bar, ...]:
     """Return further sufficient bars, depending on the question and on the kind of the best answer."""
     bars: tuple[Bar, ...] = ()
+    question = _question(shape)
     if shape.grade == LIKELY and first.hits[0].kind != "observation":
-        is_general = general.asks_why_in_general(_question(shape))
+        is_general = general.asks_why_in_general(question)
         bars += tuple(bar.of_more(_MOST if is_general else 0.0) for bar in _ONE_SAID)
     if shape.grade == POSSIBLE and "again" in shape.words.split():
         bars += _BACK
-    question = _question(shape)
     if shape.grade == POSSIBLE and asks_a_fact(question) and not general.asks_whether(question):
         bars += _FACT
     if is_kept(first):
@@ -315,19 +314,14 @@ def _more_bars(shape: Shape, first: Answer) -> tuple[Bar, ...]:
         is_in_title = not title_terms.isdisjoint(analysis.query_terms(shape.topic))
         bars += _KEPT[shape.grade] + (_IN_TITLE if is_in_title else _LOOKED_UP)
         bars += (_IS_TITLE if shape.grade > NOT else _MUST_BE_TITLE) if is_in_title else ()
-    if shape.grade == NOT and not _is_general(shape):
-        is_ours = not _OURS.isdisjoint(_question(shape))
+    if shape.grade == NOT and not general.explains(question):
+        is_ours = not _OURS.isdisjoint(question)
         bars += _SAID if first.is_said else _SAID[:1] if is_ours else ()
     return bars
 
 
 def _question(shape: Shape) -> list[str]:
     return english.without_leading(folds(words(shape.words)))
-
-
-def _is_general(shape: Shape) -> bool:
-    """Whether the question is about things in general, so that hardly any session answers it."""
-    return general.explains(_question(shape))
 
 
 def _goes_on(later: Answer, first: Answer) -> bool:
