@@ -237,7 +237,7 @@ def about_file(at: Occasion, path: str) -> Section:
     recall.make_ready(at.config, at.seconds_left / 2)
     query = Query(filters=(Filter("file", (name.lower(),)),))
     hits = _newest(at, query, 40)
-    relevant = [hit for hit in hits if _is_at_home(at, hit) and hit.session != at.record.id and _is_about(hit, name)]
+    relevant = [hit for hit in hits if _may_be_told(at, hit) and hit.session != at.record.id and _is_about(hit, name)]
     turns: dict[tuple[str, tuple[int, ...]], SearchHit] = {}
     for hit in sorted(relevant, key=_is_only_read):
         turn = journal.numbers(hit.path)[:1]
@@ -280,7 +280,7 @@ def _within(path: str, root: str) -> str:
     return path.removeprefix(top) if path.startswith(top) else path.lstrip("/")
 
 
-def _is_at_home(at: Occasion, hit: SearchHit) -> bool:
+def _may_be_told(at: Occasion, hit: SearchHit) -> bool:
     return not hit.project or at.is_of(hit.project) or at.config.settings.inject.other_projects
 
 
@@ -305,7 +305,7 @@ def durable(at: Occasion, uses: dict[str, int], room: int) -> Section:
     by_person = _matching(at, Filter("is", ("pinned",)))
     pinned = {hit.id for hit in by_person}
     by_id = {
-        hit.id: hit for hit in (*by_person, *_matching(at, Filter("kind", evidence.PERSONS))) if _is_at_home(at, hit)
+        hit.id: hit for hit in (*by_person, *_matching(at, Filter("kind", evidence.PERSONS))) if _may_be_told(at, hit)
     }
     hits = sorted(by_id.values(), key=lambda hit: hit.created, reverse=True)
     in_vain = _in_vain(at, uses)

@@ -137,7 +137,7 @@ def _reach(settings: Config, gate: Gate, name: str, read: Callable[[], Context],
     except UsageError as error:
         internal = str(error)
     place = place or Place([name.lower()], "")
-    hidden = frozenset(other for other in _at_home(settings.vault) if other.lower() not in place.projects)
+    hidden = frozenset(other for other in _staying(settings.vault) if other.lower() not in place.projects)
     return Access(settings, gate, name, hidden, place, internal, _journal_trust(settings, internal))
 
 
@@ -149,10 +149,10 @@ def _journal_trust(settings: Config, internal: Context | str) -> float:
     return 1.0 if is_own else context.trust(settings, internal)
 
 
-_homes: dict[str, tuple[list[tuple[str, int, int]], frozenset[str]]] = {}
+_stays: dict[str, tuple[list[tuple[str, int, int]], frozenset[str]]] = {}
 
 
-def _at_home(root: str) -> frozenset[str]:
+def _staying(root: str) -> frozenset[str]:
     """Return the projects that stay on this machine; project pages are read again when one has changed."""
     state = []
     for page in sorted(Path(root, "journal").glob(f"*/{journal.PROJECT_PAGE}")):
@@ -161,7 +161,7 @@ def _at_home(root: str) -> frozenset[str]:
         except OSError:
             continue
         state.append((page.parent.name, state_of_page.st_mtime_ns, state_of_page.st_size))
-    cached = _homes.get(root)
+    cached = _stays.get(root)
     if cached is None or cached[0] != state:
-        cached = _homes[root] = (state, private.projects(root))
+        cached = _stays[root] = (state, private.projects(root))
     return cached[1]
