@@ -50,6 +50,10 @@ def written(vault: Path) -> list[str]:
     return contents(found)
 
 
+def mdmem(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "mdmem", *words], capture_output=True, text=True)
+
+
 def run_of(text: str) -> int:
     """Return which run a note is of: all its lines of output are that run's."""
     (line,) = {line for line in text.splitlines() if line.startswith("output of run")}
@@ -338,40 +342,34 @@ def bad_sector() -> Iterator[Callable[[Path], None]]:
 def test_a_note_that_the_disk_does_not_return_stops_nothing_and_is_named(
     vault: Path, bad_sector: Callable[[Path], None]
 ) -> None:
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, "-m", "mdmem", *words], capture_output=True, text=True)
-
-    run("init", str(vault))
+    mdmem("init", str(vault))
     for name in ("bad", "good"):
         (vault / "notes").mkdir(exist_ok=True)
         (vault / "notes" / f"{name}.md").write_text(f"the gibbon is {name}\n", "utf-8")
     bad_sector(vault / "notes/bad.md")
 
-    assert run("index", "--rebuild").returncode == 0
-    assert "the gibbon is good" in run("search", "gibbon").stdout
-    committed = run("commit")
+    assert mdmem("index", "--rebuild").returncode == 0
+    assert "the gibbon is good" in mdmem("search", "gibbon").stdout
+    committed = mdmem("commit")
     assert committed.returncode == 1
     assert "notes/bad.md cannot be read, so it was not committed. The disk" in committed.stderr
     assert "notes/good.md" in committed.stdout
-    doctor = run("doctor", "--only", "notes").stdout
+    doctor = mdmem("doctor", "--only", "notes").stdout
     assert "notes/bad.md cannot be read (Input/output error)" in doctor
     assert "chown" not in doctor
-    assert "notes/bad.md)" in run("show", "notes/bad.md").stderr
+    assert "notes/bad.md)" in mdmem("show", "notes/bad.md").stderr
 
 
 def test_a_head_and_settings_that_the_disk_does_not_return_are_not_taken_for_damaged(
     vault: Path, bad_sector: Callable[[Path], None]
 ) -> None:
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, "-m", "mdmem", *words], capture_output=True, text=True)
-
-    run("init", str(vault))
+    mdmem("init", str(vault))
     bad_sector(vault / "mdmem.toml")
-    assert f"{vault}/mdmem.toml cannot be read (Input/output error)" in run("index").stderr
+    assert f"{vault}/mdmem.toml cannot be read (Input/output error)" in mdmem("index").stderr
 
     bad_sector(vault / ".git/HEAD")
-    assert f"Input/output error ({vault}/.git/HEAD)" in run("commit").stderr
-    doctor = run("doctor", "--fix").stdout
+    assert f"Input/output error ({vault}/.git/HEAD)" in mdmem("commit").stderr
+    doctor = mdmem("doctor", "--fix").stdout
     assert "Input/output error" in doctor
     assert "missing or damaged" not in doctor
 
