@@ -312,8 +312,11 @@ def _more_bars(shape: Shape, first: Answer) -> tuple[Bar, ...]:
     if is_kept(first):
         title_terms = frozenset(analysis.query_terms(first.hits[0].title))
         is_in_title = not title_terms.isdisjoint(analysis.query_terms(shape.topic))
-        bars += _KEPT[shape.grade] + (_IN_TITLE if is_in_title else _LOOKED_UP)
-        bars += (_IS_TITLE if shape.grade > NOT else _MUST_BE_TITLE) if is_in_title else ()
+        bars += _KEPT[shape.grade]
+        if is_in_title:
+            bars += _IN_TITLE + (_IS_TITLE if shape.grade > NOT else _MUST_BE_TITLE)
+        else:
+            bars += _LOOKED_UP
     if shape.grade == NOT and not general.explains(question):
         is_ours = not _OURS.isdisjoint(question)
         bars += _SAID if first.is_said else _SAID[:1] if is_ours else ()

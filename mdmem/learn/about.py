@@ -107,7 +107,7 @@ def about(config: Config, entity: str, *, project: str = "", now: float) -> Know
 
     def answer(view: View) -> Knowledge:
         kind = kind_of(entity)
-        naming = decisions.of_project(view, _naming(config, view, entity) - view.internal, project)
+        naming = decisions.of_project(view, _naming(config, view, entity, kind) - view.internal, project)
         newest = _newest(view, naming)
         whole = re.compile(rf"(?<!\w){re.escape(entity)}(?!\w)")
         decided = [decision for decision in in_force if view.find(decision.path) in naming]
@@ -134,9 +134,8 @@ def _is_of(view: View, item: OpenItem, naming: set[int]) -> bool:
 # -- the notes that name an entity -------------------------------------------------------------------
 
 
-def _naming(config: Config, view: View, entity: str) -> set[int]:
+def _naming(config: Config, view: View, entity: str, kind: str) -> set[int]:
     """Return the notes that name an entity, by the index, else the newest notes that contain it."""
-    kind = kind_of(entity)
     if kind == "file":
         tails = path_tails(entity)
         return view.notes("facet", f"file:{tails[0]}") if tails else set()

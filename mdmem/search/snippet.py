@@ -83,12 +83,14 @@ def _best_start(places: Iterable[Place], weights: Mapping[str, float], chars: in
     weight = 0.0
     for place, (_, end, term) in enumerate(words):
         inside[term] = inside.get(term, 0) + 1
-        weight += weights[term] if inside[term] == 1 else 0.0
+        if inside[term] == 1:
+            weight += weights[term]
         while first < place and end - words[first][0] > room:
             gone = words[first][2]
             first += 1
             inside[gone] -= 1
-            weight -= 0.0 if inside[gone] else weights[gone]
+            if not inside[gone]:
+                weight -= weights[gone]
         if weight > best_weight + 1e-9:
             best_start, best_weight = words[first][0], weight
     return max(0, best_start - margin)

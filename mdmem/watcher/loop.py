@@ -42,7 +42,7 @@ MAX_PAUSE_SECONDS = 60.0
 
 def pause(failures: int) -> float:
     """Return how many seconds to wait after so many failures in a row."""
-    return min(2.0 ** min(failures, 10) / 2, MAX_PAUSE_SECONDS)  # a float has no room for the power of a bad night
+    return min(2.0 ** min(failures, 10) / 2, MAX_PAUSE_SECONDS)  # 2.0 to a high power overflows
 
 
 def has_passed(seconds: float, since: float) -> bool:

@@ -54,7 +54,8 @@ def make_room(config: Config, path: str) -> str:
         for depth, name in enumerate(parts):
             with disk.open_folder(config.vault, tuple(parts[:depth])) as folder:
                 mode = folder.handle.stat(name).st_mode
-                if stat.S_ISREG(mode) if depth == len(parts) - 1 else stat.S_ISDIR(mode):
+                is_expected = stat.S_ISREG if depth == len(parts) - 1 else stat.S_ISDIR
+                if is_expected(mode):
                     continue
                 if stat.S_ISDIR(mode) and _is_without_files(folder.below(name)):
                     _delete(folder, name)

@@ -194,7 +194,7 @@ def _newest(path: str, heads: _Heads) -> dict[str, str]:
     if not path.startswith(INTERNAL):
         return {}
     return max(
-        heads.ours, heads.theirs, key=lambda side: (_place("updated", side.get("updated", "")), sorted(side.items()))
+        heads.ours, heads.theirs, key=lambda side: (_sort_key("updated", side.get("updated", "")), sorted(side.items()))
     )
 
 
@@ -219,7 +219,8 @@ def _merge_heads(heads: _Heads, earliest: frozenset[str], *, newest: dict[str, s
             merged[key] = "".join(dict.fromkeys((min(our, their) + max(our, their)).splitlines(keepends=True)))
         else:
             merged[key], other = _merge_entry(key, our, was or "", their, newest.get(key, ""))
-            others |= {key: other} if other else {}
+            if other:
+                others[key] = other
     return _with_others(merged, others), tuple(others)
 
 
@@ -255,8 +256,8 @@ def _merge_entry(key: str, our: str, was: str, their: str, newest: str) -> tuple
         )
         return _written(key, list(kept)), ""
     if key in LATEST_WINS:
-        return max(our, their, key=lambda text: _place(key, text)), ""
-    if key in front_matter.TIMES and _place(key, our)[0] == _place(key, their)[0] > 0:
+        return max(our, their, key=lambda text: _sort_key(key, text)), ""
+    if key in front_matter.TIMES and _sort_key(key, our)[0] == _sort_key(key, their)[0] > 0:
         return min(our, their), ""  # the same moment, written in two zones
     if newest:
         return newest, ""
@@ -270,7 +271,7 @@ def _written(key: str, value: list[str]) -> str:
     return front_matter.write({key: value}).removeprefix("---\n").removesuffix("---\n")
 
 
-def _place(key: str, entry: str) -> tuple[float, str]:
+def _sort_key(key: str, entry: str) -> tuple[float, str]:
     """Return a sort key for times and numbers: the value, then the text."""
     value = _value(entry, key)
     return (float(value) if isinstance(value, int) else timestamps.epoch(str(value)), entry)
