@@ -186,6 +186,7 @@ def test_private_parts_of_an_edited_note_are_left_out(at: Work) -> None:
         ("2026-09-14T08:00:01Z fatal: remote hung up", "2026-11-02 10:11:12.345 fatal: remote hung up"),
         ("fatal: bad object 3f0c6d1e8a52", "fatal: bad object deadbeef0123"),
         ("\x1b[31mError: timeout after 30.5 s\x1b[0m", "Error: timeout after 7 s"),
+        ("Error: no target arm64 in 3 of 12", "Error: no target arm64 in 4 of 9"),
         ("src\\a\\b.ts(3,14): error TS2304: Cannot find name 'x'.", "b.ts(9,1): error TS2304: Cannot find name 'x'."),
     ],
 )
@@ -194,9 +195,50 @@ def test_what_differs_between_runs_is_not_part_of_a_signature(one: str, other: s
     assert errors.signatures(one) == errors.signatures(other) != []
 
 
-@pytest.mark.parametrize("line", ["Exit code 1", "1 failed, 11 passed in 0.42s", "ok", "", "npm ERR! code 1", "FAILED"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("Exit code 1", "1 failed, 11 passed in 0.42s", "ok", "", "npm ERR! code 1", "FAILED", "FAILED (failures=2)"),
+        *("npm ERR! code ELIFECYCLE", "make: *** [Makefile:12: all] Error 2", "BUILD FAILED in 3s"),
+        *("test result: FAILED. 3 passed; 1 failed; 0 ignored", "Error: Process completed with exit code 1."),
+        *("error: could not compile `core` (lib) due to 2 previous errors", "FAIL\texample.org/app/core\t2.411s"),
+        *("ninja: build stopped: subcommand failed.", "Command failed with exit status 3"),
+    ],
+)
 def test_a_line_that_only_says_that_something_failed_is_not_a_signature(line: str) -> None:
     assert errors.signatures(line) == []
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "thread 'main' (42) panicked at src/main.rs:4:5:\ncalled `Option::unwrap()` on a `None` value",
+        "thread 'tests::a' panicked at 'the cache is empty', src/cache.rs:10:5",
+        "not ok 4 keeps the arguments of a shim",
+        "npm error code ERESOLVE\nnpm error errno 1",
+        'ERROR:  relation "users" does not exist',
+        "E: Unable to locate package libnowhere-dev",
+        "curl: (60) SSL certificate problem: unable to get local issuer certificate",
+        "listen tcp :8080: bind: address already in use",
+        "make: *** No rule to make target 'docs', needed by 'all'.  Stop.",
+        "Host key verification failed.",
+        "Segmentation fault (core dumped)",
+    ],
+)
+def test_an_error_is_known_as_programs_of_many_kinds_word_it(output: str) -> None:
+    assert len(errors.signatures(f"building 3 targets\n{output}\n2 tests failed\n")) == 1
+
+
+def test_panics_at_different_places_are_one_error_and_other_codes_are_other_errors() -> None:
+    said = "called `Option::unwrap()` on a `None` value"
+    one = errors.signatures(f"thread 'main' panicked at src/main.rs:4:5:\n{said}")
+
+    assert one == errors.signatures(f"thread 'tests::b' (7) panicked at src/other.rs:88:1:\n{said}")
+    assert errors.signatures("error[E0382]: wrong type") != errors.signatures("error[E0308]: wrong type")
+
+
+def test_lines_that_state_a_failure_in_words_count_only_where_no_line_has_the_form_of_an_error() -> None:
+    assert errors.signatures("option x is unknown\nValueError: no such column") == ["valueerror: no such column"]
 
 
 @given(st.text(max_size=600))

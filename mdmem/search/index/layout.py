@@ -54,7 +54,7 @@ if TYPE_CHECKING:
             ...
 
 
-VERSION = 14
+VERSION = 15
 """Increased whenever the format changes: an index of another version is rebuilt."""
 
 FORMER = "former-project:"

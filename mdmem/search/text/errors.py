@@ -1,8 +1,9 @@
 """Errors: finds the lines of an output that say what went wrong, without what differs between runs.
 
-The file and line before a message, the test that pytest's summary puts before an error, and the name that a container
-puts before its lines, are left out; other paths lose their folders; numbers, hashes, addresses and times become one
-character each. So the same error has the same signature at other places, and in other sessions and projects.
+The file and line before a message, the test that pytest's summary puts before an error, the thread of a panic, and the
+name that a container puts before its lines, are left out; other paths lose their folders; numbers, hashes, addresses
+and times become one character each. So the same error has the same signature at other places, and in other sessions
+and projects.
 """
 
 from __future__ import annotations
@@ -18,18 +19,32 @@ if TYPE_CHECKING:
 
 MAX_SIGNATURES = 6
 MAX_LINE_CHARS = 300
-_SCAN_CHARS = 40_000
+_SCAN_CHARS, _END_CHARS = 40_000, 8_000
 _ANSI = lazy(r"\x1b\[[0-9;?]*[A-Za-z]")
 _TELLING = lazy(
-    r"""\b\w*(?:Error|Exception|Warning)\b\s*[:(\[] | \b(?:error|fatal|panic)\b\s*(?:\[\w+\])?\s*:
-    | ^\s*(?:FAILED|ERROR)\s+\S
-    | ^\s*E\s{2,}\S | ^\s*(?:✗|✕|✘|×|●)\s+\S | \b(?:command\ not\ found|No\ such\ file|cannot\ find|not\ found:)
-    | \b(?:undefined\ reference|undefined:) | \berror\ (?:TS|CS|C|E)\d+ | ^FAIL:?\s+\S | ^---\ FAIL:\s""",
+    r"""\b\w*(?:Error|Exception|Warning)\b\s*[:(\[] | \b(?:error|ERROR|fatal|FATAL|panic)\b\s*(?:\[\w+\])?\s*:
+    | ^\s*(?: (?:FAILED|ERROR)\s+\S | E\s{2,}\S | (?:✗|✕|✘|×|●)\s+\S )
+    | ^(?: FAIL:?\s+\S | ---\ FAIL:\s | not\ ok\s+\d | npm\ (?:ERR!|error)\ code\ E(?!LIFECYCLE) )
+    | \b(?:command\ not\ found|No\ such\ file|cannot\ find|not\ found:|undefined\ reference|undefined:)
+    | \berror\ (?:TS|CS|C|E)\d+""",
     re.VERBOSE,
 )
+_STATING = lazy(
+    r"\b(?:error|failed|cannot|can't|could not|couldn't|unable|denied|refused|rejected|undefined|unknown|invalid"
+    r"|missing|unexpected|unsupported|not found|no such|no rule|no space|in use|timed out|exceeded|aborted|killed|fault"
+    r"|conflict|violates|does not|locked)\b",
+    re.IGNORECASE,
+)
+"""What a failed run's output has in a line that says why, if no line has the form of an error."""
+_COUNT = lazy(
+    r"\bn (?:\w+ )?(?:failed|failures?|errors?|failing|tests?|passed)\b|\b(?:code|status|error):? n\b"
+    r"|\bsubcommand failed"
+)
+"""What is in a line that only counts failures or has an exit code."""
 _GENERIC = lazy(
-    r"exit code|traceback|failed|errors?|fail|npm err!.*|.*\bfailed, .*passed.*|tests?:? n .*"
-    r"|error: failed to push some refs to .*"
+    r"exit code|traceback|failed|errors?|fail|npm err!(?! code ).*|.*\bfailed, .*passed.*|tests?:? n .*"
+    r"|error: failed to push some refs to .*|error: could not compile .*|error: aborting due to .*|failed \(.*"
+    r"|.*\bcompleted with exit code n\.?|build failed\b.*|fail \S+ (?:ns|\(cached\)|\[build failed\])"
 )
 _COMPARED = lazy(r"assertionerror\b|assert\b|error: expect\(")
 _OF_COMPARISONS = frozenset(
@@ -41,6 +56,7 @@ _OF_COMPARISONS = frozenset(
 _STEPS = (
     (re.compile(r"^FAILED\s+\S+\s+-\s+(?=(?!AssertionError)[\w.]*(?:Error|Exception):\s+\S)"), ""),
     (re.compile(r"^[\w.-]+\s+\|\s+"), ""),
+    (re.compile(r"^thread '[^']*'(?: \(\d+\))? panicked at "), ""),
     (re.compile(r"^(?:[\w.@~+:-]*[/\\])*[\w.+-]+\.\w{1,10}(?::\d+(?::\d+)?:|\(\d+(?:,\d+)?\):)\s+(?=\S)"), ""),
     (re.compile(r"^E\s{2,}(?=\S)"), ""),
     (re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"), "T"),
@@ -49,7 +65,7 @@ _STEPS = (
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "H"),
     (re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b"), "H"),
     (re.compile(r"(?:[A-Za-z]:)?(?:[\w.@~+-]*[/\\])+(?=[\w.@+-])"), ""),
-    (re.compile(r"(?<![A-Za-z_])\d+(?:[.,]\d+)*(?:\s?[kKMGT]i?B\b)?"), "N"),
+    (re.compile(r"(?<![A-Za-z_\d])\d+(?:[.,]\d+)*(?:\s?[kKMGT]i?B\b)?"), "N"),
     (re.compile(r"(?:N[:,]?)+(?=\W|$)"), "N"),
 )
 
@@ -64,29 +80,48 @@ def normalized(line: str) -> str:
 
 def signatures(text: str) -> list[str]:
     """Return the signatures of the errors in an output, in order, at most MAX_SIGNATURES; [] if there are none."""
+    told = (signature for line in telling(text) if is_specific(signature := normalized(line)))
+    return _first(told) or _first(_stated(text))
+
+
+def _first(signatures: Iterator[str]) -> list[str]:
     distinct: dict[str, None] = {}
-    for line in telling(text):
-        signature = normalized(line)
-        if is_specific(signature):
-            distinct.setdefault(signature)
+    for signature in signatures:
+        distinct.setdefault(signature)
         if len(distinct) == MAX_SIGNATURES:
             break
     return list(distinct)
 
 
+def _stated(text: str) -> Iterator[str]:
+    """Yield the signatures of lines that state a failure in words, as `E: Unable to locate package` does."""
+    for line in text[-_END_CHARS:].splitlines():
+        if _STATING.search(line[: MAX_LINE_CHARS * 4]):
+            signature = normalized(line)
+            if is_specific(signature) and not _COUNT.search(signature):
+                yield signature
+
+
 def telling(text: str) -> Iterator[str]:
-    """Yield the lines of an output that say what went wrong; for a Python traceback, its last line."""
-    searched = text if len(text) <= 2 * _SCAN_CHARS else f"{text[:_SCAN_CHARS]}\n{text[-_SCAN_CHARS:]}"
+    """Yield the lines of an output that say what went wrong; for a Python traceback, its last line.
+
+    A panic of Rust says so in the line behind it.
+    """
     prefix: str | None = None
-    for line in searched.splitlines():
+    for line in _searched(text).splitlines():
         head, trace, _ = line.partition("Traceback (")
-        if trace:
-            prefix = head  # the prefix that a container or log adds to each line
+        panics = "panicked at" in line
+        if trace or (panics and line.endswith(":")):
+            prefix = head if trace else ""  # the prefix that a container or log adds to each line
             continue
         ends = prefix is not None and not line.removeprefix(prefix)[:1].isspace() and line.strip()
-        if ends or _TELLING.search(line[: MAX_LINE_CHARS * 4]):
+        if ends or panics or _TELLING.search(line[: MAX_LINE_CHARS * 4]):
             yield _ANSI.sub("", line).strip()
         prefix = None if ends else prefix
+
+
+def _searched(text: str) -> str:
+    return text if len(text) <= 2 * _SCAN_CHARS else f"{text[:_SCAN_CHARS]}\n{text[-_SCAN_CHARS:]}"
 
 
 def is_specific(signature: str) -> bool:
