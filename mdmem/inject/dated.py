@@ -46,15 +46,15 @@ def section(at: Occasion, text: str, asked: Shape) -> Section | None:
 
 
 def without_days(at: Occasion, text: str, asked: Shape) -> tuple[Shape, tuple[str, str] | None]:
-    """Return a question without the words that name days, and the first and last of them; None if it names none.
+    """Return a question without the words for days and for work, and the first and last day; None if it names none.
 
     text: as in `section`.
     """
     period = _period(at, text, asked)
     if period is None or not _has_topic(asked, period):
         return asked, None
-    words = asked.topic.split()
-    topic = " ".join(word for word in words if period.words.isdisjoint(analysis.words(fold(word))))
+    named = period.words | _GENERAL
+    topic = " ".join(word for word in asked.topic.split() if named.isdisjoint(analysis.words(fold(word))))
     return Shape(asked.grade, asked.language, asked.words, topic, resumes=asked.resumes), _days(period)
 
 

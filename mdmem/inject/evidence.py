@@ -162,7 +162,7 @@ def bars(shape: Shape, *, is_foreign: bool = False) -> tuple[Bar, ...]:
         return (_IN_FULL, _ALONE_IN_MOST)
     if shape.language == "error":
         return _ERROR if shape.grade > POSSIBLE else ()  # without an error's name, only the message identifies it
-    grade = min(shape.grade, LIKELY) if shape.resumes else shape.grade  # otherwise the last sessions answer
+    grade = _needed_grade(shape)
     in_english = (_POSSIBLE, _LIKELY, _SURE)[grade - POSSIBLE] if shape.language == "en" else ()
     if grade == POSSIBLE and general.asks_whether(question):
         return _WHOLE
@@ -172,6 +172,11 @@ def bars(shape: Shape, *, is_foreign: bool = False) -> tuple[Bar, ...]:
         return in_english
     likely = _UNSPACED if shape.language in UNSPACED else _FOREIGN
     return in_english + (_FOREIGN_POSSIBLE, likely, _FOREIGN_SURE)[shape.grade - POSSIBLE]
+
+
+def _needed_grade(shape: Shape) -> int:
+    """Return the grade whose bars apply: if work is only resumed, the last sessions answer otherwise."""
+    return min(shape.grade, LIKELY) if shape.resumes else shape.grade
 
 
 def _is_foreign(answer: Answer) -> bool:
@@ -302,7 +307,7 @@ def _more_bars(shape: Shape, first: Answer) -> tuple[Bar, ...]:
     """Return further sufficient bars, depending on the question and on the kind of the best answer."""
     bars: tuple[Bar, ...] = ()
     question = _question(shape)
-    if shape.grade == LIKELY and first.hits[0].kind != "observation":
+    if _needed_grade(shape) == LIKELY and first.hits[0].kind != "observation":
         is_general = general.asks_why_in_general(question)
         bars += tuple(bar.of_more(_MOST if is_general else 0.0) for bar in _ONE_SAID)
     if shape.grade == POSSIBLE and "again" in shape.words.split():

@@ -45,3 +45,12 @@ def test_what_was_done_on_another_day_is_given_where_nothing_of_the_day_fits(lat
 
 def test_the_words_that_name_the_day_are_not_looked_for(later: Talk) -> None:
     assert "different currencies" in ask(later, "what was it with the ledger currencies on monday?")
+
+
+def test_what_changed_since_a_day_is_no_search_for_the_word_changed(later: Talk) -> None:
+    work = new_session(later, 5)
+    work.says("Round the amounts")
+    work.edits("tariffs/rounding.py")
+    work.answers("Amounts are rounded to cents.")
+
+    assert "rounded to cents" in ask(new_session(later, 6), "what changed in tariffs since friday?")

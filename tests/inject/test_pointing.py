@@ -1,4 +1,4 @@
-"""Pointing: a question that only points at what was said before asks about the session's last turn."""
+"""Pointing: questions that only point at what was said before, or name what is asked about by one word."""
 
 from __future__ import annotations
 
@@ -43,3 +43,17 @@ def test_new_work_before_such_a_question_recalls_nothing(talk: Talk) -> None:
 
 def test_in_the_first_prompt_it_is_about_the_last_sessions(talk: Talk) -> None:
     assert "Recent sessions" in ask(talk, "why did we do that?")
+
+
+def test_what_is_left_of_something_named_by_one_word_is_told_of_that(vault: Path, tmp_path: Path) -> None:
+    first = Talk(vault, tmp_path / "shop")
+    ends = ("The ledger is faster, without its archive.", "The columns are renamed.", "It is 1.4 now.", "Sorted.")
+    for day, ended in enumerate(ends):
+        talk = new_session(first, day)
+        talk.says("The next one of the list")
+        talk.edits(f"part_{day}.py")
+        talk.answers(ended)
+
+    (answer,) = entries(ask(new_session(first, 9), "how far did we get with ledger support?"))
+
+    assert "without its archive" in answer

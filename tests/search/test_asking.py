@@ -491,6 +491,15 @@ def test_going_on_with_what_is_at_hand_is_about_nothing(prompt: str) -> None:
         ("which option was missing?", LIKELY, "option was missing"),
         ("whats the state of the relay", LIKELY, "the relay"),
         ("when did we last flash it and what was the trouble?", SURE, "when did flash it and what was the"),
+        ("any gotchas with the relay?", LIKELY, "any with the relay"),
+        ("any luck with the relay?", LIKELY, "any with the relay"),
+        ("is the relay still broken?", LIKELY, "relay"),
+        ("is the relay gone", LIKELY, "relay"),
+        ("what doesn't work with the relay yet", LIKELY, "relay"),
+        ("how far along is the relay?", LIKELY, "relay"),
+        ("how do we start the relay again?", SURE, "start the relay"),
+        ("what was the port of the relay again", SURE, "port of the relay"),
+        ("why does the relay stop again?", LIKELY, "relay"),
     ],
 )
 def test_a_question_in_passing_is_known_and_what_it_is_about(prompt: str, grade: int, topic: str) -> None:

@@ -217,9 +217,9 @@ _DOES = _words("do return mean take accept expect print output contain look")
 def _asks_why(words: list[str], used: frozenset[str]) -> bool:
     """Whether a question asks for a reason or purpose, or for what is planned, known or left."""
     if not used & (_HERE | _YOU):
-        how_far = words[-1] in _GOING and used & _words("how hows")
+        how_far = (words[-1] in _GOING or "along" in used) and used & _words("how hows")
         planned = _after(words, _INVERTED, _WE) and _after(words, _PLANNED, _words("to"))
-        if how_far or planned or general.asks_purpose(words):
+        if how_far or planned or general.asks_purpose(words) or (general.asks_what_became(words) and not used & _MODAL):
             return True
     if used & (_HERE | _YOU | _MODAL):
         return _after(words, _words("know"), _ABOUT)
@@ -279,7 +279,7 @@ def names(words: list[str]) -> bool:
     words = words[points or (words[:1] == ["the"] and _after(words, _COMMANDS, _words("for to"))) :]
     if not 2 <= len(words) <= MAX_NAMING_WORDS or words[0] in _NAMING_NOTHING or words[1] in _THE:
         return False
-    stated = any(a in _IS and b not in _THEY for a, b in _pairs([*words, ""]))
+    stated = any(a in _IS and b not in ("they", "it") for a, b in _pairs([*words, ""]))
     return not stated and not general.explains(words) and _AT_HAND.isdisjoint(words)
 
 
@@ -297,7 +297,6 @@ _NAMING_NOTHING = (
 )  # fmt: skip
 """Words with which nobody begins to name what is looked for."""
 _AT_HAND = _HERE | _YOU | _words("it its that those please instead i im lets should now")
-_THEY = _words("they it")
 
 
 _COMMANDS = _words("command commands cmd")
@@ -318,7 +317,8 @@ def _asks_surely(words: list[str], used: frozenset[str], *, wh: bool, past: bool
     what_came_of_it = past and (ours or (used & _OUTCOME and not used & (_YOU | _HERE)))
     if (past and back) or (wh and (what_came_of_it or used & _STORY)):
         return SURE
-    return SURE if _after(words, _LAST, frozenset(["attempt", "attempts"])) else NOT
+    forgot = wh and words[-1] == "again" and "why" not in used and (ours or past)  # `how do we release again`
+    return SURE if forgot or _after(words, _LAST, frozenset(["attempt", "attempts"])) else NOT
 
 
 def _without_question(words: list[str], used: frozenset[str], *, past: bool, back: bool) -> int:

@@ -82,6 +82,16 @@ def asks_purpose(words: list[str]) -> bool:
     return words[-1] == "for" and len(named) == 1 and _after(words[:2], ("what", "whats"), _IS | {"was", "were"})
 
 
+def asks_what_became(words: list[str]) -> bool:
+    """Whether a question asks what became of something or was learned of it: `is X still broken`, `gotchas with X`."""
+    return not _UNTIL_NOW.isdisjoint(words) or _after(words, _LEARNED, _OF)
+
+
+_UNTIL_NOW = word_set("still yet anymore gone")
+_LEARNED = word_set("gotcha gotchas pitfall pitfalls caveat caveats quirk quirks luck history experience")
+_OF = word_set("with in of on for about regarding")
+
+
 def asks_whether(words: list[str]) -> bool:
     """Whether a question in the present asks what something does or is: `do fonts need hinting`, `which tests cover X`.
 

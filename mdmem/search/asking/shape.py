@@ -338,7 +338,8 @@ summarize summarise recap tell explain all ever dealt encountered faced agreemen
 use used using uses reasons reasoning motivation handle handled repair repaired cause culprit trick allowed super
 totally really quite usage trouble need needs needed want wanted without wonder wondering curious kindly sorry bother
 sure happen seriously considered gotcha gotchas someone somebody heard overheard seem vaguely hey hi um uh erm hmm yeah
-yep speaks rid prefer preference preferences anymore nowadays vs versus
+yep speaks rid pitfall pitfalls caveat caveats quirk quirks luck prefer preference preferences anymore nowadays
+vs versus
 """
 _NO_TOPIC = frozenset(_NOT_TOPIC.split())
 
