@@ -135,6 +135,10 @@ def _chosen_of_days(
 
 def _chosen(at: Occasion, shape: Shape | None, answers: Sequence[Answer], guess: str) -> tuple[list[Answer], str]:
     """Choose among answers. With a model's guess, which may share no word with the question, only scores count."""
+    if shape is not None and shape.language == "error" and (names := evidence.quoted_names(shape.topic)):
+        answers = [one for one in answers if all(any(name in _text(at, hit) for hit in one.hits) for name in names)]
+        if not answers:
+            return [], ANOTHER_ERROR
     original = [answer for answer in answers if not answer.is_echo]
     same = _same_error(at, shape, original) or _same_error(at, shape, answers)
     return same or evidence.chosen(None if guess else shape, _persons_first(answers))
@@ -172,11 +176,15 @@ def _same_error(at: Occasion, shape: Shape | None, answers: Iterable[Answer]) ->
     if shape is None or shape.language != "error":
         return None
 
-    def says(hit: SearchHit) -> bool:
-        return evidence.says(f"{hit.title}\n{people.read(at.config.vault, hit.path).body[:_ERROR_CHARS]}", shape)
+    same = [answer for answer in answers if any(evidence.says(_text(at, hit), shape) for hit in answer.hits)]
+    return (same[: evidence.MAX_ANSWERS], ANOTHER_ERROR) if same else None
 
-    same = [answer for answer in answers if any(map(says, answer.hits))]
-    return (same[: evidence.MAX_ANSWERS], "another error") if same else None
+
+ANOTHER_ERROR = "another error"
+
+
+def _text(at: Occasion, hit: SearchHit) -> str:
+    return f"{hit.title}\n{people.read(at.config.vault, hit.path).body[:_ERROR_CHARS]}"
 
 
 def _persons_first(answers: Iterable[Answer]) -> list[Answer]:

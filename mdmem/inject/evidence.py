@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 from mdmem.search.asking import english, general
@@ -74,6 +75,7 @@ _POSSIBLE = (
     Bar(3, 1.25, 0.6, 1.2), Bar(2, 2.2, 0.6), Bar(3, 2.0, 0.5, 3.0),
     Bar(2, 1.5, 0.6, 3.0), Bar(2, 1.3, 0.5, 5.0), Bar(4, 1.25, 0.6),
     Bar(3, 2.4, 0.4, 2.0), Bar(2, 1.6, 0.9, 2.0), Bar(2, 1.5, 0.95),
+    Bar(2, 1.1, 0.95, 3.0),
 )  # fmt: skip
 """Alternative bars of a question in English, by how surely it asks about the past."""
 
@@ -138,6 +140,17 @@ def says(text: str, shape: Shape) -> bool:
     name, _, message = shape.topic.partition(":")
     pairs_sought = _pairs(f"{name.rpartition('.')[2]} {message}")
     return bool(pairs_sought) and len(pairs_sought & _pairs(text)) >= SAYS[shape.grade] * len(pairs_sought)
+
+
+def quoted_names(error: str) -> list[str]:
+    """Return the names that a short message quotes, which tell it from others: `No module named 'x'`."""
+    quoted = r"(?<!\w)['\"`]([\w.-]{2,40})['\"`]"
+    others = analysis.words(re.sub(quoted, "", error.partition(":")[2]))
+    return re.findall(quoted, error) if len(others) <= MOST_BESIDE_NAMES else []
+
+
+MOST_BESIDE_NAMES = 4
+"""A message with more words beside the names that it quotes is known by those words."""
 
 
 def _pairs(text: str) -> set[tuple[str, str]]:
@@ -307,7 +320,7 @@ def _more_bars(shape: Shape, first: Answer) -> tuple[Bar, ...]:
     """Return further sufficient bars, depending on the question and on the kind of the best answer."""
     bars: tuple[Bar, ...] = ()
     question = _question(shape)
-    if _needed_grade(shape) == LIKELY and first.hits[0].kind != "observation":
+    if _needed_grade(shape) == LIKELY and first.hits[0].kind != "observation" and shape.language != "error":
         is_general = general.asks_why_in_general(question)
         bars += tuple(bar.of_more(_MOST if is_general else 0.0) for bar in _ONE_SAID)
     if shape.grade == POSSIBLE and "again" in shape.words.split():

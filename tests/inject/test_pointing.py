@@ -57,3 +57,16 @@ def test_what_is_left_of_something_named_by_one_word_is_told_of_that(vault: Path
     (answer,) = entries(ask(new_session(first, 9), "how far did we get with ledger support?"))
 
     assert "without its archive" in answer
+
+
+def test_a_question_behind_a_name_is_answered_by_what_has_all_of_it_and_stands_out(vault: Path, tmp_path: Path) -> None:
+    first = Talk(vault, tmp_path / "station")
+    others = "It keeps the limit. " + "Other parts of the station were painted and moved to the second floor. " * 6
+    ends = ("The turnstile has a limit. The limit of a turnstile is 40 per minute.", *[others] * 4, "Done.")
+    for day, ended in enumerate(ends):
+        talk = new_session(first, day)
+        talk.says(f"Go on with part {day}")
+        talk.edits(f"part_{day}.py")
+        talk.answers(ended)
+
+    assert "40 per minute" in ask(new_session(first, 9), "turnstile: what must its limit be?")

@@ -724,6 +724,30 @@ def test_an_error_with_the_same_words_but_another_message_is_not_evidence(tmp_pa
     assert "Pickle" not in given
 
 
+def test_an_error_that_names_something_else_is_another_error(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    talk.says("The import of prices fails")
+    talk.runs("make import", error="Exit code 1\nModuleNotFoundError: No module named 'openpyxl'")
+    talk.answers("It is in requirements.txt now.")
+    talk.says("Treat hg checkouts like git")
+    talk.answers("A folder with .hg counts as a repository, like one with .git; not a single other place looks for it.")
+    there = config.load(str(vault)), str(talk.cwd)
+
+    assert "requirements.txt" in block(there, "ModuleNotFoundError: No module named 'openpyxl'")
+    assert block(there, "ModuleNotFoundError: No module named 'requests'") == ""
+    assert block(there, "fatal: not a git repository") == ""
+
+
+def test_a_value_in_a_long_message_does_not_make_it_another_error(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    talk.says("The import of prices fails")
+    talk.runs("make import", error="Exit code 1\nValueError: invalid literal for int() with base 10: 'twelve'")
+    talk.answers("Words are skipped now.")
+
+    prompt = "ValueError: invalid literal for int() with base 10: 'dozen'"
+    assert "Words are skipped" in block((config.load(str(vault)), str(talk.cwd)), prompt)
+
+
 def test_words_that_only_begin_alike_are_little_evidence_in_another_language(tmp_path: Path, vault: Path) -> None:
     talk = Talk(vault, tmp_path / "shop")
     talk.says("The table shrinks")

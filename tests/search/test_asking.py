@@ -500,6 +500,8 @@ def test_going_on_with_what_is_at_hand_is_about_nothing(prompt: str) -> None:
         ("how do we start the relay again?", SURE, "start the relay"),
         ("what was the port of the relay again", SURE, "port of the relay"),
         ("why does the relay stop again?", LIKELY, "relay"),
+        ("what is the left to right order of columns", LIKELY, "order of columns"),
+        ("why did we pin https://example.org/1403", SURE, "pin example.org/1403"),
     ],
 )
 def test_a_question_in_passing_is_known_and_what_it_is_about(prompt: str, grade: int, topic: str) -> None:

@@ -433,7 +433,7 @@ def asks_what_is_left(words: list[str]) -> bool:
     begin, still_open, end = " ".join(words).partition(" still open")
     if still_open:
         return begin in _MAY_BE_OPEN and (end.split() or ["on"])[0] in _OPEN_OF
-    if used.isdisjoint(_UNDONE) or used & _MODAL or ("missing" in used and used & _PAST):
+    if used.isdisjoint(_UNDONE) or used & (_MODAL | {"right"}) or ("missing" in used and used & _PAST):
         return False
     return any(word in _UNDONE and after in _BEHIND_UNDONE for word, after in zip(words, [*words[1:], ""], strict=True))
 

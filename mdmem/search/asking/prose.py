@@ -73,6 +73,7 @@ def prose(prompt: str) -> str:
     if len(prompt) > 8 * (HEAD_CHARS + TAIL_CHARS):
         prompt = f"{prompt[: 8 * HEAD_CHARS]}\n{prompt[-8 * TAIL_CHARS :]}"
     text = "\n".join(_spelled_out(_unquoted(line)) for line in _prose_lines(prompt))
+    text = text.replace("https://", "").replace("http://", "")
     if len(text) > HEAD_CHARS + TAIL_CHARS:
         text = f"{text[:HEAD_CHARS]}\n{text[-TAIL_CHARS:]}"
     if text.isascii():
