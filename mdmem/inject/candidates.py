@@ -7,7 +7,7 @@ from functools import partial
 from itertools import islice
 
 from mdmem import timestamps
-from mdmem.inject import answer_item, block, evidence, excerpts, recent
+from mdmem.inject import answer_item, bars, block, evidence, excerpts, recent
 from mdmem.inject.block import Item, Section
 from mdmem.inject.injection_log import IN_VAIN_TIMES
 from mdmem.search import engine, freshness, overturned, recall, replaced, turn_groups
@@ -193,7 +193,7 @@ def _persons_first(answers: Iterable[Answer]) -> list[Answer]:
     top = ordered[0].score if ordered else 0.0
     return sorted(
         ordered,
-        key=lambda answer: not (answer.score >= 0.7 * top and evidence.is_kept(answer)),
+        key=lambda answer: not (answer.score >= 0.7 * top and bars.is_kept(answer)),
     )
 
 
@@ -279,7 +279,7 @@ def _is_about(hit: SearchHit, name: str) -> bool:
     files = hit.facts.get("files")
     if isinstance(files, (list, tuple)) and files:
         return name in map(str, files)
-    return hit.kind in (*evidence.PERSONS, "response") and "/" in name
+    return hit.kind in (*bars.PERSONS, "response") and "/" in name
 
 
 def _within(path: str, root: str) -> str:
@@ -312,9 +312,7 @@ def durable(at: Occasion, uses: dict[str, int], room: int) -> Section:
     """
     by_person = _matching(at, Filter("is", ("pinned",)))
     pinned = {hit.id for hit in by_person}
-    by_id = {
-        hit.id: hit for hit in (*by_person, *_matching(at, Filter("kind", evidence.PERSONS))) if _may_be_told(at, hit)
-    }
+    by_id = {hit.id: hit for hit in (*by_person, *_matching(at, Filter("kind", bars.PERSONS))) if _may_be_told(at, hit)}
     hits = sorted(by_id.values(), key=lambda hit: hit.created, reverse=True)
     in_vain = _in_vain(at, uses)
     hits.sort(key=lambda hit: (hit.id not in pinned, hit.id in in_vain, -uses.get(hit.id, 0)))

@@ -10,7 +10,7 @@ import pytest
 
 from mdmem import config
 from mdmem.agents import Event
-from mdmem.inject import context, evidence, process
+from mdmem.inject import bars, context, evidence, process
 from mdmem.search import engine, freshness, index, recall
 from mdmem.search.asking import shape
 from tests.helpers.talk import Talk
@@ -271,7 +271,7 @@ def test_what_is_left_is_answered_by_the_last_sessions_where_little_fits(journal
     assert left is not None and decided is not None
 
     assert "linter warnings" in block(journal, "what's left on the zeppelin export?")
-    assert evidence.bars(left) != evidence.bars(decided)
+    assert bars.of_question(left) != bars.of_question(decided)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,215 @@
+"""Bars: how much an answer must have in common with a prompt, by how surely and in which words the prompt asks.
+
+It is enough to meet one bar of several: an answer with fewer words of the question must have rarer ones, or more of all
+that is asked, or a greater lead. The figures were found on the training questions of the bench: after a change, run
+`python -m tests.bench block_recall`, which also counts the blocks for ordinary prompts.
+"""
+
+from __future__ import annotations
+
+from mdmem.search.asking import english, general
+from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, SURE
+from mdmem.search.asking.facts import asks_a_fact
+from mdmem.search.asking.languages import UNSPACED
+from mdmem.search.asking.prose import folds, words
+from mdmem.search.text import analysis
+from mdmem.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.search.asking.shape import Shape
+    from mdmem.search.recall import Answer
+
+
+class Bar(Value):
+    """The least that an answer must have.
+
+    words: how many of the question's words. weight: the sum of their weights, 1 for a word that no other session has.
+    coverage: their share of the question, by weight. lead: the best score, as a multiple of the next one's.
+    """
+
+    words: int
+    weight: float
+    coverage: float
+    lead: float = 1.0
+
+    def of_more(self, coverage: float) -> Bar:
+        """Return this bar with at least a coverage."""
+        return Bar(self.words, self.weight, max(self.coverage, coverage), self.lead)
+
+    def is_met(self, answer: Answer, lead: float) -> bool:
+        """Whether an answer is good enough.
+
+        A single word that only occurs in tool output is not enough: in code, any word occurs somewhere.
+        """
+        return (
+            answer.words >= self.words
+            and (answer.words > 1 or answer.said > 0)
+            and answer.weight >= self.weight
+            and answer.coverage >= self.coverage
+            and lead >= self.lead
+        )
+
+
+Bars = tuple[Bar, ...]
+
+# -- by what is asked ------------------------------------------------------------------------------
+
+_ABOUT_THE_PAST: dict[int, Bars] = {
+    SURE: (
+        Bar(3, 0.75, 0.2), Bar(2, 1.0, 0.3), Bar(2, 0.75, 0.35, 1.2), Bar(3, 0.3, 0.35),
+        Bar(2, 0.0, 0.6), Bar(1, 0.75, 0.5), Bar(1, 0.3, 0.95),
+    ),
+    LIKELY: (
+        Bar(3, 1.0, 0.28), Bar(2, 1.0, 0.4), Bar(3, 0.5, 0.7),
+        Bar(2, 1.4, 0.28, 2.0), Bar(1, 0.9, 0.9, 2.0), Bar(2, 0.95, 0.95, 1.5),
+    ),
+    POSSIBLE: (
+        Bar(3, 1.25, 0.6, 1.2), Bar(2, 2.2, 0.6), Bar(3, 2.0, 0.5, 3.0),
+        Bar(2, 1.5, 0.6, 3.0), Bar(2, 1.3, 0.5, 5.0), Bar(4, 1.25, 0.6),
+        Bar(3, 2.4, 0.4, 2.0), Bar(2, 1.6, 0.9, 2.0), Bar(2, 1.5, 0.95),
+        Bar(2, 1.1, 0.95, 3.0),
+    ),
+}  # fmt: skip
+"""For a question in English, by how surely it asks about the past."""
+
+_BY_NAMES = (Bar(2, 1.2, 0.2), Bar(1, 0.9, 0.5), Bar(3, 1.5, 0.0, 2.0), Bar(1, 0.9, 0.3, 2.0), Bar(1, 0.7, 0.9))
+_FOREIGN: dict[int, Bars] = {
+    SURE: (Bar(1, 0.9, 0.0), Bar(1, 0.65, 0.0, 2.0), Bar(1, 0.45, 0.0, 3.5)),
+    LIKELY: _BY_NAMES,
+    POSSIBLE: (*_ABOUT_THE_PAST[POSSIBLE], Bar(2, 1.5, 0.3, 2.0)),
+}
+_UNSPACED = (*_BY_NAMES, Bar(1, 0.9, 0.0, 2.0))
+"""If question and vault are in different languages, they may share only names; the last in one without spaces."""
+
+_WHETHER = (Bar(3, 1.25, 0.9, 1.2), Bar(2, 1.6, 0.9, 2.0))
+"""For a question of what something does or is, which a note about it need not say."""
+_IN_FULL, _IN_MOST = Bar(3, 2.0, 0.9, 1.5), Bar(3, 2.0, 0.65, 4.0)
+"""For a prompt that does not ask about the past."""
+_ERROR = (Bar(3, 1.5, 0.6, 1.4), Bar(4, 1.5, 0.5, 1.4), Bar(5, 2.5, 0.4, 1.5), Bar(4, 2.0, 0.3, 2.0))
+"""For an error, and notes without its message."""
+
+_COVERAGE_OF_GENERAL = 0.7
+"""A question for a reason that may be known in general needs this coverage."""
+_COVERAGE_WITH_UNKNOWN = 0.6
+"""A question that names something unknown needs this coverage."""
+
+_FACT = (Bar(2, 1.3, 0.9, 2.0), Bar(2, 1.4, 0.6, 2.5), Bar(1, 0.95, 0.95, 2.0))
+"""Also enough for a question of which, who, when or how much, even if all it names is one rare word.
+
+Few of these are general questions."""
+_IS_BACK = (Bar(1, 0.9, 0.95, 2.0), Bar(2, 1.4, 0.6, 2.0))
+"""Also enough if a problem is back: the error's code may be all that the prompt says about it."""
+
+# -- by what answers -------------------------------------------------------------------------------
+
+_SAID_IN_PAST = (Bar(1, 0.95, 0.5, 2.5), Bar(1, 0.7, 0.95, 2.0), Bar(1, 0.8, 0.95))
+"""Also enough for a question about the past if the answer was said, not run: a rare word, or the only one."""
+_SAID = (Bar(2, 1.5, 0.6, 2.0), Bar(1, 0.95, 0.95, 2.5))
+"""Also enough if a prompt that the files may answer too is answered by a turn that changed none of them."""
+_OURS = frozenset(["we", "our", "us", "ours"])
+"""With these words, the first of them for any turn: `where do we keep the keys`."""
+
+PERSONS = ("note", "decision", "preference", "lesson")
+"""Kinds of notes that a person keeps."""
+_KEPT: dict[int, Bars] = {
+    NOT: (),
+    POSSIBLE: (Bar(2, 1.4, 0.6, 2.0), Bar(2, 1.0, 0.95, 1.5)),
+    LIKELY: (Bar(1, 0.5, 0.9, 2.0),),
+    SURE: (Bar(1, 0.3, 0.35, 1.5), Bar(2, 0.3, 0.35)),
+}
+"""Also enough for such a note, as there are few of them; but one word of three is no evidence."""
+_KEPT_WITHOUT_TITLE = (Bar(3, 1.2, 0.65, 1.3),)
+_KEPT_WITH_TITLE = (Bar(2, 0.8, 0.7, 1.3), Bar(2, 1.5, 0.45, 2.5))
+"""The same, by whether its title has a word of the question."""
+_ONLY_WORD = Bar(1, 0.7, 0.95, 1.5)
+_ONLY_WORD_OF_ANY = Bar(1, 0.9, 0.95, 2.0)
+"""The same if its title has the only word of the question; the second for a prompt that the files may answer too."""
+
+
+def sufficient(shape: Shape, first: Answer) -> Bars:
+    """Return alternative bars for the answers to a prompt. first: the best of them."""
+    bars = (*of_question(shape, is_foreign=_is_foreign(first)), *_of_possible(shape), *_of_answer(shape, first))
+    return tuple(bar.of_more(_COVERAGE_WITH_UNKNOWN) for bar in bars) if first.is_of_others else bars
+
+
+def of_question(shape: Shape, *, is_foreign: bool = False) -> Bars:
+    """Return the bars for any answer. is_foreign: the best one's session is in a language other than English."""
+    question = _question(shape)
+    if shape.grade == NOT:
+        if general.explains(question):
+            return (_IN_FULL,) if general.asks_how_to(question) else ()
+        return (_IN_FULL, _IN_MOST)
+    if shape.language == "error":
+        return _ERROR if shape.grade > POSSIBLE else ()  # without an error's name, only the message identifies it
+    grade = _needed_grade(shape)
+    if grade == POSSIBLE and general.asks_whether(question):
+        return _WHETHER
+    if grade == LIKELY and general.asks_why_in_general(question):
+        return tuple(bar.of_more(_COVERAGE_OF_GENERAL) for bar in _ABOUT_THE_PAST[LIKELY])
+    in_english = _ABOUT_THE_PAST[grade] if shape.language == "en" else ()
+    if in_english and not is_foreign:
+        return in_english
+    is_unspaced = shape.grade == LIKELY and shape.language in UNSPACED
+    return in_english + (_UNSPACED if is_unspaced else _FOREIGN[shape.grade])
+
+
+def _of_possible(shape: Shape) -> Bars:
+    """Return further bars for a question that may be about the past."""
+    if shape.grade != POSSIBLE:
+        return ()
+    question = _question(shape)
+    is_fact = asks_a_fact(question) and not general.asks_whether(question)
+    return (*(_IS_BACK if "again" in shape.words.split() else ()), *(_FACT if is_fact else ()))
+
+
+def _of_answer(shape: Shape, first: Answer) -> Bars:
+    """Return further bars for the kind of the best answer."""
+    bars: Bars = ()
+    question = _question(shape)
+    if _needed_grade(shape) == LIKELY and first.hits[0].kind != "observation" and shape.language != "error":
+        coverage = _COVERAGE_OF_GENERAL if general.asks_why_in_general(question) else 0.0
+        bars += tuple(bar.of_more(coverage) for bar in _SAID_IN_PAST)
+    if is_kept(first):
+        title_terms = frozenset(analysis.query_terms(first.hits[0].title))
+        bars += _KEPT[shape.grade]
+        if title_terms.isdisjoint(analysis.query_terms(shape.topic)):
+            bars += _KEPT_WITHOUT_TITLE
+        else:
+            bars += (*_KEPT_WITH_TITLE, _ONLY_WORD if shape.grade > NOT else _ONLY_WORD_OF_ANY)
+    if shape.grade == NOT and not general.explains(question):
+        if first.is_said:
+            bars += _SAID
+        elif not _OURS.isdisjoint(question):
+            bars += _SAID[:1]
+    return bars
+
+
+def _question(shape: Shape) -> list[str]:
+    return english.without_leading(folds(words(shape.words)))
+
+
+def _needed_grade(shape: Shape) -> int:
+    """Return the grade whose bars apply: if work is only resumed, the last sessions answer otherwise."""
+    return min(shape.grade, LIKELY) if shape.resumes else shape.grade
+
+
+def is_kept(answer: Answer) -> bool:
+    """Whether an answer is a note that a person keeps, or what one wrote on a project's or day's page."""
+    return not answer.folder and answer.hits[0].kind in (*PERSONS, "project", "day")
+
+
+def _is_foreign(answer: Answer) -> bool:
+    """Whether an answer's session is in a language other than English, judging by its prompts and answers."""
+    first = answer.folder.rpartition("/")[2].replace("-", " ")
+    texts = [first, *(hit.title for hit in answer.hits if hit.kind in ("prompt", "response"))]
+    return any(map(_is_other_script, texts)) or analysis.is_foreign(" ".join(texts))
+
+
+def _is_other_script(text: str) -> bool:
+    letters = [letter for letter in text if letter.isalpha()]
+    return 4 * sum(letter >= _FROM_GREEK for letter in letters) > len(letters)
+
+
+_FROM_GREEK = "\u0370"
+"""The first letter beyond Latin."""
