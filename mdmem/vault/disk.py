@@ -296,24 +296,25 @@ def walk(
         with scan:
             for item in scan:
                 path = prefix + item.name
-                if item.name.startswith(".") or (hides and hides(path)):
+                if item.name.startswith(".") or (ours and path == "templates") or (hides and hides(path)):
                     continue
                 try:
                     if not (path.endswith(NOTE_ENDINGS) and item.is_file(follow_symlinks=False)):
-                        is_passed_over = path in skip or (ours and path == "templates")
-                        if not is_passed_over and item.is_dir(follow_symlinks=False):
+                        if item.is_dir(follow_symlinks=False) and path not in skip:
                             subfolders.append(f"{path}/")
-                    elif prefix or is_note_path(path, ours=ours):  # mdmem's own files are at the top
-                        state = item.stat(follow_symlinks=False)
-                        if met is not None:
-                            met(path, state.st_ctime_ns)
-                        packed_notes = _in_archive(root, path) if archived else None
-                        if packed_notes is None:
-                            yield WalkedFile(path, state.st_mtime_ns, state.st_size, state.st_ino)
-                        else:
-                            yield from packed_notes
+                        continue
+                    if not prefix and not is_note_path(path, ours=ours):
+                        continue  # one of mdmem's own files
+                    state = item.stat(follow_symlinks=False)
+                    if met is not None:
+                        met(path, state.st_ctime_ns)
+                    packed_notes = _in_archive(root, path) if archived else None
                 except OSError:
                     continue
+                if packed_notes is None:
+                    yield WalkedFile(path, state.st_mtime_ns, state.st_size, state.st_ino)
+                else:
+                    yield from packed_notes
         folders += sorted(subfolders, reverse=True)
 
 
