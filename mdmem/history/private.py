@@ -11,13 +11,13 @@ from pathlib import Path
 from mdmem.errors import GitError, VaultError
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
-from mdmem.vault import disk, front_matter, layout, note, packed, people
+from mdmem.vault import disk, layout, note, packed, people
 from mdmem.vault.shut import ShutFolders
 
 
 def says_so(meta: Mapping[str, object]) -> bool:
     """Whether front matter keeps its note on this machine."""
-    return str(meta.get("sync", "")).lower() in front_matter.NO or people.keeps_private(meta)
+    return people.stays_here(meta)
 
 
 def stays_here(root: str, meta: Mapping[str, object], project: str) -> bool:

@@ -38,6 +38,8 @@ _NAMED = frozenset(("kind", "project", "tool", "tag", "agent", "branch"))
 """Filters by a name, which may be misspelled."""
 _MAX_NAMES = 10_000
 """Maximum number of names that a misspelled one is compared with."""
+_CLOSE_NAMES = 20
+"""Number of similar names that are looked through for one that may be suggested."""
 MAX_READ = 10_000
 """Maximum number of notes read for a phrase or prefix: the newest that may have it."""
 
@@ -69,9 +71,11 @@ def allowed(
 
 def unmatched(view: View, query: Query) -> tuple[str, ...]:
     """Return a sentence for each filter that no note meets, such as a misspelled project."""
+    excluded = [condition for condition in query.filters if not condition.wanted]
+    hidden = view.internal.union(*(_filtered(view, condition) for condition in excluded))
     wanted = (condition for condition in dict.fromkeys(query.filters) if condition.wanted)
-    unmet = [condition for condition in wanted if not any(True for _ in _filtered(view, condition))]
-    return tuple(f"No note has {_either(condition)}.{_similar(view, condition)}" for condition in unmet)
+    unmet = [condition for condition in wanted if all(note in hidden for note in _filtered(view, condition))]
+    return tuple(f"No note has {_either(condition)}.{_similar(view, condition, hidden)}" for condition in unmet)
 
 
 def _either(condition: Filter) -> str:
@@ -79,8 +83,11 @@ def _either(condition: Filter) -> str:
     return " or ".join(f"{condition.key}:{value:.80}" for value in condition.values)
 
 
-def _similar(view: View, condition: Filter) -> str:
-    """Return a question with the names that notes have and that are written like those of a filter; "" for none."""
+def _similar(view: View, condition: Filter, hidden: Set[int]) -> str:
+    """Return a question with the names that notes have and that are written like those of a filter; "" for none.
+
+    hidden: notes whose names are not suggested.
+    """
     import difflib  # only a filter that found nothing needs it
 
     if condition.key not in _NAMED:
@@ -88,7 +95,12 @@ def _similar(view: View, condition: Filter) -> str:
     known_names = [term.partition(":")[2] for term in view.starting_with("facet", f"{condition.key}:", _MAX_NAMES)]
     is_kind = condition.key == "kind"
     misspelled = [value.lower()[:80] for value in condition.values if not (is_kind and value.lower() in KINDS)]
-    similar = [name for value in misspelled for name in difflib.get_close_matches(value, known_names, 1)]
+    similar = []
+    for value in misspelled:
+        names = difflib.get_close_matches(value, known_names, _CLOSE_NAMES)
+        similar += [
+            name for name in names if any(note not in hidden for note in view.each("facet", f"{condition.key}:{name}"))
+        ][:1]
     return f" Did you mean {_either(condition._replace(values=tuple(dict.fromkeys(similar))))}?" if similar else ""
 
 
@@ -167,7 +179,23 @@ def _filtered(view: View, condition: Filter) -> Iterable[int]:
     return chain.from_iterable(_with_facet(view, condition.key, value) for value in condition.values)
 
 
+WITHHELD = "withheld"
+"""Key of the filter for `withheld`; nobody can type it."""
+
+
+def withheld(view: View, project: str) -> set[int]:
+    """Return the notes that are never shown to agents in a project.
+
+    These are private ones, and those of other projects whose front matter keeps them on this machine.
+    """
+    own = view.notes("facet", f"project:{project}".lower()) if project else set[int]()
+    local = view.notes("facet", "is:local")
+    return {note for note in local if note not in own or view.facts(note).get("private") is True}
+
+
 def _with_facet(view: View, key: str, value: str) -> Iterable[int]:
+    if key == WITHHELD:
+        return withheld(view, value)
     value = value.strip("/") + ("/" if value.endswith("/") else "") if key == "file" else value
     value = value.removeprefix("#") if key == "tag" else value
     if key == "file" and _GLOB.search(value):

@@ -11,7 +11,7 @@ from mdmem import timestamps
 from mdmem.search.hits import SearchHit
 from mdmem.server import safe_text
 from mdmem.server.access import Access
-from mdmem.vault import journal, layout
+from mdmem.vault import journal, layout, note
 from mdmem.views.conversation import ConversationStep
 
 NAME_CHARS = 60
@@ -71,8 +71,9 @@ def of_note(at: Access, read: ConversationStep) -> NoteLine:
 
 
 def _outdated(at: Access, meta: Mapping[str, Any]) -> str:
-    newer = meta.get("superseded_by")
-    return f"(superseded by {at.line(str(newer), NAME_CHARS)}) " if newer else ""
+    newer, status = meta.get("superseded_by"), meta.get("status")
+    state = f"({status}) " if status in note.WITHHELD else ""
+    return f"{state}(superseded by {at.line(str(newer), NAME_CHARS)}) " if newer else state
 
 
 def _text(at: Access, text: str, title: str) -> str:

@@ -67,7 +67,7 @@ def search(
     branch: Annotated[str, Field(description="Branch of the code.")] = "",
     since: Since = "",
     until: Annotated[str, Field(description="Same forms as `since`.")] = "",
-    state: Annotated[str, Field(description="pinned, edited, failed, private, redacted or staged.")] = "",
+    state: Annotated[str, Field(description="Such as pinned, edited, failed, proposed, archived.")] = "",
     sort: Annotated[str, Field(description="relevance, newest or oldest.")] = "relevance",
     limit: Limit = 10,
     offset: Offset = 0,
@@ -335,7 +335,9 @@ def notes_text(answer: Notes) -> list[str]:
     return lines
 
 
-_FACTS = ("kind", "created", "project", "session", "tool", "success", "files", "branch", "tags", "superseded_by")
+_FACTS = (
+    "kind", "status", "created", "project", "session", "tool", "success", "files", "branch", "tags", "superseded_by",
+)  # fmt: skip
 """The front matter that a reader needs; the structured answer has all of it."""
 
 

@@ -37,6 +37,11 @@ def keeps_private(meta: Mapping[str, object]) -> bool:
     return False
 
 
+def stays_here(meta: Mapping[str, object]) -> bool:
+    """Whether front matter keeps its note on this machine: `sync: false`, or private."""
+    return str(meta.get("sync", "")).lower() in front_matter.NO or keeps_private(meta)
+
+
 def is_captured(parsed: note.Parsed) -> bool:
     """Whether a note is unchanged since a hook stored it cleaned; any other counts as written by people."""
     from mdmem.vault import note  # YAML is slow to load

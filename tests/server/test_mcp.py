@@ -111,6 +111,72 @@ def test_search_takes_filters(server: Server, day: dict[str, str], arguments: di
     assert set(entries(server.call("search", arguments))) == {day[name] for name in names}
 
 
+@pytest.fixture
+def kept(vault: Path) -> None:
+    """Write notes that no agent is shown, and one that it is."""
+    put(vault, "notes/plan.md", "the okapi plan", private=True, tags=["zanzibar"])
+    put(vault, "notes/home.md", "the okapi at home", sync=False, tags=["madagascar"])
+    put(vault, "journal/homestead/project.md", "Homestead", kind="project", sync=False)
+    put(vault, "notes/house.md", "the okapi in the house", project="homestead")
+    asked = {"kind": "prompt", "private": True, "session": "cccc3333", "prompt": 1}
+    put(vault, "journal/open/2026-09-14/0800-x-cccc3333/001-000-prompt-x.md", "Ask the okapi", **asked)
+    put(vault, "notes/open.md", "nothing kept", tags=["open"])
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("search", {"query": "{}"}),
+        ("search", {"query": '"the {}"'}),
+        ("search", {"query": "{}*"}),
+        ("search", {"query": "+{}", "sort": "newest"}),
+        ("search_user_prompts", {"query": "{}"}),
+    ],
+)
+def test_a_number_does_not_tell_that_a_kept_note_has_a_word(
+    server: Server, tool: str, arguments: dict[str, str]
+) -> None:
+    written, unknown = (
+        server.call(tool, {key: value.format(word) for key, value in arguments.items()}) for word in ("okapi", "quagga")
+    )
+
+    assert (written.value["total"], written.value["entries"]) == (0, [])
+    assert written.value["hints"] == unknown.value["hints"]
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize(
+    ("wanted", "typo"),
+    [
+        ("tag:zanzibar", "tag:zanzibarr"),
+        ("tag:madagascar", "tag:madagascarr"),
+        ("project:homestead", "project:homesteadd"),
+    ],
+)
+def test_a_hint_names_nothing_that_only_kept_notes_have(server: Server, wanted: str, typo: str) -> None:
+    for asked in (wanted, typo):
+        assert server.call("search", {"query": asked}).value["hints"] == [f"No note has {asked}."]
+    assert server.call("search", {"query": "tag:opeen"}).value["hints"] == [
+        "No note has tag:opeen. Did you mean tag:open?"
+    ]
+
+
+@pytest.mark.usefixtures("kept")
+def test_notes_that_no_agent_is_shown_are_not_counted(server: Server) -> None:
+    assert server.call("stats").value["notes"] == 1
+    assert server.call("recent").value["total"] == 1
+
+
+@pytest.mark.parametrize("status", note.WITHHELD)
+def test_a_note_that_is_not_in_force_says_so(server: Server, vault: Path, status: str) -> None:
+    name = put(vault, "notes/when.md", "Dates are stored in CET", kind="decision", status=status)
+
+    for tool, arguments in (("search", {"query": "dates CET"}), ("recent", {}), ("timeline", {"note": name})):
+        assert f"({status})" in server.call(tool, arguments).said
+    assert f"status: {status}" in server.call("get_notes", {"ids": [name]}).said
+
+
 def test_pages_hold_still_and_say_how_many_there_are(server: Server, vault: Path) -> None:
     for number in range(23):
         put(vault, f"notes/{number}.md", f"zebra number {number} {'stripe ' * (number % 5)}")

@@ -328,6 +328,8 @@ def _states(path: str, parsed: note.Parsed, facts: Mapping[str, Any], *, edited:
         yield "redacted"
     if _says(parsed, "staged"):
         yield "staged"
+    if people.stays_here(meta):
+        yield "local"
     if note.is_internal(path, facts["kind"]):
         yield "internal"
 
