@@ -94,10 +94,11 @@ def import_(settings: Config, /, **values: Any) -> None:
     Without PATH, it also imports the agents' own memory files and the CLAUDE.md, AGENTS.md and GEMINI.md of you and
     your projects, and follows them from then on (`mdmem config set capture.host_memory false` turns that off).
 
-    Transcripts of Claude Code, Codex, Gemini and Copilot CLI become the notes that hooks would have stored, with
-    their original times; sessions that hooks stored are completed. A folder of markdown, such as an Obsidian vault,
-    is copied to notes/imported/. PATH may also be a `conversations.json` exported from ChatGPT or Claude.ai. Private
-    sections and secrets are removed from everything. --since, --until and --on select sessions by their last event.
+    Transcripts of Claude Code, Codex, Gemini CLI, Copilot CLI and OpenCode become the notes that hooks would have
+    stored, with their original times; sessions that hooks stored are completed. A folder of markdown, such as an
+    Obsidian vault, is copied to notes/imported/. PATH may also be a `conversations.json` exported from ChatGPT or
+    Claude.ai. Private sections and secrets are removed from everything. --since, --until and --on select sessions by
+    their last event.
 
     \b
     Example:  mdmem import --dry-run

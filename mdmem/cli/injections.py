@@ -10,6 +10,7 @@ import click
 
 from mdmem import plural, timestamps
 from mdmem.cli.terminal import options, render
+from mdmem.errors import UsageError
 from mdmem.history import find
 from mdmem.inject import block, citations, injection_log
 from mdmem.search import freshness
@@ -53,6 +54,8 @@ def inject(vault: str | None, /, agent: str, explain: str | None, cwd: str, sess
         from mdmem.inject import process
 
         process.main([agent], vault)
+    elif not explain.strip():
+        raise UsageError("The prompt is empty: give the text to explain.")
     from mdmem.agents import Event
     from mdmem.inject import context, occasion
 

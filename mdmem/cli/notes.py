@@ -23,7 +23,7 @@ HELP_FOR_EDITOR = "<!-- A line `# …` is the title. Save and close to keep the 
 @click.command("note")
 @click.argument("text", nargs=-1)
 @click.option("--title", metavar="TEXT", default="", help="Title (default: the first line).")
-@options.several("--tag", "tags", metavar="TAG", help_text="Tag; repeatable.")
+@options.several("--tag", "tags", metavar="TAG", help_text="Tag; repeatable.", complete=options.tags)
 @click.option(
     "--project",
     metavar="NAME",
@@ -174,7 +174,7 @@ def _say(text: str, value: object, *, as_json: bool) -> None:
 
 @click.command()
 @click.argument("reference", metavar="NOTE", shell_complete=options.notes)
-@click.argument("tags", nargs=-1)
+@click.argument("tags", nargs=-1, shell_complete=options.tags)
 @click.option("--remove", "-r", is_flag=True, help="Remove the tags instead.")
 @options.as_json("an object with path and tags")
 @options.in_vault

@@ -233,4 +233,4 @@ def _stat(text: str) -> Stat:
     # A merge lists no files after its session trailer, which may be empty too.
     oid, time, subject, session, *statuses = [*text.strip("\0").split("\0"), ""]
     kinds = [field.strip() for field in statuses[::2]]
-    return Stat(oid, time, subject, session, *(kinds.count(kind) for kind in "AMD"))
+    return Stat(oid, timestamps.utc(time), subject, session, *(kinds.count(kind) for kind in "AMD"))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from mdmem import plural
+from mdmem import plural, timestamps
 from mdmem.config import Config
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.history import find
@@ -18,7 +19,7 @@ from mdmem.vault import disk, layout, note
 class OriginStep(NamedTuple):
     """A commit that changed the note.
 
-    time: ISO 8601. session: the one that it belongs to, "" for a person's commit.
+    time: ISO 8601, UTC. session: the one that it belongs to, "" for a person's commit.
     """
 
     oid: str
@@ -108,7 +109,13 @@ def _commits(repo: Repository, paths: list[str]) -> list[OriginStep]:
     """Return the commits of files, newest first. For one path, git's commit-graph rules most commits out."""
     arguments = ("log", "-z", "--no-ext-diff", f"--format={FORMAT}", "HEAD", "--", *paths)
     fields = os.fsdecode(repository.attempt(repo, *arguments).out).split("\0")
-    return [OriginStep(*fields[at : at + 5]) for at in range(0, len(fields) - 4, 5)]
+    return [_step(fields[at : at + 5]) for at in range(0, len(fields) - 4, 5)]
+
+
+def _step(fields: Sequence[str]) -> OriginStep:
+    """Return a commit from its fields, as FORMAT has them."""
+    oid, time, *others = fields
+    return OriginStep(oid, timestamps.utc(time), *others)
 
 
 def _paths_named(repo: Repository, commits: list[OriginStep], name: str) -> set[str]:
@@ -156,4 +163,4 @@ def _blame(repo: Repository, path: str, line: int) -> OriginStep | None:
     if not oid.strip("0"):
         return None  # the file or this line is not committed
     logged = repository.run(repo, "log", "-1", f"--format={FORMAT}", oid)
-    return OriginStep(*os.fsdecode(logged).rstrip("\n").split("\0"))
+    return _step(os.fsdecode(logged).rstrip("\n").split("\0"))

@@ -265,6 +265,17 @@ def test_undo_and_forget_ask_before_they_act(mdmem: Run, kept: Path) -> None:
     assert "--matching 'the falcon'" in mdmem("forget", "the falcon").stderr
 
 
+def test_programs_get_the_times_of_commits_in_the_form_of_all_others(mdmem: Run, kept: Path) -> None:
+    put(kept, "notes/phone.md", "The on-call phone is in the blue cabinet.\n")
+    mdmem("commit", check=True, env={"TZ": "Asia/Kolkata"})
+
+    steps = json.loads(mdmem("why", "notes/phone.md:1", "--json", check=True).stdout)
+    stat = json.loads(mdmem("log", "--stat", "--json", check=True).stdout)
+
+    for commit in (*steps["steps"], steps["line_commit"], *stat):
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", commit["time"])
+
+
 def test_a_note_without_an_id_of_its_own_is_explained_and_forgotten_by_the_one_that_search_shows(
     mdmem: Run, kept: Path
 ) -> None:

@@ -300,6 +300,8 @@ def test_completion_knows_what_a_note_or_session_may_be_given_to(day: Day, monke
         assert complete(day, monkeypatch, *words, name[:4]) == [name], words
     for words in (["undo"], ["forget"]):
         assert complete(day, monkeypatch, *words, FIRST[:6]) == [FIRST], words
+    for words in (["tag", name], ["note", "x", "--tag"]):
+        assert complete(day, monkeypatch, *words, "prom") == ["prompt"], words
     assert complete(day, monkeypatch, "config", "set", "capture.branches", "st") == ["stage"]
     assert complete(day, monkeypatch, "config", "set", "capture.host_memory", "f") == ["false"]
 

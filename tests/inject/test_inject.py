@@ -22,6 +22,7 @@ from mdmem import agents, config, privacy
 from mdmem.agents.install import registration
 from mdmem.cli import injections as commands
 from mdmem.cli.stats import stats
+from mdmem.errors import UsageError
 from mdmem.inject import citations, context, injection_log, process, recent
 from mdmem.search import freshness, index
 from mdmem.vault import journal
@@ -1509,6 +1510,14 @@ def test_explain_shows_what_a_prompt_that_names_nothing_and_a_long_one_would_be_
     assert "Recent sessions" in nothing["block"]
     assert (long["trigger"], len(long["query"])) == ("chars", 500)
     assert "Notes related to this session" in long["block"]
+
+
+@pytest.mark.parametrize("prompt", ["", " \n"])
+def test_explain_does_not_take_an_empty_prompt_for_a_private_one(talk: Talk, prompt: str) -> None:
+    done = CliRunner().invoke(commands.inject, ["--explain", prompt], obj=str(talk.vault))
+
+    assert isinstance(done.exception, UsageError)
+    assert "The prompt is empty" in str(done.exception)
 
 
 def test_explain_in_words_says_why(talk: Talk) -> None:

@@ -1416,6 +1416,8 @@ def test_a_note_is_named_by_id_prefix_citation_or_path(vault: Path, settings: Co
     for reference in ("zzzzzz", "", "7", "../../etc/passwd", "/etc/hostname", "s"):
         with pytest.raises(NotFoundError, match="No note has the id or path"):
             index.resolve(settings, reference)
+    with pytest.raises(NotFoundError, match="Give at least 3 characters of an id"):
+        index.resolve(settings, "7g")
 
 
 def _assert_agrees(settings: Config) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mdmem.search.index.view import View
 
 MIN_PREFIX_CHARS = 3
+TOO_SHORT = f"Give at least {MIN_PREFIX_CHARS} characters of an id."
 PATHS_AT_ONCE = 10_000
 """Maximum number of paths held in memory at once."""
 
@@ -60,7 +61,7 @@ def resolve(config: Config, reference: str, *, look: bool = True) -> str:
 
 
 def _hint(config: Config, name: str) -> str:
-    """Return what reads the session with this id, the beginning of one, or this tag; "" if there is none."""
+    """Return what reads the session with this id, its beginning or this tag, or that a name is too short for an id."""
     try:
         view = current(config)
     except (BusyError, OSError):
@@ -72,7 +73,7 @@ def _hint(config: Config, name: str) -> str:
         import shlex
 
         return f"That is a session: `mdmem history {shlex.quote(name)}` reads it."
-    return ""
+    return TOO_SHORT if len(name) < MIN_PREFIX_CHARS else ""
 
 
 def path_of_id(config: Config, reference: str) -> str:
