@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--rebuild", is_flag=True, help="Delete the index and rebuild it.")
 @click.option("--verify", is_flag=True, help="Compare it with every file, and repair what differs.")
-@options.as_json("an object with what changed")
+@options.as_json(
+    "an object: added, changed, removed, rebuilt, …; with --verify: notes, missing, extra, stale, agrees, …"
+)
 @options.in_vault
 def index(settings: Config, rebuild: bool, verify: bool, as_json: bool) -> None:
     """Update the index from the files. Every search does this by itself.

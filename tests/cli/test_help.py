@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -175,6 +176,24 @@ def test_commands_options_projects_kinds_and_settings_are_completed(ask: Run, tm
     assert completed(ask, "list", "--project", "ac", env=day.env) == ["acme-notes-app"]
     assert completed(ask, "list", "--kind", "pr") == ["prompt", "preference", "project"]
     assert completed(ask, "config", "get", "capture.max_l") == ["capture.max_lines"]
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
+def test_fish_shows_a_description_with_commas_whole(ask: Run, tmp_path: Path) -> None:
+    script = tmp_path / "mdmem.fish"
+    script.write_text(ask("completion", "fish", check=True).stdout)
+
+    done = subprocess.run(
+        ["fish", "--no-config", "-c", f'source "{script}"; complete -C "mdmem sessi"'],
+        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(tmp_path)},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+    assert done.stdout == "sessions\tList sessions, newest first.\n"
+
+
+def test_the_script_for_fish_splits_off_type_and_word_only(ask: Run) -> None:
+    assert 'string split --max 1 ","' in ask("completion", "fish", check=True).stdout
 
 
 @pytest.mark.parametrize("words", [("list", "-n", "few"), ("archive", "lastyear"), ("web", "--port", "http")])

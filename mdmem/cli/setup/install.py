@@ -191,7 +191,7 @@ class InstallRequest(NamedTuple):
 @click.option("--now", is_flag=True, help="With `service`: also start it now.")
 @click.option("--dry-run", is_flag=True, help="Show the diff of every file, and change nothing.")
 @options.yes
-@options.as_json("the changes as an array of objects")
+@options.as_json("an array of objects: agent, title, scope, path, action, backup, note, diff")
 @click.pass_obj
 def install(vault: str | None, /, **given: Any) -> None:
     """Register the hooks with AGENTS; without one, with those found on this machine, after asking.
@@ -352,7 +352,7 @@ WORDS = {
 @click.option("--all", "every", is_flag=True, help="Every agent that mdmem is registered with.")
 @click.option("--mcp", "only_mcp", is_flag=True, help="Remove only the MCP server.")
 @click.option("--now", is_flag=True, help="With `service`: also stop the running watcher.")
-@options.as_json("the changes as an array of objects")
+@options.as_json("an array of objects: agent, title, scope, path, action, backup, note, diff")
 @click.pass_obj
 def uninstall(
     vault: str | None, agents: tuple[str, ...], scope: str, every: bool, only_mcp: bool, now: bool, as_json: bool

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--line", is_flag=True, help="Print one line, for a status bar or a prompt.")
-@options.as_json("the rows as an array of objects")
+@options.as_json("an array of objects: agent, title, scope, path, state, vault, problem, last_seen, last_event")
 @options.with_settings
 def status(settings: Config, line: bool, as_json: bool) -> None:
     """Show for each agent whether it is registered and when it was last heard from; which clients have the

@@ -95,4 +95,5 @@ def completion(shell: str | None) -> None:
         raise click.UsageError(f"Name your shell: {', '.join(SHELLS)}.")
     made = get_completion_class(name)
     assert made is not None  # click has a class for each of SHELLS
-    click.echo(made(cli, {}, "mdmem", "_MDMEM_COMPLETE").source())
+    script = made(cli, {}, "mdmem", "_MDMEM_COMPLETE").source()
+    click.echo(script.replace('string split ","', 'string split --max 1 ","'))  # fish: descriptions may have commas
