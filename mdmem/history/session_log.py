@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date, timedelta
 from pathlib import Path
 from typing import NamedTuple
@@ -51,6 +51,10 @@ class LoggedSession(NamedTuple):
     seconds: float = 0.0
 
 
+Sees = Callable[[str, Mapping[str, object]], bool]
+"""Whether a reader may see a note, by its path and front matter."""
+
+
 class Stat(NamedTuple):
     """A commit, with the number of files that it added, changed and deleted."""
 
@@ -64,17 +68,26 @@ class Stat(NamedTuple):
 
 
 def sessions(
-    config: Config, *, project: str = "", since: str = "", file: str = "", session: str = "", agent: str = ""
+    config: Config,
+    sees: Sees | None = None,
+    /,
+    *,
+    project: str = "",
+    since: str = "",
+    file: str = "",
+    session: str = "",
+    agent: str = "",
 ) -> Iterator[LoggedSession]:
     """Yield the sessions of the vault, newest first.
 
-    project: name, in any case. since: date or time in ISO 8601, UTC; sessions that began earlier are left out.
-    file: part of the path of a changed file. session: prefix of its id or of its folder's name, or its tag.
-    agent: part of its name, in any case.
+    sees: whether the reader may see a note. project: name, in any case.
+    since: date or time in ISO 8601, UTC; sessions that began earlier are left out.
+    agent: part of its name, in any case. file: part of the path of a changed file.
+    session: prefix of its id or of its folder's name, or its tag.
     """
     rules = privacy.Rules.of(config.settings)
     for folder in _folders(Path(config.vault), project, _day_before(since)):
-        logged = _read(config.vault, folder, rules)
+        logged = _read(config.vault, folder, rules, sees)
         if logged is None or (since and logged.started < since):
             continue
         if session and not (find.is_named(session, logged.session) or folder.rpartition("/")[2].startswith(session)):
@@ -131,7 +144,7 @@ def _sessions(root: str, day: str) -> Iterator[str]:
             yield folder
 
 
-def _read(root: str, path: str, rules: privacy.Rules) -> LoggedSession | None:
+def _read(root: str, path: str, rules: privacy.Rules, sees: Sees | None) -> LoggedSession | None:
     try:
         names = sorted(name for name in disk.names_in(root, path) if disk.is_note_path(name, ours=False))
         read = {name: disk.read_path(root, f"{path}/{name}") for name in names if _label(name) not in UNREAD_LABELS}
@@ -143,8 +156,11 @@ def _read(root: str, path: str, rules: privacy.Rules) -> LoggedSession | None:
     page = notes.pop(name, {})
     if not names:
         return None
-    metas = sorted(notes.values(), key=_place)
-    logged = _session(path, page, metas, len(names) - bool(name))
+    hidden = {other for other, meta in notes.items() if sees and not sees(f"{path}/{other}", meta)}
+    if page and sees and not sees(f"{path}/{name}", page):
+        page = {**page, "private": True}
+    metas = sorted((meta for other, meta in notes.items() if other not in hidden), key=_place)
+    logged = _session(path, page, metas, len(names) - bool(name) - len(hidden))
     if commits is None or people.keeps_private(page):
         return logged
     return logged._replace(commits=commits[1].replace("`", "").strip())

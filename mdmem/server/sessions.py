@@ -173,7 +173,7 @@ def project_context(
 
 def summaries(at: Access, *, project: str = "", since: str = "", limit: int = MAX_SESSIONS) -> list[Summary]:
     """Return summaries of the latest sessions, of one project or of all."""
-    logged = session_log.sessions(at.config, project=project, since=since)
+    logged = session_log.sessions(at.config, at.sees, project=project, since=since)
     no_folders: frozenset[str] = frozenset()
     waiting, _ = lookup.ask(at, lambda view: staged.folders(view, at.here), no_folders)
     visible = (

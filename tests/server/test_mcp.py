@@ -168,6 +168,22 @@ def test_notes_that_no_agent_is_shown_are_not_counted(server: Server) -> None:
     assert server.call("recent").value["total"] == 1
 
 
+@pytest.mark.parametrize("tool", ["project_context", "get_session"])
+def test_what_stays_on_this_machine_in_a_session_is_not_told_to_another_project(
+    server: Server, vault: Path, day: dict[str, str], tool: str
+) -> None:
+    for name in ("more", "answer"):
+        (file,) = (path for path in vault.rglob("*.md") if f'"{day[name]}"' in path.read_text())
+        file.write_text(file.read_text().replace("---\n", "---\nsync: false\n", 1))
+    arguments = {"project": "acme-notes"} if tool == "project_context" else {"session": "aaaa1111"}
+
+    said = server.call(tool, arguments).said
+
+    assert ("What happened" if tool == "project_context" else "parser fail on leap days") in said
+    assert "century" not in said
+    assert "checks leap years" not in said
+
+
 @pytest.mark.parametrize("status", note.WITHHELD)
 def test_a_note_that_is_not_in_force_says_so(server: Server, vault: Path, status: str) -> None:
     name = put(vault, "notes/when.md", "Dates are stored in CET", kind="decision", status=status)
