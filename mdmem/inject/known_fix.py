@@ -6,7 +6,8 @@ from mdmem import timestamps
 from mdmem.inject import answer_item, excerpts, recent
 from mdmem.inject.block import Item, Section, cut, whole_sentences
 from mdmem.lazy_pattern import lazy
-from mdmem.search import engine, freshness, recall
+from mdmem.search import engine, freshness, recall, withheld
+from mdmem.search.index.all_but import AllBut
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.vault import journal, layout, people
@@ -43,6 +44,8 @@ def of_error(at: Occasion, error: str) -> Section:
         project = None if at.config.settings.inject.other_projects else at.project
         without = "" if at.was_compacted else at.record.id
         among = engine.for_agent(view, project, without, at.here)
+        if hidden := withheld.private(view):
+            among = AllBut(view, hidden) if among is None else among - hidden
         fix = solved.of_error(at.config, view, error, among)
         if fix is None:
             failed = solved.last_unsolved(at.config, view, error, among)

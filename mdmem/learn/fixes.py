@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from mdmem.config import Config
-from mdmem.search import engine, freshness
+from mdmem.search import engine, freshness, withheld
 from mdmem.search.index.all_but import AllBut
 from mdmem.search.index.view import View
 from mdmem.search.solved import Finder, Fix
@@ -15,10 +15,13 @@ __all__ = ["Fix", "fixes"]
 _NEAR = 40
 
 
-def fixes(config: Config, error: str = "", *, project: str = "", limit: int = 5) -> list[Fix]:
+def fixes(
+    config: Config, error: str = "", *, project: str = "", limit: int = 5, reader: str | None = None
+) -> list[Fix]:
     """Return what solved an error before, the same error first, then the latest; without an error, the latest fixes.
 
     error: output, a line of it, or just a name such as `KeyError`. project: only this one; "" for all.
+    reader: the project of the agent that reads them, which is not shown every note; None for a person.
     """
     signatures = errors.signatures(error) or list(filter(None, map(errors.normalized, error.splitlines())))
     if error.strip() and not signatures:
@@ -26,7 +29,8 @@ def fixes(config: Config, error: str = "", *, project: str = "", limit: int = 5)
     similar_runs = _similar_runs(config, error) if signatures else []
 
     def answer(view: View) -> list[Fix]:
-        among = view.of_project(project) - view.internal if project else AllBut(view, view.internal)
+        hidden = view.internal if reader is None else view.internal | withheld.from_project(view, reader)
+        among = view.of_project(project) - hidden if project else AllBut(view, hidden)
         finder = Finder(config, view, among)
         named = view.notes("facet", *entities.facets([error])) & among if len(error.split()) == 1 else set()
         return finder.around(named, limit) if named else finder.find(signatures, similar_runs, limit)

@@ -10,7 +10,7 @@ from itertools import chain, compress
 from unicodedata import normalize
 
 from mdmem.lazy_pattern import lazy
-from mdmem.search import staged
+from mdmem.search import staged, withheld
 from mdmem.search.index.all_but import AllBut
 from mdmem.search.index.layout import FORMER
 from mdmem.search.index.view import cached_with_view
@@ -179,23 +179,9 @@ def _filtered(view: View, condition: Filter) -> Iterable[int]:
     return chain.from_iterable(_with_facet(view, condition.key, value) for value in condition.values)
 
 
-WITHHELD = "withheld"
-"""Key of the filter for `withheld`; nobody can type it."""
-
-
-def withheld(view: View, project: str) -> set[int]:
-    """Return the notes that are never shown to agents in a project.
-
-    These are private ones, and those of other projects whose front matter keeps them on this machine.
-    """
-    own = view.notes("facet", f"project:{project}".lower()) if project else set[int]()
-    local = view.notes("facet", "is:local")
-    return {note for note in local if note not in own or view.facts(note).get("private") is True}
-
-
 def _with_facet(view: View, key: str, value: str) -> Iterable[int]:
-    if key == WITHHELD:
-        return withheld(view, value)
+    if key == withheld.KEY:
+        return withheld.from_project(view, value)
     value = value.strip("/") + ("/" if value.endswith("/") else "") if key == "file" else value
     value = value.removeprefix("#") if key == "tag" else value
     if key == "file" and _GLOB.search(value):

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from mdmem import log
 from mdmem.config import Config
 from mdmem.errors import BusyError, MdmemError, NotFoundError, UsageError
-from mdmem.search import freshness, index, select
+from mdmem.search import freshness, index, withheld
 from mdmem.search import query as language
 from mdmem.search.index.view import View
 from mdmem.search.query import Filter, Query
@@ -98,8 +98,8 @@ def _sweep(config: Config) -> None:
 def without_hidden(at: Access, query: Query) -> Query:
     """Return the query without notes that stay on this machine: not even their number may answer it."""
     hidden = Filter("project", tuple(sorted(name.lower() for name in at.hidden)), wanted=False)
-    withheld = Filter(select.WITHHELD, (at.project,), wanted=False)
-    return query._replace(filters=(*query.filters, hidden, withheld))
+    others = Filter(withheld.KEY, (at.project,), wanted=False)
+    return query._replace(filters=(*query.filters, hidden, others))
 
 
 def parsed(at: Access, text: str, **filters: Any) -> Query:

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from mdmem import plural, timestamps
 from mdmem.errors import NotFoundError
 from mdmem.history import session_log
-from mdmem.search import select, staged
+from mdmem.search import staged, withheld
 from mdmem.search.index.all_but import AllBut
 from mdmem.search.index.view import View
 from mdmem.server import entries, lookup
@@ -201,7 +201,7 @@ def stats(at: Access) -> Stats:
     """Return how much is remembered, of what kind, about which projects, and since when."""
 
     def count(view: View) -> Stats:
-        hidden = view.internal | view.of_kinds(note.PAGES) | select.withheld(view, at.project)
+        hidden = view.internal | view.of_kinds(note.PAGES) | withheld.from_project(view, at.project)
         for name in at.hidden:
             hidden |= view.of_project(name)
         visible, created = AllBut(view, hidden), view.numbers("created")

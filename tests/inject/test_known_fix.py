@@ -12,6 +12,7 @@ import pytest
 from mdmem import agents, config
 from mdmem.agents import Event, payload
 from mdmem.inject import process
+from mdmem.search import index
 from tests.helpers.talk import Talk
 
 PAYLOADS = Path(__file__).parents[1] / "payloads"
@@ -56,6 +57,18 @@ def answer(talk: Talk, event: Event, data: bytes = b"") -> str:
 def failing(talk: Talk, error: str, **more: Any) -> Event:
     use = {"tool_name": "Bash", "tool_input": {"command": "make check"}, "tool_use_id": "t1", "error": error}
     return agents.load("claude-code").read(talk.payload("PostToolUseFailure", **{**use, **more}), {})
+
+
+def test_a_change_that_was_marked_private_is_not_given_as_what_solved_an_error(past: Talk) -> None:
+    solved(past, ERROR)
+    (edit,) = past.vault.rglob("*-edit-requirements-*.md")
+    edit.write_text(edit.read_text().replace("---\n", "---\nprivate: true\n", 1))
+    index.update(config.load(str(past.vault)))
+
+    given = answer(later(past, 1), failing(later(past, 1), ERROR))
+
+    assert "+a = 2" not in given
+    assert "requirements.txt" not in given
 
 
 def test_the_hook_that_stores_a_failed_run_says_what_solved_its_error_before(past: Talk) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from contextlib import AbstractAsyncContextManager
@@ -27,6 +28,7 @@ from mdmem.server import access, app, lookup, safe_text, tools
 from mdmem.server.internal.context import HEADERS, VARIABLES
 from mdmem.vault import note
 from mdmem.vault.journal import PAGE_MARKS
+from tests.conftest import REPO
 from tests.helpers import readme, tree
 from tests.helpers.history_vault import run_here
 from tests.helpers.server_calls import Server, returned_schema
@@ -182,6 +184,19 @@ def test_what_stays_on_this_machine_in_a_session_is_not_told_to_another_project(
     assert ("What happened" if tool == "project_context" else "parser fail on leap days") in said
     assert "century" not in said
     assert "checks leap years" not in said
+
+
+@pytest.mark.parametrize("is_private", [False, True])
+def test_a_fix_does_not_show_a_change_that_was_marked_private(server: Server, vault: Path, is_private: bool) -> None:
+    shutil.copytree(REPO / "sample-vault" / "journal", vault / "journal", dirs_exist_ok=True)
+    for name in ("ypex3eh94b", "5hvwfrjvjs"):
+        (edit,) = vault.rglob(f"*-{name}.md")
+        edit.write_text(edit.read_text().replace("---\n", f"---\nprivate: {json.dumps(is_private)}\n", 1))
+
+    said = server.call("fixes", {"error": "ValueError: day is out of range for month"}).said
+
+    assert ("raise DateError(text)" in said) is not is_private
+    assert ("ypex3eh94b" in said) is not is_private
 
 
 @pytest.mark.parametrize("status", note.WITHHELD)
