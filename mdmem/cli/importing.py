@@ -324,9 +324,14 @@ def _preview(plan: ImportPlan, *, as_json: bool) -> None:
     if plan.files:
         click.echo(f"{plural.number(plan.files, 'markdown file')}.")
     if plan.known:
-        click.echo(f"{plural.number(plan.known, 'transcript')} imported before; --again imports them again.")
+        _tell_known(plan.known)
     if not (rows or plan.files):
         click.echo("Nothing new to import.")
+
+
+def _tell_known(count: int) -> None:
+    what = plural.number(count, "transcript")
+    click.echo(f"{what} imported before; --again imports them again, as after the vault was restored from a backup.")
 
 
 def _row(row: SurveyRow) -> tuple[str, ...]:
@@ -347,6 +352,8 @@ def _summary(settings: Config, tally: Tally, before: int, *, as_json: bool, stop
         click.echo("Stopped. The next `mdmem import` continues from here.")
     if tally.added or not tally.failed:
         click.echo(f"Imported {_added(tally)}." if tally.added else "Nothing new to import.")
+    if before and not tally.added:
+        _tell_known(before)
     if tally.known:
         click.echo(f"{plural.number(tally.known, 'note')} already stored.")
     if tally.private:

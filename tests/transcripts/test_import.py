@@ -686,6 +686,9 @@ def test_nothing_new_is_said_once_and_without_a_question(vault: Path, agents: Pa
     done = ask("import", check=True)
 
     assert "Nothing new" in done.stdout
+    said = ask("import", "--yes", check=True).stdout
+    assert "Nothing new to import.\n" in said
+    assert "imported before; --again imports them again" in said
     assert done.stderr == ""
 
 
