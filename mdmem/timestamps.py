@@ -67,9 +67,19 @@ _PAUSE_SECONDS = 3600
 def is_clock_set_back(first: float, page: float) -> bool:
     """Whether a session's oldest note is so much older than its page that the clock was wrong when it was written.
 
-    A page is as old as the note that came first. An import may add older ones, but not of years before.
+    A page is as old as the note that came first. An import may add older ones, but not of years before. The same
+    goes for a session's last note and an earlier one.
     """
     return first < page - 366 * 86_400
+
+
+def is_impossible(seconds: float, now: float) -> bool:
+    """Whether the clock was wrong when an event got this time: no agent ran then."""
+    return not _FIRST_AGENTS < seconds < now + 86_400
+
+
+_FIRST_AGENTS = 1_577_836_800
+"""2020-01-01."""
 
 
 def local_time(seconds: float) -> str:

@@ -155,8 +155,10 @@ def _words(name: str) -> str:
 
 def _times(session: Session, entries: list[PageEntry]) -> str:
     starts, ends = session.moments("start"), session.moments("end")
+    last = timestamps.epoch(max(entries, key=_place).created) if entries else 0.0
     signs = sorted([timestamps.epoch(entry.created) for entry in entries if entry.created] + [now for now, _ in ends])
-    signs = [now for now in signs if now] or [now for now, _ in starts]  # of life
+    signs = [now for now in signs if now and not timestamps.is_clock_set_back(last, now)]  # of life
+    signs = signs or [now for now, _ in starts]
     if not signs:
         return ""
     begin = starts[0][0] if starts else signs[0]

@@ -20,6 +20,7 @@ from mdmem.files import UnreadableError
 from mdmem.health import HealthFinding, error, fine, note, remove, sessions, warning
 from mdmem.health.private import SessionMemories
 from mdmem.health.scope import CheckScope, twins
+from mdmem.health.sessions import wrong_clock
 from mdmem.history.git import part
 from mdmem.history.git.part import VaultPart
 from mdmem.history.git.paths import PackedPaths
@@ -67,7 +68,8 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
             continue
         count += 1
         parsed = notes.parse(data)
-        for problem in (*_problems(path, data, parsed), *memories.problems(path, data, parsed)):
+        found = chain(_problems(path, data, parsed), memories.problems(path, data, parsed), wrong_clock(path, parsed))
+        for problem in found:
             findings.add(path, problem)
         name = str(parsed.meta.get("id", ""))
         for other in twins(scope.view, path, name) if scope.view and name else ():

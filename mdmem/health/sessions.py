@@ -1,16 +1,33 @@
-"""Check sessions: one session in two folders, as when its folder was away for a while (`git stash`, another branch)."""
+"""Check sessions: notes of a wrong clock, and one session in two folders, as when its folder was away for a while.
+
+It was away in `git stash`, or on another branch.
+"""
 
 from __future__ import annotations
 
+import os
+import shlex
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+from mdmem import timestamps
 from mdmem.capture import page
 from mdmem.capture.session import Session
 from mdmem.config import Config
 from mdmem.health import HealthFinding, migration, warning
 from mdmem.history import pages
 from mdmem.vault import disk, journal, note
+
+
+def wrong_clock(path: str, parsed: note.Parsed) -> Iterator[HealthFinding]:
+    """Find that a note was captured while the clock was wrong."""
+    created = str(parsed.meta.get("created", ""))
+    seconds = timestamps.epoch(created)
+    is_captured = parsed.meta.get("kind") in (*note.CAPTURED, "session")
+    if is_captured and seconds and timestamps.is_impossible(seconds, timestamps.now(os.environ)):
+        text = f"{path} has the date {created[:10]}: the clock of this machine was wrong when it was written."
+        yield warning(text, f"`mdmem edit {shlex.quote(path)}` and correct the line `created`.")
 
 
 def in_two_folders(config: Config, *paths: str) -> HealthFinding:

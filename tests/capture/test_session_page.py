@@ -380,3 +380,16 @@ def test_the_same_page_without_state(vault: Path, home: Path) -> None:
     capture(stop("", 9))
     after = [line for line in between(vault) if not line.startswith(("- Began", "- Last", "- Took"))]
     assert after == before
+
+
+def test_a_note_of_a_clock_that_was_years_ahead_is_not_the_last_sign_of_a_session(vault: Path, ask: Any) -> None:
+    capture(prompt("Fix the parser"), START)
+    capture(bash("", "toolu_1"), START + 10 * 366 * 86_400)
+    capture(bash("", "toolu_2"), START + 60)
+    capture(stop("Fixed."), START + 120)
+
+    assert "- Last heard of 2026-09-14 08:02 UTC" in between(vault)
+    (wrong,) = [path.name for path in notes(vault) if "001-001-bash" in path.name]
+    found = ask("doctor", "--only", "notes", env={"MDMEM_NOW": str(START + 200)}).stdout
+    assert f"/{wrong} has the date 2036-09-21: the clock of this machine was wrong" in found
+    assert found.count("the clock of this machine") == 1
