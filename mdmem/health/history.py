@@ -14,7 +14,7 @@ from mdmem.errors import BusyError, GitError, VaultError
 from mdmem.health import HealthFinding, error, fine, note, warning
 from mdmem.health.scope import CheckScope
 from mdmem.history import commit, message
-from mdmem.history.git import checked_out, dot_git, lock, lost_head, lost_index, repository
+from mdmem.history.git import checked_out, dot_git, lock, lost_head, lost_index, repository, stray_refs
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import undecided
 from mdmem.timestamps import iso_time
@@ -44,11 +44,13 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     if lost := _lost_index(config, repo) or _lost_commit(config, repo):
         yield lost
         return
+    strays = stray_refs.find(repo)
+    yield from (_stray_ref(config, repo, file) for file in strays)
     whole = ("fsck", "--connectivity-only", "--no-dangling", "--no-progress")
     result = repository.attempt(
         repo, *(whole if scope.is_whole else ("rev-parse", "--quiet", "--verify", "HEAD^{tree}"))
     )
-    if result.status and scope.is_whole:
+    if result.status and scope.is_whole and not strays:
         todo = "Restore .git from a backup or a remote; the notes themselves are safe."
         yield error(f"git fsck: {repository.reason(result)}", todo)
     yield from map(_lock, lock.of_git(repo))
@@ -59,6 +61,20 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         yield note(f"{text}.", todo)
     if not result.status:
         yield fine(f"the repository is intact: {_count(repo)}")
+
+
+def _stray_ref(config: Config, repo: Repository, file: Path) -> HealthFinding:
+    """Return the finding for a file among git's refs that is none."""
+    text = f"{file} is no ref of git's: a copy by a file service, or damaged. `mdmem sync` cannot fetch."
+    todo = f"`mdmem doctor --fix` moves it to {repo.git_dir / stray_refs.ASIDE}."
+    if oid := stray_refs.unmerged(repo, file):
+        todo += f" The commits that only it names become the branch {stray_refs.branch(file, oid)}."
+    return error(text, todo, partial(_put_aside, config, repo, file))
+
+
+def _put_aside(config: Config, repo: Repository, file: Path) -> None:
+    with lock.held(config.state_dir) as lock_fd:
+        stray_refs.put_aside(repo, file, lock_fd)
 
 
 def _lock(file: Path) -> HealthFinding:

@@ -216,6 +216,16 @@ def refuse_pipes(folder: Path, names: Collection[str]) -> None:
             raise GitError(f"{path} is a pipe or a device, which git would read forever. Delete it; then try again.")
 
 
+def refuse_any_pipe(root: Path, paths: Collection[str] = ()) -> None:
+    """Raise GitError when git would read a pipe on the way to one of `paths` or below it; by default, anywhere."""
+    for parent in {parent for path in paths for parent in (root / path).parents if parent.is_relative_to(root)}:
+        refuse_pipes(parent, RULES)
+    for path in paths or ("",):
+        for folder, folders, names in os.walk(root / path):
+            folders[:] = [name for name in folders if name != ".git"]
+            refuse_pipes(Path(folder), names)
+
+
 def half_way(git_dir: Path) -> str:
     """Return the git command that a person has not finished, such as "merge"; "" for none."""
     command = next((command for name, command in UNDER_WAY.items() if (git_dir / name).exists()), "")

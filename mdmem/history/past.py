@@ -117,7 +117,7 @@ def diff(config: Config, span: str = "", *, paths: tuple[str, ...]) -> Iterator[
         sides.append(find.commit_of(repo, after or "HEAD"))
         yield from repository.fields(repo, *arguments, *sides, "--", *paths, end=b"\n")
         return
-    changes.refuse_pipes(repo.root, changes.RULES)
+    changes.refuse_any_pipe(repo.root, paths)
     with git_index.copied(repo) as copy:
         # Untracked files belong to the present. They are added only to the copy of the index.
         env = git_index.env(copy)

@@ -242,3 +242,27 @@ def test_what_was_staged_before_a_damaged_last_commit_is_kept_in_a_file(
     monkeypatch.setenv("GIT_INDEX_FILE", str(vault / ".git/index.damaged"))
     assert git(vault, "show", ":notes/a.md") == "a, staged\n"
     assert (vault / "notes/a.md").read_text() == "a, not staged\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the example's names")
+def test_a_file_services_copy_of_a_branch_is_put_aside_and_its_commits_get_a_branch(
+    vault: Path, committed: Config, ask: Run
+) -> None:
+    tip = git(vault, "rev-parse", "main").strip()
+    elsewhere = git(vault, "commit-tree", "-p", tip, "-m", "of another machine", f"{tip}^{{tree}}").strip()
+    heads = vault / ".git/refs/heads"
+    heads.joinpath("main (conflicted copy)").write_text(f"{tip}\n")
+    heads.joinpath("main (Ada's copy)").write_text(f"{elsewhere}\n")
+    vault.joinpath(".git/refs/desktop.ini").write_text("[.ShellClassInfo]\n")
+
+    found = ask("doctor", "--only", "history")
+    ask("doctor", "--only", "history", "--fix")
+
+    assert "✗" in found.stdout
+    assert "main (conflicted copy) is no ref of git's" in found.stdout
+    assert f"become the branch main-Ada-s-copy-{elsewhere[:8]}" in found.stdout
+    assert "fsck" not in found.stdout
+    assert sorted(file.name for file in heads.iterdir()) == ["main", f"main-Ada-s-copy-{elsewhere[:8]}"]
+    assert git(vault, "rev-parse", f"main-Ada-s-copy-{elsewhere[:8]}").strip() == elsewhere
+    assert git(vault, "fsck", "--strict", "--no-dangling") == ""
+    assert vault.joinpath(".git/refs.damaged/refs/heads/main (conflicted copy)").read_text() == f"{tip}\n"
