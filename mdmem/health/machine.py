@@ -156,8 +156,8 @@ def _registration(row: Status, config: Config) -> Iterator[HealthFinding]:
         yield error(f"{name}: {row.problem}", f"Fix {row.path}, then {install}.")
     elif row.state == "outdated":
         fix = partial(registration.register, row.agent, row.scope, vault=row.vault or None)
-        if launcher.is_missed_by(row.path):
-            yield error(f"{name} stores nothing: its hooks start {launcher.path()}, which is gone.", install, fix)
+        if launcher.missing(row.path):
+            yield error(f"{name}: {row.problem}", install, fix)
         else:
             yield warning(f"{name} was registered by another or an older mdmem.", install, fix)
     elif row.problem:

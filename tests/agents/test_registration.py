@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -642,6 +643,31 @@ def test_a_hook_whose_python_is_gone_says_when_a_session_begins_how_to_repair_or
         silenced = f"or delete {os.path.dirname(launcher.path())} and mdmem's lines in /nonexistent/settings.json."
         assert (silenced in said) == bool(key)
         assert bool(said) == bool(key)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows starts Python itself")
+def test_a_python_or_a_package_that_hooks_start_and_that_is_gone_is_told(
+    home: Path, monkeypatch: pytest.MonkeyPatch, ask: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    registration.register("claude-code")
+    assert registration.status("claude-code").problem == ""
+    python = sys.executable
+    for name, value, gone in (
+        ("sys.executable", "/nowhere/bin/python", "/nowhere/bin/python"),
+        ("mdmem.agents.install.launcher._PACKAGE", "/nowhere/lib", "/nowhere/lib/launch.py"),
+    ):
+        with monkeypatch.context() as elsewhere:
+            elsewhere.setattr(name, value)
+            registration.register("claude-code")
+        assert sys.executable == python
+
+        problem = f"It stores nothing: its hooks start {gone}, which is gone."
+        assert registration.status("claude-code").problem == problem
+        assert problem in ask("status").stdout
+        assert problem in " ".join(ask("doctor", "--only", "agents").stdout.split())
+        ask("doctor", "--only", "agents", "--fix")
+        row = registration.status("claude-code")
+        assert (row.state, row.problem) == ("registered", "")
 
 
 def test_a_command_in_a_projects_settings_is_silent_where_nobody_has_mdmem(home: Path) -> None:

@@ -223,9 +223,15 @@ def is_current() -> bool:
     return current == text(_users(current), _interpreter_in(current)) and (_is_windows() or os.access(path(), os.X_OK))
 
 
-def is_missed_by(settings_file: str) -> bool:
-    """Whether the commands of a settings file start a launcher that no longer exists."""
-    return not os.path.exists(path()) and _names_it(settings_file)
+def missing(settings_file: str) -> str:
+    """Return what the commands of a settings file start that no longer exists: the launcher, its Python or its mdmem.
+
+    "" if all exist.
+    """
+    if not _names_it(settings_file):
+        return ""
+    started = (path(), _tested("-x", _read()), _tested("-f", _read()))
+    return next((file for file in started if file and not os.path.exists(file)), "")
 
 
 def use(settings_file: str) -> None:
@@ -262,7 +268,12 @@ def leave(settings_file: str) -> None:
 
 def _interpreter_in(launcher: str) -> str:
     """Return the interpreter that a launcher's text starts; "" if it names none."""
-    line = next((line for line in launcher.splitlines() if line.startswith("[ -x ")), "")
+    return _tested("-x", launcher)
+
+
+def _tested(condition: str, launcher: str) -> str:
+    """Return the file for which a launcher's text tests a condition first; "" if it tests none."""
+    line = next((line for line in launcher.splitlines() if line.startswith(f"[ {condition} ")), "")
     try:
         return shlex.split(line)[2]
     except (ValueError, IndexError):

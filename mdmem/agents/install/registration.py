@@ -159,7 +159,9 @@ def status(agent: str, scope: str = "user") -> Status:
         text = _registered(known_agent, file.text, file.path, named_vault, shared=scope == "project")
     except ConfigError as error:
         return row._replace(state="unreadable", problem=str(error))
-    problem = switches.problem(known_agent, path, file.text) or trust.unreviewed(agent, path, file.text)
+    gone = launcher.missing(path)
+    problem = f"It stores nothing: its hooks start {gone}, which is gone." if gone else ""
+    problem = problem or switches.problem(known_agent, path, file.text) or trust.unreviewed(agent, path, file.text)
     is_current = text == file.text and launcher.is_current()
     return row._replace(state="registered" if is_current else "outdated", vault=named_vault, problem=problem)
 
