@@ -156,7 +156,7 @@ def _registration(row: Status, config: Config) -> Iterator[HealthFinding]:
         yield error(f"{name}: {row.problem}", f"Fix {row.path}, then {install}.")
     elif row.state == "outdated":
         fix = partial(registration.register, row.agent, row.scope, vault=row.vault or None)
-        if launcher.missing(row.path):
+        if row.problem:
             yield error(f"{name}: {row.problem}", install, fix)
         else:
             yield warning(f"{name} was registered by another or an older mdmem.", install, fix)

@@ -191,6 +191,23 @@ def test_an_entry_that_somebody_put_among_others_or_twice_is_found(home: Path) -
 
 
 @pytest.mark.parametrize(
+    "line",
+    ["mdmem hook claude-code", "cd x && ~/.local/bin/mdmem --vault ~/v hook claude-code", "py -m mdmem inject codex"],
+)
+def test_a_hook_that_somebody_wrote_by_hand_is_told_replaced_and_taken_out(home: Path, line: str) -> None:
+    own, other = ({"type": "command", "command": text} for text in (line, "echo mdmem hooks; mdmem commit"))
+    text = json.dumps({"hooks": {"Stop": [{"hooks": [own, other]}]}}, indent=2)
+    settings(home).write_text(text, "utf-8")
+    assert registration.status("claude-code").state == "outdated"
+
+    registration.register("claude-code")
+
+    assert line not in settings(home).read_text("utf-8")
+    registration.unregister("claude-code")
+    assert json.loads(settings(home).read_text("utf-8")) == {"hooks": {"Stop": [{"hooks": [other]}]}}
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "{",
@@ -360,6 +377,31 @@ def test_a_project_has_its_own_settings(
     assert ("without mdmem" in change.note) == (scope == "project")
     assert registration.status("claude-code", scope).state == "registered"
     assert registration.status("claude-code").state == "absent"
+
+
+@pytest.mark.parametrize("scope", registration.SCOPES)
+def test_all_agents_of_any_scope_can_be_taken_out_at_once(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Callable[..., Any], scope: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for row in AGENTS.values():
+        Path(row.module.folder(os.environ), "sessions").mkdir(parents=True)
+    ask("install", "--all", "--yes", "--scope", scope, check=True)
+    assert registration.status("claude-code", scope).state == "registered"
+
+    ask("uninstall", "--all", "--scope", scope, check=True)
+
+    assert registration.status("claude-code", scope).state == "absent"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there, data are where settings are")
+def test_a_launcher_in_another_data_folder_is_not_said_to_be_gone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    registration.register("claude-code")
+    monkeypatch.setenv("XDG_DATA_HOME", str(home / "elsewhere"))
+
+    row = registration.status("claude-code")
+
+    assert (row.state, row.problem) == ("outdated", "")
 
 
 # --- every agent ---------------------------------------------------------------------------------
@@ -651,7 +693,6 @@ def test_a_python_or_a_package_that_hooks_start_and_that_is_gone_is_told(
 ) -> None:
     registration.register("claude-code")
     assert registration.status("claude-code").problem == ""
-    python = sys.executable
     for name, value, gone in (
         ("sys.executable", "/nowhere/bin/python", "/nowhere/bin/python"),
         ("mdmem.agents.install.launcher._PACKAGE", "/nowhere/lib", "/nowhere/lib/launch.py"),
@@ -659,7 +700,6 @@ def test_a_python_or_a_package_that_hooks_start_and_that_is_gone_is_told(
         with monkeypatch.context() as elsewhere:
             elsewhere.setattr(name, value)
             registration.register("claude-code")
-        assert sys.executable == python
 
         problem = f"It stores nothing: its hooks start {gone}, which is gone."
         assert registration.status("claude-code").problem == problem

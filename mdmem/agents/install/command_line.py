@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import shlex
 from typing import Any
 
@@ -58,9 +59,25 @@ def needs_no_shell(agent: str) -> bool:
     return _is_windows() and agent == "claude-code"
 
 
+_BY_HAND = re.compile(r"""(?:^|[\s/\\;&"'])mdmem(?:\.exe)?["']?(?:\s+--vault[\s=]\S+)?\s+(?:hook|inject)\s""")
+"""A command that somebody wrote, such as `python3 -m mdmem hook claude-code`: with ours, it would store twice."""
+
+
 def is_own(line: Any) -> bool:
-    """Whether a registered command is mdmem's, of any version and location."""
-    return isinstance(line, str) and any(word in line for word in (launcher.NAME, *_FORMER))
+    """Whether a registered command is mdmem's, of any version and location, or written by hand for its hooks."""
+    if not isinstance(line, str):
+        return False
+    return any(word in line for word in (launcher.NAME, *_FORMER)) or bool(_BY_HAND.search(line))
+
+
+def launcher_of(line: str) -> str:
+    """Return the path of the launcher that a registered command starts, or ""; one may be elsewhere (XDG_DATA_HOME)."""
+    try:
+        parts = shlex.split(line, posix=not _is_windows())
+    except ValueError:
+        return ""
+    named = (part.strip('"') for part in parts if launcher.NAME in os.path.basename(part))
+    return os.path.expanduser(next(named, ""))
 
 
 def vault_of(line: str) -> str:

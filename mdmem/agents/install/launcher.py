@@ -223,14 +223,13 @@ def is_current() -> bool:
     return current == text(_users(current), _interpreter_in(current)) and (_is_windows() or os.access(path(), os.X_OK))
 
 
-def missing(settings_file: str) -> str:
-    """Return what the commands of a settings file start that no longer exists: the launcher, its Python or its mdmem.
+def missing(place: str) -> str:
+    """Return the file that a launcher at `place` needs and that no longer exists: itself, its Python or its mdmem.
 
     "" if all exist.
     """
-    if not _names_it(settings_file):
-        return ""
-    started = (path(), _tested("-x", _read()), _tested("-f", _read()))
+    text_there = _read(place)
+    started = (place, _tested("-x", text_there), _tested("-f", text_there))
     return next((file for file in started if file and not os.path.exists(file)), "")
 
 
@@ -291,9 +290,10 @@ def _names_it(settings_file: str) -> bool:
         return False
 
 
-def _read() -> str:
+def _read(place: str = "") -> str:
+    """Return the text of the launcher; "" if it cannot be read. place: where another one is."""
     try:
-        with open(path(), encoding="utf-8", errors="surrogateescape") as file:
+        with open(place or path(), encoding="utf-8", errors="surrogateescape") as file:
             return file.read()
     except OSError:
         return ""

@@ -111,6 +111,11 @@ def detect() -> list[str]:
     return [name for name in without_hooks if os.path.isdir(_folder(name))]
 
 
+def clients(scope: str) -> list[str]:
+    """Return the clients that have MCP settings in a scope."""
+    return [name for name, client in CLIENTS.items() if located(client.file, scope)]
+
+
 def _folder(client: str) -> str:
     """Return the folder that exists where the client is installed."""
     if client in AGENTS:

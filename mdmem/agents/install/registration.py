@@ -9,7 +9,7 @@ import os
 from typing import NamedTuple
 
 from mdmem.agents.install import entries, json_text, launcher, plugin_file, settings_file, switches, trust
-from mdmem.agents.install.command_line import command, vault_of
+from mdmem.agents.install.command_line import command, launcher_of, vault_of
 from mdmem.agents.install.known import ROWS, KnownAgent, located, row_of
 from mdmem.agents.install.settings_file import SettingsFile
 from mdmem.errors import ConfigError, UsageError
@@ -44,7 +44,7 @@ class Status(NamedTuple):
 
     state: `registered`, `outdated` (by an older or moved mdmem), `absent` or `unreadable`.
     vault: the vault that the registered commands name; "" if the settings decide.
-    problem: why the file is unreadable or the agent ignores what is registered, or "".
+    problem: why the file is unreadable, the agent ignores what is registered or it stores nothing, or "".
     """
 
     agent: str
@@ -159,7 +159,7 @@ def status(agent: str, scope: str = "user") -> Status:
         text = _registered(known_agent, file.text, file.path, named_vault, shared=scope == "project")
     except ConfigError as error:
         return row._replace(state="unreadable", problem=str(error))
-    gone = launcher.missing(path)
+    gone = next((gone for place in map(launcher_of, command_lines) if place and (gone := launcher.missing(place))), "")
     problem = f"It stores nothing: its hooks start {gone}, which is gone." if gone else ""
     problem = problem or switches.problem(known_agent, path, file.text) or trust.unreviewed(agent, path, file.text)
     is_current = text == file.text and launcher.is_current()

@@ -13,7 +13,7 @@ import click
 from mdmem import config, files, launch, plural, project
 from mdmem.cli import indexing
 from mdmem.cli.terminal import options, progress, render
-from mdmem.errors import ConfigError, GitError, VaultError
+from mdmem.errors import ConfigError, GitError, MdmemError, UsageError, VaultError
 from mdmem.progress import ProgressCallback, ignore
 from mdmem.settings import SETTINGS
 from mdmem.vault import template
@@ -220,7 +220,7 @@ def install(vault: str | None, /, **given: Any) -> None:
         extra.require_mcp()
     if not asked.dry_run:
         launch.compile_all()  # hooks do not write bytecode themselves
-    failed: list[ConfigError] = []
+    failed: list[MdmemError] = []
     changes = list(_changes(asked, names, settings, settings.vault if vault else None, failed))
     if with_unit:
         changes.append(unit.install(settings.vault, os.environ, now=asked.now, dry_run=asked.dry_run))
@@ -239,7 +239,7 @@ def install(vault: str | None, /, **given: Any) -> None:
     _raise_first(failed)
 
 
-def _raise_first(failed: list[ConfigError]) -> None:
+def _raise_first(failed: list[MdmemError]) -> None:
     """Report why some agents' settings could not be changed, after the others have been."""
     for other in failed[1:]:
         click.echo(f"mdmem: {other}", err=True)
@@ -251,7 +251,9 @@ def _detected(asked: InstallRequest) -> list[str]:
     """Return the agents and clients found on this machine, after asking unless --all is given."""
     from mdmem.agents.install import known, mcp_registration
 
-    names = [found.agent for found in known.detect()] + (mcp_registration.detect() if asked.with_mcp else [])
+    found = [row.agent for row in known.detect() if known.located(known.row_of(row.agent).settings, asked.scope)]
+    clients = set(mcp_registration.detect()) & set(mcp_registration.clients(asked.scope)) if asked.with_mcp else ()
+    names = [*found, *sorted(clients)]
     if not names:
         raise ConfigError("No coding agent was found on this machine. Name one: `mdmem install claude-code`.")
     if not (asked.every or asked.yes or asked.dry_run):
@@ -261,7 +263,7 @@ def _detected(asked: InstallRequest) -> list[str]:
 
 
 def _changes(
-    asked: InstallRequest, names: list[str], settings: config.Config, vault: str | None, failed: list[ConfigError]
+    asked: InstallRequest, names: list[str], settings: config.Config, vault: str | None, failed: list[MdmemError]
 ) -> Iterator[registration.SettingsChange]:
     """Register hooks and server, the status line, the advice on notes, and further settings that the user wants.
 
@@ -274,7 +276,7 @@ def _changes(
         try:
             yield from _register(name, asked.scope, vault, with_mcp=asked.with_mcp, dry_run=asked.dry_run)
             registered.append(name)
-        except ConfigError as error:
+        except (ConfigError, UsageError) as error:  # the latter: no such scope there
             failed.append(error)
     names = registered
     if asked.with_line:
@@ -366,8 +368,7 @@ def uninstall(
     \b
     Example:  mdmem uninstall claude-code
     """
-    from mdmem.agents.install import registration
-    from mdmem.agents.install.known import CLIENTS
+    from mdmem.agents.install import mcp_registration, registration
     from mdmem.watcher import unit
 
     if not agents and not every:
@@ -377,8 +378,8 @@ def uninstall(
     agents = tuple(name for name in agents if name != unit.NAME)
     hooked = [row.agent for row in registration.survey() if row.scope == scope and row.state != "absent"]
     changes: list[registration.SettingsChange] = []
-    failed: list[ConfigError] = []
-    for name in agents or (dict.fromkeys([*hooked, *CLIENTS]) if every else ()):
+    failed: list[MdmemError] = []
+    for name in agents or (dict.fromkeys([*hooked, *mcp_registration.clients(scope)]) if every else ()):
         try:
             changes += _unregister(name, scope, only_mcp=only_mcp)
         except ConfigError as error:
