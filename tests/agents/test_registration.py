@@ -22,6 +22,7 @@ from mdmem.agents.install import command_line, entries, json_text, known, launch
 from mdmem.agents.install.known import AGENTS
 from mdmem.agents.install.settings_file import SettingsFile
 from mdmem.errors import ConfigError, UsageError
+from tests.helpers import rights
 from tests.helpers.claude import registered
 
 JSON_AGENTS = ["claude-code", "codex", "gemini", "cursor", "copilot"]
@@ -315,6 +316,22 @@ def test_a_file_that_cannot_be_written_is_reported(home: Path) -> None:
 
     with pytest.raises(ConfigError, match="not a regular file"):
         registration.register("claude-code")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders have other rights there")
+def test_nothing_is_left_of_a_registration_whose_file_cannot_be_written(home: Path, tmp_path: Path) -> None:
+    real = tmp_path / "store" / "settings.json"
+    real.parent.mkdir()
+    real.write_text("{}", encoding="utf-8")
+    settings(home).symlink_to(real)
+    real.parent.chmod(0o500)
+
+    with rights.of_a_user(), pytest.raises(ConfigError, match="cannot be written"):
+        registration.register("claude-code")
+
+    assert [path.name for path in settings(home).parent.iterdir()] == ["settings.json"]
+    assert not os.path.exists(launcher.path())
+    assert real.read_text(encoding="utf-8") == "{}"
 
 
 def test_a_read_only_file_is_not_replaced(home: Path) -> None:

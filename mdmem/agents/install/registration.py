@@ -80,7 +80,11 @@ def register(agent: str, scope: str = "user", *, vault: str | None = None, dry_r
     moved_note = f"Before, it stored to {earlier_vault}." if earlier_vault and vault and earlier_vault != vault else ""
     note = " ".join(filter(None, [moved_note, known_agent.note, _SHARED if shared else ""]))
     change = SettingsChange(agent, known_agent.title, scope, file.path, "unchanged", note=note)
-    change = put(change, file, text, keep_first=not is_ours_alone, dry_run=dry_run)
+    try:
+        change = put(change, file, text, keep_first=not is_ours_alone, dry_run=dry_run)
+    except ConfigError:
+        launcher.leave(file.path)
+        raise
     notes = (switches.problem(known_agent, file.path, text), change.note, renewed)
     return change._replace(note=next(filter(None, notes), ""))
 

@@ -57,14 +57,17 @@ class SettingsFile:
         """
         if text == self.text:
             return False
+        is_first = keep_first and self._bytes is not None and not self.backup()
         try:
-            if keep_first and self._bytes is not None and not self.backup():
-                self._publish(self._bytes, self.path + BACKUP_SUFFIX)
+            if is_first:
+                self._publish(self._bytes or b"", self.path + BACKUP_SUFFIX)
             mark = _BOM if (self._bytes or b"").startswith(_BOM) else b""
             self._publish(mark + text.encode(), self._real)
             if not keep_first and self.backup() and _read(self.backup(), self.path) == mark + text.encode():
                 os.unlink(self.backup())
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, ConfigError) as error:
+            if is_first:
+                files.remove(self.path + BACKUP_SUFFIX)
             raise _unwritable(self.path, error) from error
         return True
 
