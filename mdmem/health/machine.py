@@ -15,7 +15,7 @@ from importlib import metadata
 from pathlib import Path
 
 from mdmem import __version__, launch, plural, timestamps
-from mdmem.agents.install import known, launcher, registration
+from mdmem.agents.install import known, launcher, mcp_registration, registration
 from mdmem.agents.install.registration import Status
 from mdmem.config import ALIAS, Config, variable
 from mdmem.errors import MdmemError
@@ -140,6 +140,9 @@ def registrations(config: Config) -> Iterator[HealthFinding]:
     rows = registration.survey()
     for row in rows:
         yield from _registration(row, config)
+    for row in map(mcp_registration.status, known.CLIENTS):
+        if row.state == "outdated" and row.problem:
+            yield error(f"{row.title}: {row.problem}", f"`mdmem install {row.agent} --mcp`")
     present = {row.agent for row in rows if row.state in ("registered", "outdated")}
     missing = [agent for agent in known.detect() if agent.agent not in present]
     for agent in missing if present else ():

@@ -163,12 +163,14 @@ def test_what_a_person_added_to_the_server_stays(client: str, home: Path) -> Non
     assert entry.get("startup_timeout_sec") == 30 or entry["env"] == {"A": "b"}
 
 
-def test_an_older_registration_is_told(home: Path) -> None:
+def test_an_older_registration_is_told(home: Path, ask: Callable[..., subprocess.CompletedProcess[str]]) -> None:
     file = home / FILES["cursor"]
     mcp_registration.register("cursor")
     file.write_text(file.read_text().replace(sys.executable, "/old/python"))
 
     assert mcp_registration.status("cursor").state == "outdated"
+    for words in (["status"], ["doctor", "--only", "agents"]):
+        assert "It cannot start: /old/python is gone." in ask(*words).stdout
 
 
 def test_scopes_lead_to_their_own_files(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,7 +79,11 @@ def status(client: str, scope: str = "user") -> Status:
         text = _registered(mcp_client, file.text or "", file.path, place, named_vault)
     except ConfigError as error:
         return row._replace(state="unreadable", problem=str(error))
-    return row._replace(state="registered" if text == file.text else "outdated", vault=named_vault or "")
+    program = next(iter(_program_and_arguments(present)), "")
+    is_gone = os.path.isabs(program) and not os.path.exists(program)
+    problem = f"It cannot start: {program} is gone." if is_gone else ""
+    state = "registered" if text == file.text else "outdated"
+    return row._replace(state=state, vault=named_vault or "", problem=problem)
 
 
 def entry(vault: str | None, registered: str) -> dict[str, Any]:
