@@ -21,6 +21,9 @@ from tests.helpers.plain_git import make_remote
 TEXT = 'the "Falcon" project'
 
 
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
 def every_byte(vault: Path, state: Path) -> bytes:
     """Everything that is stored anywhere: files, names, unpacked objects, git's own files, state."""
     words = ["git", "-C", str(vault), "cat-file", "--batch-all-objects", "--batch", "--buffer"]
@@ -477,3 +480,14 @@ def test_a_shallow_clone_purges_only_after_the_rest_was_fetched_since_the_remote
     assert f"git -C {clone} fetch --unshallow" in refused.stderr
     assert int(git(remote, "rev-list", "--count", "main")) >= 3
     assert "falcon" not in git(remote, "log", "-p", "main")
+
+
+def test_the_branch_in_use_is_never_advised_to_be_deleted(vault: Path, ask: Run) -> None:
+    settings = start(vault)
+    put(vault, "notes/a.md", "the history of it\n")
+    commit.commit(settings)
+
+    done = ask("purge", "history", "--apply", "--yes")
+
+    assert "refs/heads/main still has it. It is in a commit made just now, or in words that mdmem writes" in done.stderr
+    assert "update-ref" not in done.stderr

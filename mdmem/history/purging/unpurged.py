@@ -9,7 +9,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from mdmem import plural
-from mdmem.history.git import repository
+from mdmem.history.git import checked_out, repository
 from mdmem.history.git.repository import GitResult, Repository
 
 TRANSCRIPTS = (
@@ -87,13 +87,18 @@ def in_git(repo: Repository, oids: Collection[str]) -> list[str]:
         if Path(place) != repo.root and Path(place).is_dir():
             where = shlex.quote(place)
             told.append(f"The work tree at {place} may still have it. Remove it: git worktree remove --force {where}")
+    in_use = checked_out.branch(repo)
     for ref in repository.refs(repo):
         arguments = ("rev-list", "--objects", "--no-object-names", ref)
         if not set(oids).isdisjoint(repository.attempt(repo, *arguments).out.decode("ascii").split()):
-            told.append(f"{ref} still has it. Remove it: git -C {shlex.quote(str(repo.root))} update-ref -d {ref}")
+            todo = f"Remove it: git -C {shlex.quote(str(repo.root))} update-ref -d {ref}"
+            told.append(f"{ref} still has it. {_IN_USE if ref == in_use else todo}")
     again = "Then run `mdmem purge` for the same text again to drop the unreachable objects."
     still = plural.number(len(oids), "git object still contains", "git objects still contain")
     return [f"{still} it.", *told, *([again] if told else [])]
+
+
+_IN_USE = "It is in a commit made just now, or in words that mdmem writes itself; if so, purge a longer text."
 
 
 def _path(url: str) -> str:
