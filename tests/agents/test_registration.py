@@ -419,6 +419,8 @@ def test_a_launcher_in_another_data_folder_is_not_said_to_be_gone(home: Path, mo
     row = registration.status("claude-code")
 
     assert (row.state, row.problem) == ("outdated", "")
+    registration.unregister("claude-code")
+    assert not (home / ".local/share/mdmem").exists()
 
 
 # --- every agent ---------------------------------------------------------------------------------

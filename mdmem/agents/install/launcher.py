@@ -245,22 +245,25 @@ def use(settings_file: str) -> None:
     _write(text(list(dict.fromkeys([*users, settings_file]))))
 
 
-def leave(settings_file: str) -> None:
+def leave(settings_file: str, place: str = "") -> None:
     """Drop settings files that no longer name the launcher; remove the launcher with the last one.
 
-    Then `pip uninstall` removes all that is left of mdmem.
+    Then `pip uninstall` removes all that is left of mdmem. place: of a launcher elsewhere, which stays as it is while
+    others use it.
     """
-    users = _users(_read())
+    place = place or path()
+    users = _users(_read(place))
     remaining = [user for user in users if _names_it(user)]
     if remaining == users or (settings_file not in users and remaining):
         return
     try:
-        if remaining:
+        if remaining and place == path():
             _write(text(remaining))
-        else:
-            launch.forget_compiled()  # nothing starts mdmem's hooks anymore
-            os.unlink(path())
-            os.rmdir(os.path.dirname(path()))
+        elif not remaining:
+            os.unlink(place)
+            if not os.path.exists(path()):
+                launch.forget_compiled()  # nothing starts mdmem's hooks anymore
+            os.rmdir(os.path.dirname(place))
     except OSError:
         return  # already gone, or harmless if it stays; the folder may hold other files
 

@@ -125,7 +125,8 @@ def unregister(agent: str, scope: str = "user") -> SettingsChange:
     change = _remove_entries(known_agent, file, change, _vault(command_lines))
     if change.action == "deleted":
         file.remove_empty_folders(known_agent.module.folder(os.environ))
-    launcher.leave(file.path)
+    for place in {launcher.path(), *filter(None, map(launcher_of, command_lines))}:
+        launcher.leave(file.path, place)
     return change
 
 
