@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mdmem.inject import telling, unfinished
 from mdmem.inject.lock_files import is_scratch
 from mdmem.inject.sentence_ends import is_full_stop
 from mdmem.search.text import analysis
@@ -11,26 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-_CUES = frozenset(
-    [
-        "because", "cause", "caused", "fixed", "fix", "fixes", "decision", "decided", "now", "pinned", "switched",
-        "changed", "added", "removed", "replaced", "moved", "came", "instead", "root", "solved", "resolved", "left",
-        "next", "open", "remaining", "fails", "failed", "failing", "use", "uses", "chose", "picked", "dropped",
-        "must", "never", "always", "since",
-    ]
-)  # fmt: skip
-"""Words in sentences that say what was found out, changed, or left to do."""
-_ANNOUNCED = (
-    " i will ", " i'll ", " let's ", " let us ", " we will ", " we'll ", " you can now ", " we can now ", " if you ",
-    " if you're ", " if you'd ", " next step would ", " next logical step ", " next steps would ",
-    " next best step ", " next action ", " it's important to ", " final step would ", " would you like ",
-    " do you want ", " let me know ", " shall i ",
-)  # fmt: skip
-"""Phrases in sentences that say what may be done, not what was done."""
-_UNSURE = frozenset(["would", "could", "might", "may", "should", "if", "assume", "assuming", "ideal"])
-_MANY = 3
-"""With this many of the question's words, such a sentence is shown after all."""
-_FILLER = frozenset(["done", "ok", "okay", "great", "sure", "perfect", "thanks", "summary", "pass", "passes", "tests"])
 _MAX_BODY_CHARS = 12_000
 
 
@@ -58,7 +39,7 @@ def sentences(body: str, *, code: bool = False) -> Iterator[tuple[str, str]]:
 
 
 def _is_long(label: str) -> bool:
-    return len(label.split()) - label.split().count("|") > _LABEL_WORDS
+    return len(label.split()) - label.split().count("|") > _LABEL_WORDS and not unfinished.is_heading(label)
 
 
 _LABEL_WORDS = 6
@@ -113,7 +94,8 @@ def _heading(line: str) -> str:
     line = _without_ornaments(line)
     bold = line.strip("*: ")
     is_bold = line.startswith("**") and line.rstrip(": ").endswith("**") and "**" not in bold
-    return bold if is_bold and len(bold.split()) <= _LABEL_WORDS and bold[-1:] not in (".", "!", "?") else ""
+    is_bold = is_bold and len(bold.split()) <= _LABEL_WORDS and bold[-1:] not in (".", "!", "?")
+    return bold if is_bold or unfinished.is_heading(line) else ""
 
 
 def _item(line: str) -> str:
@@ -139,29 +121,34 @@ def _parts(text: str) -> Iterator[str]:
 def outcome(body: str, terms: Collection[str], chars: int) -> str:
     """Return the sentences of an answer that say how it ended, in order, in about `chars` characters.
 
-    terms: the question's terms, as in the index.
+    terms: the question's terms, as in the index. Without any, what is left to do comes last, in up to half of the room.
     """
     told = list(sentences(body))
+    told, left = (told, []) if terms else unfinished.split(told, chars)
     is_first = [at == 0 or told[at - 1][0] != label for at, (label, _) in enumerate(told)]
     worth = [
-        _worth(sentence, f"{label}: {sentence}" if is_first[at] else sentence, terms, at, len(told))
+        telling.worth(sentence, f"{label}: {sentence}" if is_first[at] else sentence, terms, at, len(told))
         for at, (label, sentence) in enumerate(told)
     ]
-    telling = [at for at, value in enumerate(worth) if value > _NOTHING_SAID] or range(len(told))
+    places = [at for at, value in enumerate(worth) if value > telling.NOTHING_SAID] or range(len(told))
     chosen: list[int] = []
     labels: set[str] = set()
-    room = chars
-    for at in sorted(telling, key=lambda at: (-worth[at], at)):
+    room = chars - len(_joined(left))
+    for at in sorted(places, key=lambda at: (-worth[at], at)):
         label, sentence = told[at]
         width = len(sentence) + 1 + (len(label) + 2 if label and label not in labels else 0)
-        if width > room and chosen:
+        is_lost = not terms and at - 1 not in chosen and telling.points_back(sentence)
+        if (chosen and (width > room or is_lost)) or (left and width > room):
             continue
         chosen.append(at)
         labels.add(label)
         room -= width
         if room <= 0:
             break
-    return _joined([told[at] for at in sorted(chosen)])
+    if left and places and not chosen:
+        label, sentence = max(zip(worth, told, strict=True), key=lambda one: one[0])[1]
+        return _joined([(label, unfinished.cut(sentence, max(room - len(label) - 2, 1))), *left])
+    return _joined([*(told[at] for at in sorted(chosen)), *left])
 
 
 def prose(body: str, *, code: bool = False) -> str:
@@ -208,34 +195,6 @@ def _without_ornaments(text: str) -> str:
 
 def _is_ornament(character: str) -> bool:
     return character == " " or (character > "\u2190" and not character.isalnum() and character not in "。！？")
-
-
-_NOTHING_SAID = -1.0
-"""Worth of a sentence such as "Done.", shown only if an answer has no other."""
-
-
-def _worth(sentence: str, labeled: str, terms: Collection[str], at: int, count: int) -> float:
-    """Return how much a sentence tells. labeled: the same behind its label, if it is its section's first."""
-    words = [word.strip(".,:;!?()`'\"").lower() for word in sentence.split()]
-    is_opening = sentence.rstrip("*_").endswith(":")
-    if (len(words) < 4 and (_FILLER.intersection(words) or is_opening)) or (is_opening and words[0] in _HERE):
-        return _NOTHING_SAID
-    matched = len(terms & analysis.counts(labeled).keys()) if terms else 0
-    spoken = f" {' '.join(words)} ".replace(" let's encrypt ", " ")  # the authority
-    is_ahead = words[:1] == ["before"] and bool(words[1:2]) and (words[1] in _NEXT or words[1].endswith("ing"))
-    if is_ahead or any(announced in spoken for announced in _ANNOUNCED):
-        return _NOTHING_SAID if matched < _MANY else 0.0
-    cues = len(_CUES.intersection(words))
-    names = sum("_" in word or "(" in word or "`" in word or "." in word[:-1] for word in sentence.split())
-    is_row = " | " in sentence
-    place = (0.0 if matched else -0.5) if is_row else 0.6 if at == 0 else 0.3 if at == count - 1 else 0.0
-    unsure = 0.0 if _UNSURE.isdisjoint(words) else 0.5
-    return matched + min(cues, 2) * 0.7 + min(names, 3) * 0.3 + place - unsure
-
-
-_NEXT = ("you", "we", "i", "that", "this")
-"""Behind `before`, these say what may be done next; `before: 1812 µA` says how it was."""
-_HERE = ("here", "here's", "here’s")
 
 
 # -- diffs -----------------------------------------------------------------------------------------

@@ -125,7 +125,10 @@ class Visit:
     def outcome(self, name: str, taken: int) -> str:
         """Return the sentences of an answer that say how it ended, cleaned. taken: characters used of an item."""
         room = min(max(self._config.settings.inject.bullet_chars - taken, _OUTCOME_CHARS[0]), _OUTCOME_CHARS[1])
-        return cut(excerpts.outcome(self.gate.stored(self.read(name).body[:_ANSWER_CHARS]), (), room), room)
+        body = self.read(name).body
+        if len(body) > 2 * _ANSWER_CHARS:  # what is left to do is at the end
+            body = "\n\n".join([body[:_ANSWER_CHARS], body[-_ANSWER_CHARS:].partition("\n\n")[2]])
+        return cut(excerpts.outcome(self.gate.stored(body), (), room), room)
 
     def item(self, name: str, text: str, *marks: str, room: int = 0) -> Item | None:
         """Return one of the session's files as an item; None if it has no id or is not to be shown."""
@@ -150,6 +153,15 @@ class Visit:
         if changed:
             return next((name for name in answers if journal.numbers(name)[0] in changed), "")
         return next((name for name in answers[:_MAX_READ] if len(self.read(name).body) > _SHORT_CHARS), "")
+
+    def is_interrupted(self) -> bool:
+        """Whether the last prompt asked for work and has no answer."""
+        answers, last = self.of_kind("response"), self.last_prompt()
+        return last > 0 and not any(journal.numbers(name)[0] == last for name in answers) and self.is_work(last)
+
+    def last_prompt(self) -> int:
+        """Return the number of the last turn that a prompt began; 0 for none."""
+        return max((journal.numbers(name)[0] for name in self.of_kind("prompt")), default=0)
 
     def passed_checks(self) -> Iterator[CommandRun]:
         """Yield what the session's successful commands checked."""
@@ -288,7 +300,9 @@ def worked_on(at: Occasion, since: float, until: float) -> dict[str, str]:
 
 def last_done(visits: list[Visit]) -> Section:
     """Return sessions as a section: when, what was asked, how it ended, which files; older ones in fewer words."""
-    items = [item for visit in visits if (item := session_item(visit))]
+    items: list[Item] = []
+    for visit in visits:
+        items += filter(None, [session_item(visit, is_brief=len(items) >= _LATEST)])
     for item in items[_LATEST:]:
         item.room = min(item.room, _OLDER_CHARS)
     return Section("Recent sessions of this project", items)
@@ -298,22 +312,27 @@ def _sentence(text: str) -> str:
     return text if text.endswith((".", "?", "!", "…", "。", "？", "！")) else f"{text}."
 
 
-def session_item(visit: Visit) -> Item | None:
+def session_item(visit: Visit, *, is_brief: bool = False) -> Item | None:
     """Return a session as an item: how it ended, and which files it touched.
 
-    If its last turn changed no file, as one that commits or answers a question, first what was done before.
+    If its last turn changed no file, as one that commits or answers a question, first what was done before. is_brief:
+    then only that. Of a turn without an answer, its last command is told.
     """
     prompts, answers, files = visit.of_kind("prompt"), visit.of_kind("response"), visit.files()
+    is_answered = not visit.is_interrupted()
+    files = files if is_answered else visit.changed_files() or files
     touched = [f"Files: {listed(files, _FILES_CHARS)}."] if files else []
     parts: list[str] = []
-    if (done := visit.telling_answer()) and done != answers[-1]:
+    if (done := visit.telling_answer()) and (done != answers[-1] or not is_answered):
         lead = "What was done: "
         parts.append(_sentence(lead + visit.outcome(done, len(" ".join([*touched, lead])))))
     last_prompt = str(visit.read(prompts[-1]).meta.get("title", "")) if prompts else ""
-    is_told = bool(parts) and small_talk.says_little(last_prompt)
+    is_told = bool(parts) and is_answered and (is_brief or small_talk.says_little(last_prompt))
     if len(prompts) > 1 and not is_told:
         parts.append(f"{len(prompts)} prompts, the last: {_sentence(cut(last_prompt, 80))}")
-    if answers and not is_told:
+    if not is_answered:
+        parts.append(visit.last_run())
+    elif answers and not is_told:
         lead = (
             "It ended with: " if visit.read(answers[-1]).meta.get("success") is not False else "Its last turn failed: "
         )
@@ -342,12 +361,11 @@ def left_open(visits: list[Visit]) -> Section:
 
 def _open_ends(visit: Visit, later: list[Visit]) -> Iterator[Item | None]:
     prompts, answers = visit.of_kind("prompt"), visit.of_kind("response")
-    last = journal.numbers(prompts[-1])[0] if prompts else 0
-    if prompts and not any(journal.numbers(name)[0] == last for name in answers):
-        if visit.is_work(last):
-            text = excerpts.prose(visit.excerpt(visit.read(prompts[-1])), code=True)
-            yield visit.item(prompts[-1], text, "has no answer")
-    elif prompts and answers and visit.read(answers[-1]).meta.get("success") is False:
+    is_answered = any(journal.numbers(name)[0] == visit.last_prompt() for name in answers)
+    if visit.is_interrupted():
+        text = excerpts.prose(visit.excerpt(visit.read(prompts[-1])), code=True)
+        yield visit.item(prompts[-1], text, "has no answer")
+    elif prompts and is_answered and visit.read(answers[-1]).meta.get("success") is False:
         yield visit.item(prompts[-1], excerpts.prose(visit.excerpt(visit.read(answers[-1]))), "the turn failed")
     tool_runs = [name for name in visit.names if turn_groups.source(name) not in ("prompt", "response")]
     failed = visit.read(tool_runs[-1]) if tool_runs else None

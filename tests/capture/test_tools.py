@@ -699,6 +699,16 @@ def test_the_error_of_a_run_of_pytest_is_what_was_raised_not_a_heading_or_a_line
     )
 
 
+def test_the_error_of_a_run_is_not_a_line_that_only_names_a_file_of_tests() -> None:
+    begin = "Exit code 1\n FAIL  test/charge.test.ts\n"
+    raised = f"{begin}  TypeError: Cannot read properties of undefined (reading 'status')\n      at src/charge.ts:29:31"
+    expected = f"{begin}  ● charge › returns the first result\n    Expected: 33.34\n    Received: 33.33"
+
+    assert told("Bash", {"command": "npm test"}, error=raised).meta["error"].startswith("TypeError: Cannot read")
+    assert told("Bash", {"command": "npm test"}, error=expected).meta["error"] == "● charge › returns the first result"
+    assert told("Bash", {"command": "npm test"}, error=begin).meta["error"] == "Exit code 1"
+
+
 def test_the_error_of_a_run_is_the_line_that_says_how_it_failed() -> None:
     said = "Exit code 1\n> shop@1.0 build\n> vite build\n\nsrc/a.ts(3,1): error TS2304: Cannot find name 'x'."
     assert (

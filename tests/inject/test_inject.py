@@ -266,6 +266,38 @@ def test_what_was_left_open_is_named(past: Talk) -> None:
     assert "failed, and nothing was run after it" in left
 
 
+def test_a_session_without_an_answer_is_shown_with_its_changes_and_its_last_run(past: Talk) -> None:
+    interrupted = new_session(past, 1)
+    interrupted.says("Split the exporter")
+    interrupted.edits("exporter.py")
+    interrupted.answers("The exporter has two modules.")
+    interrupted.says("Rename both")
+    interrupted.edits("writer.py")
+    interrupted.runs("pytest -q", error="Exit code 1\n1 failed")
+
+    text = occur(new_session(past, 2), "SessionStart", source="startup")
+
+    recent = entries(text.partition("## Recent")[2])[0]
+    assert "What was done: The exporter has two modules. 2 prompts, the last: Rename both." in recent
+    assert "Not answered yet. The last command: `pytest -q (exit 1)`. Files: " in recent
+    assert "writer.py" in recent
+    assert "It ended with" not in recent
+
+
+def test_a_session_is_shown_with_what_its_answer_says_is_left_at_the_end_of_a_long_text(past: Talk) -> None:
+    busy = new_session(past, 1)
+    busy.says("Credit disputed charges")
+    busy.edits("refund.ts")
+    told = "".join(f"\n\n{part}. The table of charges was read and compared with the ledger." for part in range(150))
+    left = "1. Ask Petra about the number range\n2. Replay the failed refunds\n3. Tell support"
+    busy.answers(f"Disputed charges are credited now.{told}\n\n## Still to do before it goes live\n\n{left}")
+
+    text = occur(new_session(past, 2), "SessionStart", source="startup")
+
+    assert "Disputed charges are credited now." in text
+    assert "Still to do: Ask Petra about the number range. Replay the failed refunds. Tell support. Files:" in text
+
+
 def test_a_run_that_succeeded_in_a_later_session_is_not_left_open(past: Talk) -> None:
     failing = new_session(past, 1)
     failing.says("Move to the new client")

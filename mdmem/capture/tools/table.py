@@ -117,7 +117,7 @@ def _reason(failure: str) -> str:
     A Python traceback says it in its last line, pytest in the first one that begins with `E`.
     """
     lines = failure[:4000].split("\n")
-    telling = [line for line in lines if line.strip() and not line.startswith("Exit code ") and not _is_ruled(line)]
+    telling = [line for line in lines if line.strip() and not line.startswith("Exit code ") and not _is_heading(line)]
     if telling and telling[0].startswith("Traceback ("):
         telling = [line for line in failure[-4000:].split("\n") if line.strip() and not line[:1].isspace()][-1:]
     raised = [line for line in telling if line.startswith("E   ")]
@@ -125,10 +125,11 @@ def _reason(failure: str) -> str:
     return short([*raised, *stated, *telling, lines[0]][0], 300)
 
 
-def _is_ruled(line: str) -> bool:
-    """Whether a line is a heading between rules: `===== FAILURES =====`."""
-    bare = line.strip()
-    return bare[:3] == bare[-3:] and bare[:3] in ("===", "___", "---", "***")
+def _is_heading(line: str) -> bool:
+    """Whether a line is a heading between rules, `===== FAILURES =====`, or only names a file: `FAIL a.test.ts`."""
+    bare, words = line.strip(), line.split()
+    is_ruled = bare[:3] == bare[-3:] and bare[:3] in ("===", "___", "---", "***")
+    return is_ruled or (len(words) == 2 and words[0] in ("FAIL", "FAILED"))
 
 
 _STATED = ("error", "fatal", "panic", "fail", "cannot", "could not", "not found", "no such", "denied", "refused")

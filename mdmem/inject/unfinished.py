@@ -1,0 +1,107 @@
+"""Unfinished: tells which sentences of an answer say what is left to do."""
+
+from __future__ import annotations
+
+from itertools import dropwhile, takewhile
+
+from mdmem.inject import telling
+from mdmem.inject.sentence_ends import is_full_stop
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Told = tuple[str, str]
+    """A section's label, and a sentence."""
+
+_BEFORE = frozenset(["what", "what's", "what’s", "is", "still", "noch", "ce", "qui"])
+_HEADS = frozenset(
+    [
+        "left", "open", "remaining", "remains", "missing", "outstanding", "pending", "unfinished", "todo", "todos",
+        "to-do", "to-dos", "to", "not", "next", "follow-up", "follow-ups", "followups", "offen", "offene", "zu",
+        "nächste", "ausstehend", "reste", "à", "prochaines", "pendiente", "pendientes", "próximos", "falta",
+    ]
+)  # fmt: skip
+_AFTER = frozenset(
+    [
+        "do", "done", "open", "covered", "tested", "fixed", "verified", "item", "items", "point", "points", "task",
+        "tasks", "work", "question", "questions", "issue", "issues", "ends", "step", "steps", "up", "yet", "todo",
+        "todos", "to", "punkte", "aufgaben", "fragen", "tun", "schritte", "à", "faire", "étapes", "pasos", "hacer",
+    ]
+)  # fmt: skip
+_UNTIL = frozenset(["before", "until", "for", "then"])
+"""The words of a heading over what is left to do: `What is still left to do before the release`."""
+
+BOX = "[ ] "
+"""The beginning of an item of a list that is not ticked."""
+
+_MAX_CHARS = 60
+_LEAST_CHARS = 30
+"""An item is not cut to less than this: the others are then left out."""
+
+
+def is_heading(text: str) -> bool:
+    """Whether a line is a heading over what is left to do: `What is left`, `TODO:`, `**Still open**`."""
+    if len(text) > _MAX_CHARS:
+        return False
+    words = list(dropwhile(_BEFORE.__contains__, _bare(text).split()))
+    if not words or words[0] not in _HEADS or (len(words) == 1 and words[0] in _NEVER_ALONE):
+        return False
+    return all(word in _AFTER for word in takewhile(lambda word: word not in _UNTIL, words[1:]))
+
+
+_NEVER_ALONE = frozenset(["to", "not", "zu", "à", "nächste", "prochaines", "próximos"])
+
+
+def is_said(label: str, sentence: str) -> bool:
+    """Whether a sentence says what is left to do: by its section's label, by its own, or by an empty box."""
+    if sentence.startswith(("[x] ", "[X] ", "[-] ", "~~", "✅")):
+        return False
+    own, colon, said = sentence.partition(":")
+    return sentence.startswith(BOX) or is_heading(label) or (bool(colon and said.strip("* ")) and is_heading(own))
+
+
+def _bare(text: str) -> str:
+    letters = [at for at, character in enumerate(text) if character.isalnum()]
+    return text[letters[0] : letters[-1] + 1].lower() if letters else ""
+
+
+def split(told: Sequence[Told], chars: int) -> tuple[list[Told], list[Told]]:
+    """Divide an answer's sentences into others and those that say what is left to do.
+
+    The latter are shortened to half of `chars`, or to `chars` if there are no others; mere offers are in neither.
+    """
+    left = [one for one in told if is_said(*one)]
+    others = [("" if is_heading(label) else label, said) for label, said in told if (label, said) not in left]
+    left = [(_short(label), sentence) for label, sentence in left if not telling.is_offer(sentence)]
+    labels = {label for label, _ in left if label}
+    room = chars // 2 - sum(len(label) + 2 for label in labels) if others else chars
+    shown = _shortened([sentence for _, sentence in left], max(room, chars // 3))
+    return others, [(label, sentence) for (label, _), sentence in zip(left, shown, strict=False)]
+
+
+def _short(label: str) -> str:
+    """Return a heading without what follows `before`, `until` or `for`."""
+    return " ".join(takewhile(lambda word: word.lower() not in _UNTIL, label.split()))
+
+
+def _shortened(sentences: Sequence[str], chars: int) -> list[str]:
+    """Return the first of these sentences, in `chars` characters: long ones are cut, so that more of them fit."""
+    kept = sentences[: max(chars // _LEAST_CHARS, 1)]
+    room = chars
+    widths: dict[int, int] = {}
+    for place, at in enumerate(sorted(range(len(kept)), key=lambda at: len(kept[at]))):
+        widths[at] = min(len(kept[at]), room // (len(kept) - place))
+        room -= widths[at]
+    return [cut(sentence, widths[at]) for at, sentence in enumerate(kept)]
+
+
+def cut(text: str, chars: int) -> str:
+    """Cut a sentence where it pauses, if that is past the middle, else behind a word."""
+    if len(text) <= chars:
+        return text
+    head = text[: max(chars - 1, 1)]
+    pauses = [at for mark in (" (", "; ", ", ", ": ", " – ", " — ") if (at := head.rfind(mark)) > chars // 2]
+    ends = [at + 1 for at in (head.rfind(". "),) if at > chars // 2 and is_full_stop(text, at)]
+    end = max([*ends, *pauses], default=head.rfind(" "))
+    return f"{head[:end] if end > 0 else head}…"

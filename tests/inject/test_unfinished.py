@@ -1,0 +1,78 @@
+"""Unfinished: what an answer says is left to do, and how much of it is shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from mdmem.inject import excerpts, unfinished
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "What is left", "**Still open**", "TODO", "### ⚠️ Still open", "Next steps:", "Left to do", "Not done yet",
+        "Still to do before this can go live", "Remaining work", "What's next?", "Nächste Schritte", "Pendiente:",
+    ],
+)  # fmt: skip
+def test_a_heading_over_what_is_left_is_known(line: str) -> None:
+    assert unfinished.is_heading(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Next.js config",
+        "Left join",
+        "Missing index",
+        "Open files limit",
+        "Pending migrations",
+        "Not a bug",
+        "to",
+        "",
+        "✅",
+    ],
+)
+def test_a_heading_that_only_begins_like_one_is_not_taken_for_it(line: str) -> None:
+    assert not unfinished.is_heading(line)
+
+
+LEFT = """The queue is SQS now, because Postgres could not keep up.
+
+{heading}
+- [ ] Terraform for the production queue (only staging has it)
+- [x] Dead letter queue
+- [ ] Drain the old tables before dropping them; they have 48,000 rows
+- [ ] Alarms
+"""
+
+
+@pytest.mark.parametrize("heading", ["## Remaining", "**Remaining**", "Remaining:"])
+def test_what_is_left_is_told_in_order_and_shortened_before_any_of_it_is_dropped(heading: str) -> None:
+    assert excerpts.outcome(LEFT.format(heading=heading), (), 400).endswith(
+        "Remaining: [ ] Terraform for the production queue (only staging has it). [ ] Drain the old tables before"
+        " dropping them; they have 48,000 rows. [ ] Alarms"
+    )
+    assert excerpts.outcome(LEFT.format(heading=heading), (), 240).endswith(
+        "Remaining: [ ] Terraform for the production queue… [ ] Drain the old tables before dropping them… [ ] Alarms"
+    )
+
+
+def test_a_long_first_sentence_is_cut_and_not_what_is_left() -> None:
+    told = excerpts.outcome(f"The queue moved{', then moved' * 20}.\n\n**Open**\n- Alarms", (), 120)
+
+    assert told.startswith("The queue moved, then moved")
+    assert told.endswith("… Open: Alarms")
+    assert len(told) <= 122
+
+
+def test_a_mere_offer_is_not_told_as_left() -> None:
+    assert excerpts.outcome("It works.\n\n## Next steps\n- Let me know if I shall go on\n- Docs", (), 300) == (
+        "It works. Next steps: Docs"
+    )
+
+
+def test_a_sentence_that_points_at_one_that_is_not_shown_is_left_out() -> None:
+    said = f"The cache is in memory again. Someone has to delete the old one{', by hand' * 9}. Until then it costs."
+
+    assert excerpts.outcome(said, (), 70) == "The cache is in memory again."
+    assert excerpts.outcome(said, (), 300) == said
