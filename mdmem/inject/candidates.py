@@ -240,14 +240,17 @@ def _guess(at: Occasion, query: str, caller: str) -> str:
 
 
 def about_file(at: Occasion, path: str) -> Section:
-    """Return the newest turns and notes about exactly this file, newest first; those that only read it come last."""
+    """Return the newest turns and notes about exactly this file, newest first.
+
+    Those that only read it come last, and answers that only mention it.
+    """
     name = _within(path, at.place.worktree)
     recall.make_ready(at.config, at.seconds_left / 2)
     query = Query(filters=(Filter("file", (name.lower(),)),))
     hits = _newest(at, query, 40)
     relevant = [hit for hit in hits if _may_be_told(at, hit) and hit.session != at.record.id and _is_about(hit, name)]
     turns: dict[tuple[str, tuple[int, ...]], SearchHit] = {}
-    for hit in sorted(relevant, key=_is_only_read):
+    for hit in sorted(relevant, key=lambda hit: _is_only_read(hit) or _only_mentions(hit, name)):
         turn = journal.numbers(hit.path)[:1]
         turns.setdefault((layout.folder_of(hit.path) if turn else hit.path, turn), hit)
     terms, shares = frozenset([name.lower()]), _SHARES_OF_FILE[min(len(turns), MAX_OF_FILE)]
@@ -276,10 +279,18 @@ def _is_only_read(hit: SearchHit) -> bool:
 
 def _is_about(hit: SearchHit, name: str) -> bool:
     """Whether a note is about a file by its path, not only by mentioning a file of that name."""
+    return name in _files(hit) or (hit.kind in (*bars.PERSONS, "response") and "/" in name)
+
+
+def _only_mentions(hit: SearchHit, name: str) -> bool:
+    """Whether a note is the answer of a turn that changed other files."""
+    files = _files(hit)
+    return hit.kind == "response" and bool(files) and name not in files
+
+
+def _files(hit: SearchHit) -> list[str]:
     files = hit.facts.get("files")
-    if isinstance(files, (list, tuple)) and files:
-        return name in map(str, files)
-    return hit.kind in (*bars.PERSONS, "response") and "/" in name
+    return list(map(str, files)) if isinstance(files, (list, tuple)) else []
 
 
 def _within(path: str, root: str) -> str:

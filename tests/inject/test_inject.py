@@ -1246,6 +1246,20 @@ def test_before_a_file_is_changed_nothing_is_shown_of_what_was_changed_beside_it
     assert "has an owner" in text
 
 
+def test_before_a_file_is_changed_what_an_answer_says_of_it_by_its_path_is_shown(talk: Talk, past: Talk) -> None:
+    past.says("Stop the map from flickering")
+    past.edits("web/map.tsx")
+    past.answers("The map keeps its layer now.\n\nTODO\n- The same style is in `web/tooltip.tsx` and in `legend.tsx`")
+
+    def before(path: str) -> str:
+        return occur(talk, "PreToolUse", tool_name="Edit", tool_input={"file_path": str(talk.cwd / path)})
+
+    assert before("legend.tsx") == ""
+    text = before("web/tooltip.tsx")
+    assert "TODO: The same style is in `web/tooltip.tsx`" in text
+    assert "(changed web/map.tsx)" in text
+
+
 def test_of_a_failed_run_the_line_that_says_why_is_shown(past: Talk) -> None:
     busy = new_session(past, 1)
     busy.says("Bound the set of keys")
