@@ -189,7 +189,7 @@ def _session_start(at: Occasion) -> Offer:
             offer.add("compacted", recent.before_compaction(recent.Visit(at.config, at.gate, folder)))
     visits = _visits(at, 2 if compacted else recent.MAX_SESSIONS)
     later_sections = [
-        ("open", _new(at, open_work.of_project(at))),
+        ("open", _new(at, open_work.of_project(at, ["/".join(visit.parts) for visit in visits]))),
         ("recent", _new(at, recent.last_done(visits))),
         ("open", _new(at, recent.left_open(visits[:2]))),
     ]

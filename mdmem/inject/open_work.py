@@ -12,7 +12,7 @@ from mdmem.vault import disk, journal, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from mdmem.inject.occasion import Occasion
     from mdmem.vault.note import Parsed
@@ -20,20 +20,23 @@ if TYPE_CHECKING:
 HEADING = "Open work"
 MAX_ITEMS = 8
 STALE_SECONDS = 30 * 86_400
-"""A failure that is older is not given; `mdmem todo` lists it."""
+"""A failure, or a box in an answer, that is older is not given; `mdmem todo` lists it."""
 
 
-def of_project(at: Occasion) -> Section:
-    """Return a project's open work, newest first, without what was closed since its page was written."""
+def of_project(at: Occasion, shown: Collection[str] = ()) -> Section:
+    """Return a project's open work, newest first, without what was closed since its page was written.
+
+    shown: the folders of sessions that are shown with what their answers leave to do.
+    """
     folder = f"journal/{at.project}"
     text = people.read(at.config.vault, f"{folder}/{journal.PROJECT_PAGE}").body
     _, _, generated = text.partition(journal.PAGE_MARKS[0])[2].partition(f"\n## {HEADING}\n")
     lines = generated.partition("\n## ")[0].partition(journal.PAGE_MARKS[1])[0].splitlines()
-    items = [item for line in lines if (item := _item(at, folder, line)) is not None]
+    items = [item for line in lines if (item := _item(at, folder, line, shown)) is not None]
     return Section(HEADING, items[:MAX_ITEMS])
 
 
-def _item(at: Occasion, folder: str, line: str) -> Item | None:
+def _item(at: Occasion, folder: str, line: str, shown: Collection[str]) -> Item | None:
     """Parse a line such as `- To do: [Write it](2026-09-14/…/001-001-todowrite-….md)`; None if it is closed."""
     kind, _, link = line.removeprefix("- ").partition(": [")
     escaped, _, place = link.rpartition("](")
@@ -47,6 +50,9 @@ def _item(at: Occasion, folder: str, line: str) -> Item | None:
         return None
     if f"- [x] {title}\n" in f"{parsed.body}\n":
         return None
+    is_said = parsed.meta.get("kind") == "response"
+    if is_said and (path.rpartition("/")[0] in shown or _is_stale(at, parsed)):
+        return None
     if kind == "Still fails" and (_is_stale(at, parsed) or _passed_since(at, path, parsed)):
         return None
     error = str(parsed.meta.get("error", "")) if kind == "Still fails" else ""
@@ -59,9 +65,9 @@ def _item(at: Occasion, folder: str, line: str) -> Item | None:
     )
 
 
-def _is_stale(at: Occasion, failed: Parsed) -> bool:
-    """Whether a run failed so long ago that nobody knows whether it still does."""
-    return timestamps.epoch(str(failed.meta.get("created", ""))) < at.now - STALE_SECONDS
+def _is_stale(at: Occasion, parsed: Parsed) -> bool:
+    """Whether a note is so old that nobody knows whether it still holds."""
+    return timestamps.epoch(str(parsed.meta.get("created", ""))) < at.now - STALE_SECONDS
 
 
 def _passed_since(at: Occasion, path: str, failed: Parsed) -> bool:

@@ -10,6 +10,7 @@ from mdmem import timestamps
 from mdmem.agents import aliases
 from mdmem.capture.tools import body
 from mdmem.config import Config
+from mdmem.inject import excerpts, unfinished
 from mdmem.vault import note, people
 
 _ITEM = re.compile(r"^[ \t]*[-*+] \[([ xX-])\] (\S.*)$", re.MULTILINE)
@@ -55,6 +56,22 @@ def of_session(config: Config, paths: Iterable[str]) -> list[Listed]:
     latest = max(lists, key=lambda entry: entry[:2], default=None)
     items = list(_items(latest[2], latest[1], latest[0])) if latest else []
     return [*items, *(_waiting(tasks, name, waits.get(name, set())) for name in tasks)]
+
+
+def of_answers(config: Config, paths: Iterable[str]) -> list[Listed]:
+    """Return the boxes that answers list, without those of a plan for tests, which say what the reader may do."""
+    return [listed for path in paths for listed in _boxes(people.readable(config.vault, path), path)]
+
+
+def _boxes(parsed: note.Parsed, path: str) -> Iterator[Listed]:
+    at = timestamps.utc(str(parsed.meta.get("updated") or parsed.meta.get("created", "")))
+    for label, sentence in excerpts.sentences(parsed.body):
+        text = note.one_line(sentence[len(unfinished.BOX) :])
+        if sentence.startswith(("[ ] ", "[x] ", "[X] ")) and text and not label.lower().startswith(_PLANS):
+            yield Listed(text, sentence[1] != " ", path, str(parsed.meta.get("id", "")), at)
+
+
+_PLANS = ("test plan", "testing", "checklist", "how to test")
 
 
 def _take_blockers(waits: dict[str, set[str]], parsed: note.Parsed) -> None:

@@ -11,9 +11,10 @@ from mdmem.config import Config
 from mdmem.errors import NotFoundError
 from mdmem.hashing import short
 from mdmem.learn import decisions, todo
-from mdmem.search import freshness, runs
+from mdmem.search import freshness, runs, turn_groups
 from mdmem.search.asking import shape, small_talk
 from mdmem.search.asking.english import SURE
+from mdmem.search.index import layout
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.search.index.view import View
 from mdmem.vault import journal, people, user_notes
@@ -84,7 +85,7 @@ def mark_done(config: Config, key: str, *, now: float) -> OpenItem:
         raise NotFoundError(f"No open work has the id {key!r:.40}. {' '.join(lists)}")
     item = matching[0]
     meta = people.read(config.vault, item.path).meta
-    in_list = str(meta.get("kind")) in ("observation", "plan") and item.kind == "task"
+    in_list = str(meta.get("kind")) in ("observation", "plan", "response") and item.kind == "task"
     value = [*_marked(meta), item.key] if in_list else True
     user_notes.set_keys(config, item.path, {"done": value})
     return item
@@ -154,16 +155,30 @@ class _Project:
         sessions: dict[str, list[int]] = {}
         for number in self._of_tools(todo.TOOLS):
             sessions.setdefault(str(self._view.facts(number).get("session", "")), []).append(number)
+        every = [(numbers, todo.of_session) for numbers in sessions.values()]
+        every += [([number], todo.of_answers) for number in self._last_boxes()]
         latest: dict[tuple[str, str], tuple[str, int, todo.Listed]] = {}
-        for numbers in sessions.values():
+        for numbers, read in every:
             project = str(self._view.facts(numbers[0]).get("project", ""))
             by_path = {self._view.path(number): number for number in numbers}
-            for listed in todo.of_session(self._config, by_path):
+            for listed in read(self._config, by_path):
                 identity = (project, small_talk.plain_text(listed.text))
                 if identity not in latest or latest[identity][0] <= listed.at:
                     latest[identity] = (listed.at, by_path[listed.path], listed)
         for at, number, listed in latest.values():
             yield self._item(number, "task", listed.text, created=at, blocked_by=[*listed.blocked_by]), listed
+
+    def _last_boxes(self) -> Iterator[int]:
+        """Yield each session's last answer with boxes, unless a file was changed after it: nobody ticks a plan."""
+        view = self._view
+        answers = view.notes("facet", layout.BOXES) & self._notes
+        in_order = sorted(answers, key=lambda number: (self._created[number], view.name(number)))
+        last = {str(view.facts(number).get("session", "")): number for number in in_order}
+        for session, number in last.items():
+            place = journal.numbers(view.name(number))
+            edits = filter(turn_groups.is_edit, map(view.name, view.of_session(session) if session else ()))
+            if not any(journal.numbers(name) > place for name in edits):
+                yield number
 
     def _task_notes(self) -> Iterator[OpenItem]:
         """Yield open tasks that are notes of their own."""

@@ -62,6 +62,26 @@ def test_what_was_closed_since_the_page_was_made_is_not_said_to_be_open(at: Work
     assert "Write the export" not in part and "pytest -q" not in part
 
 
+def test_the_boxes_of_an_answer_are_listed_unless_its_session_is_shown_with_them_or_they_are_old(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Begin with PDF invoices")
+    one.edit("pdf.py")
+    one.answer("PDF invoices are begun.\n\n- [ ] Embed the font\n- [ ] Line items")
+    upkeep.refresh(at.day.config(), now=at.now, everything=True)
+    assert "## Open work" not in start(at)
+    assert "[ ] Embed the font. [ ] Line items" in start(at)
+    for number in range(2, 7):
+        later = at.session(number)
+        later.ask(f"Split module {number}")
+        later.edit(f"part{number}.py")
+        later.answer("It is split.")
+    upkeep.refresh(at.day.config(), now=at.now, everything=True)
+    assert start(at).partition("## Open work")[2].partition("\n## ")[0].count("to do [mem:") == 2
+    at.now += 31 * 24 * HOUR
+
+    assert "Embed the font" not in start(at)
+
+
 @pytest.mark.slow
 def test_the_whole_block_stays_within_the_size_that_is_set(at: Work) -> None:
     for number in range(60):

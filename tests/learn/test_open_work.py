@@ -84,6 +84,51 @@ def at(tmp_path: Path) -> Work:
 FAILED = "Exit code 1\nFAILED tests/test_a.py::test_leap - assert 28 == 29"
 
 
+BOXES = """PDF invoices are begun.
+
+- [x] Skeleton
+- [ ] Line items with VAT
+- [ ] Embed the font. Without it, the euro sign is missing.
+
+## Test plan
+- [ ] Open an invoice
+
+```md
+- [ ] A box of a template
+```
+"""
+
+
+def test_the_empty_boxes_of_a_sessions_last_list_in_an_answer_are_open_until_they_are_ticked(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Begin with PDF invoices")
+    one.answer("- [ ] Choose a library")
+    one.ask("Go on with it")
+    one.answer(BOXES)
+    assert sorted(at.open()) == [("task", "Embed the font."), ("task", "Line items with VAT")]
+    assert "Line items with VAT" in at.day.run("todo").output
+
+    two = at.session(2)
+    two.ask("Add the line items")
+    two.answer("They are in.\n\n- [x] Line items with VAT")
+    assert at.open() == [("task", "Embed the font.")]
+
+    (key,) = [row["key"] for row in at.day.json("todo") if row["text"] == "Embed the font."]
+    at.day.run("todo", "--done", key)
+    assert at.open() == []
+
+
+def test_the_boxes_of_a_plan_that_was_then_carried_out_are_not_open(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Plan the export")
+    one.answer("- [ ] Read the rows\n- [ ] Write the file")
+    assert len(at.open()) == 2
+    one.ask("Good, do it")
+    one.edit("export.py")
+    one.answer("The export works.")
+    assert at.open() == []
+
+
 def test_what_a_session_left_open_is_listed_and_what_it_closed_is_not(at: Work) -> None:
     one = at.session(1)
     one.ask("Fix the date parser")

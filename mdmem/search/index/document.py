@@ -267,6 +267,8 @@ def _facets(
     yield from _links(path, meta, links_in)
     if facts["kind"] in note.WRITTEN[1:]:
         yield f"tag:{facts['kind']}"  # as people tagged such notes before there were kinds
+    if facts["kind"] == "response" and any(box in body for box in ("- [ ] ", "- [x] ")):
+        yield layout.BOXES
     states = list(_states(path, parsed, facts, edited=edited))
     if facts["kind"] == "prompt" and not meta.get("dismissed") and any(wordings.worded_rules(body)):
         states.append("candidate")

@@ -54,8 +54,11 @@ if TYPE_CHECKING:
             ...
 
 
-VERSION = 15
+VERSION = 16
 """Increased whenever the format changes: an index of another version is rebuilt."""
+
+BOXES = "has:boxes"
+"""The facet of answers with a list of boxes, ticked or not."""
 
 FORMER = "former-project:"
 """Begins the facet for the project that a note in the journal was stored with, if its folder was renamed since."""
