@@ -342,7 +342,8 @@ def payload(name: str, **changes: Any) -> dict[str, Any]:
 
 
 def test_a_hook_over_http_is_on_disk_when_it_is_answered(running: Running) -> None:
-    status, _, body = running.ask("/hooks/claude-code", payload("UserPromptSubmit-plain-01", session_id="over-http"))
+    sent = payload("UserPromptSubmit-plain-01", session_id="over-http", prompt="Add a test for leap days.")
+    status, _, body = running.ask("/hooks/claude-code", sent)  # it asks for nothing that other tests have stored
 
     assert (status, body) == (200, "")
     (path,) = [path for path in notes(vault_of(running)) if "over-http" in path.read_text()]
