@@ -100,6 +100,20 @@ def is_private(path: str) -> bool:
     return is_checked
 
 
+def may_exist(path: str) -> bool:
+    """Whether a file or folder exists, or the disk does not tell: for what must not be overlooked, like private text.
+
+    `os.path.exists` takes any error for a missing file.
+    """
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def opener(path: str, flags: int) -> int:
     """Open a file for the built-in `open`; a new one is private."""
     return os.open(path, flags, 0o600)
@@ -235,8 +249,8 @@ def replace(path: str, data: bytes) -> None:
     Raises OSError when it cannot be written; nothing is left behind.
     """
     temp = f"{path}.{time.time_ns():x}-{os.getpid()}.tmp"
-    fd = _create(temp, os.O_EXCL)
     try:
+        fd = _create(temp, os.O_EXCL)
         try:
             write_all(fd, data)
         finally:

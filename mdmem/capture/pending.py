@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem import privacy, project
+from mdmem import files, privacy, project
 from mdmem.capture.session import Session
 from mdmem.hashing import short
 from mdmem.slug import slug as make_slug
@@ -190,7 +190,7 @@ class Capture:
 
     def load_echo(self) -> privacy.Echo | None:
         """Return the session's private memory, which can recognize private text but not reproduce it; None if empty."""
-        keys = [key for key in self.session_keys() if os.path.exists(self.memory_of(key))]
+        keys = [key for key in self.session_keys() if files.may_exist(self.memory_of(key))]
         if not keys:
             return None
         from mdmem.privacy import memory

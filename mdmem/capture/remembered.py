@@ -53,7 +53,7 @@ def notice_loss(at: Capture) -> None:
     """
     if at.event.name == "SessionStart" and at.event.source in ("startup", "clear"):
         return
-    if os.path.exists(at.memory_of(at.session.key)):
+    if files.may_exist(at.memory_of(at.session.key)):
         return
     try:
         folder = at.session.open_folder()
@@ -120,27 +120,29 @@ def _excluded_values(at: Capture, run: dict[str, Any]) -> tuple[str, ...]:
     return excluded.values_in(removed)
 
 
-def inherit(at: Capture) -> None:
-    """Copy the parent's private memory to a forked or resumed session.
+def inherit(at: Capture) -> bool:
+    """Copy the parent's private memory to a forked or resumed session; return False if that fails.
 
     The transcript names the parent. If it does not, or is missing, all sessions' memories are copied.
     """
-    if at.session.data or not os.path.exists(os.path.dirname(at.memory_of(at.session.key))):
-        return
+    if at.session.data or not files.may_exist(os.path.dirname(at.memory_of(at.session.key))):
+        return True
     from mdmem.privacy import memory
 
-    sessions = memory.sessions(at.config)
-    named_parents = {short(parent, 16) for parent in _parents(at.event.transcript)}
-    parents = [key for key in sessions if key in named_parents and key != at.session.key]
-    if not parents and at.event.source in ("fork", "resume") and at.session.key not in sessions:
-        parents = sessions
     try:
+        sessions = memory.sessions(at.config)
+        named_parents = {short(parent, 16) for parent in _parents(at.event.transcript)}
+        parents = [key for key in sessions if key in named_parents and key != at.session.key]
+        if not parents and at.event.source in ("fork", "resume") and at.session.key not in sessions:
+            parents = sessions
         memory.inherit(at.config, at.session.key, parents)
         _note_extent(at, *memory.extent(at.config, at.session.key))
     except OSError as error:
         from mdmem import log
 
         log.write(at.config, "could not copy what the parent session remembers as private to its fork", error)
+        return False
+    return True
 
 
 def _parents(transcript: str) -> set[str]:

@@ -232,7 +232,7 @@ def mark_unsure(at: Capture) -> None:
 
 def mark_open(at: Capture, *, sure: bool) -> None:
     """Mark this turn as open. Unless `sure`, skip that in a session without marks, where turns are open anyway."""
-    if sure or any(map(os.path.exists, _places(at))):
+    if sure or any(map(files.may_exist, _places(at))):
         _mark(at, _OPEN)
 
 
@@ -352,7 +352,7 @@ def _mark_of(marks: dict[bytes, bytes], prompt: bytes) -> bytes:
 
 def _longest(paths: Iterable[str]) -> bytes:
     data, failed = b"", None
-    for path in filter(os.path.exists, paths):
+    for path in filter(files.may_exist, paths):
         try:
             data = max(data, files.read_own(path, _MAX_MARKS_BYTES), key=len)
         except (FileNotFoundError, files.NotRegularError):
@@ -412,7 +412,8 @@ def begin(at: Capture) -> None:
 
         if not remembered.learn(at, instructions.of_session(at.event, at.rules)):
             withhold(at)
-    remembered.inherit(at)
+    if not remembered.inherit(at):
+        withhold(at)
 
 
 def pass_over(at: Capture, *, typed: bool) -> bool:

@@ -52,10 +52,10 @@ def load_all(config: Config) -> Echo | None:
 
 
 def sessions(config: Config) -> list[str]:
-    """List the keys of the sessions that have a memory."""
+    """List the keys of the sessions that have a memory. Raises OSError when the disk does not tell."""
     try:
         return sorted(name for name in os.listdir(folder(config)) if name.isalnum() and name != _KEY)
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
 
 
@@ -143,7 +143,11 @@ def inherit(config: Config, session: str, parents: Iterable[str]) -> None:
 def prune(config: Config, now: float) -> int:
     """Delete memories that were not used for `KEPT_DAYS`; return how many were deleted."""
     deleted = 0
-    for session in sessions(config):
+    try:
+        keys = sessions(config)
+    except OSError:
+        return 0
+    for session in keys:
         path = os.path.join(folder(config), session)
         try:
             if now - max(os.lstat(path).st_mtime, _last_event(config, session)) > KEPT_DAYS * 86_400:
@@ -184,15 +188,17 @@ def _make_key(config: Config) -> bytes:
         return key
     temp = f"{path}.{os.getpid()}.tmp"
     files.replace(temp, os.urandom(_KEY_BYTES))
-    moved.remember(config.state_dir, config.vault)
-    opened = system.open_folder(folder(config))
     try:
-        if key:
-            opened.replace(os.path.basename(temp), _KEY)  # a damaged key recognizes nothing
-        else:
-            opened.publish(os.path.basename(temp), _KEY)  # unless another process was first
+        moved.remember(config.state_dir, config.vault)
+        opened = system.open_folder(folder(config))
+        try:
+            if key:
+                opened.replace(os.path.basename(temp), _KEY)  # a damaged key recognizes nothing
+            else:
+                opened.publish(os.path.basename(temp), _KEY)  # unless another process was first
+        finally:
+            opened.close()
     finally:
-        opened.close()
         files.remove(temp)
     return files.read_own(path, _KEY_BYTES)
 
@@ -204,8 +210,8 @@ def _read(path: str) -> bytes:
         OSError: it exists but cannot be read, so that private text would not be recognized.
     """
     try:
-        return files.read_own(path, _LONGEST_FILE) if os.path.exists(path) else b""
-    except (FileNotFoundError, files.NotRegularError):
+        return files.read_own(path, _LONGEST_FILE)
+    except (FileNotFoundError, NotADirectoryError, files.NotRegularError):
         return b""
 
 

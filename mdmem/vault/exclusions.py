@@ -26,7 +26,7 @@ def is_off(config: Config, session_key: str, env: Mapping[str, str]) -> bool:
     """Whether storing is switched off (MDMEM_DISABLED, MDMEM_CHILD), or paused for all sessions or this one."""
     if is_disabled(env):
         return True
-    if not any(os.path.exists(os.path.join(config.state_dir, name)) for name in ("paused", f"paused-{session_key}")):
+    if not any(files.may_exist(os.path.join(config.state_dir, name)) for name in ("paused", f"paused-{session_key}")):
         return False
     from mdmem.vault import pauses
 

@@ -44,11 +44,14 @@ def pause_of(config: Config, session_key: str = "") -> Pause | None:
 
 
 def _read(config: Config, session_key: str) -> Pause | None:
-    """Return the pause for all or one session, which may have expired; None if there is none."""
+    """Return the pause for all or one session, which may have expired; None if there is none.
+
+    Raises OSError when the disk does not tell.
+    """
     path = pause_path(config, session_key)
     try:
         began = os.stat(path).st_mtime
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     try:
         text, _, session = files.read_own(path, MAX_PAUSE_BYTES).decode("utf-8", "replace").partition(" ")

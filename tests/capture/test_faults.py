@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event as Flag
 from threading import Thread
@@ -26,7 +26,7 @@ import pytest
 
 from mdmem import config
 from mdmem.capture import queued, retry_queue
-from mdmem.vault import disk, note
+from mdmem.vault import disk, note, pauses
 from mdmem.vault import leftovers as vaults
 from tests.conftest import notes, session_pages
 from tests.helpers import claude
@@ -379,13 +379,14 @@ class Failing:
 
     CALLS = ("open", "mkdir", "makedirs", "link", "write", "fsync", "replace", "rename", "unlink", "listdir", "lstat")
 
-    def __init__(self, at: int, code: int) -> None:
+    def __init__(self, at: int, code: int, calls: tuple[str, ...] = CALLS) -> None:
         self.at = at
         self.code = code
+        self.calls = calls
         self.made = 0
 
     def patch(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        for name in self.CALLS:
+        for name in self.calls:
             monkeypatch.setattr(os, name, self._counted(getattr(os, name)))
 
     def _counted(self, call: Callable[..., Any]) -> Callable[..., Any]:
@@ -433,6 +434,56 @@ def test_a_call_that_fails_costs_no_note(vault: Path, code: int, home: Path) -> 
         if failing.made < at:
             break
     assert at > 20
+
+
+LOOKS = ("stat", "listdir", "open", "read")
+SECRET = prompt("Try it. <private>the code word is gibbon</private>")
+
+
+@pytest.mark.parametrize("code", [errno.EIO, errno.ESTALE], ids=errno.errorcode.get)
+def test_a_look_that_fails_shows_no_private_text(vault: Path, home: Path, code: int) -> None:
+    """Whichever look at the disk fails while an event repeats private text: that is not taken for a missing file."""
+
+    def repeat(n: int) -> None:
+        claude.capture(SECRET)
+        with look_failing(n, code) as failing:
+            claude.capture(bash("the code word is gibbon"))
+        made.append(failing.made)
+
+    made: list[int] = []
+    at = 0
+    while not made or made[-1] >= at:
+        at += 1
+        shutil.rmtree(home / ".local", ignore_errors=True)
+        shutil.rmtree(vault / "journal", ignore_errors=True)
+        repeat(at)
+        assert holding(b"gibbon", vault, home) == [], at
+    assert at > 20
+    assert "[PRIVATE]" in contents(notes(vault))[-1]
+
+
+@contextmanager
+def look_failing(at: int, code: int = errno.EIO) -> Iterator[Failing]:
+    """Let one look at the disk fail. A hook tries again after an error, or tells that the event is lost."""
+    failing = Failing(at, code, LOOKS)
+    with pytest.MonkeyPatch.context() as patch, suppress(OSError):
+        failing.patch(patch)
+        yield failing
+
+
+def holding(text: bytes, *folders: Path) -> list[Path]:
+    """Return the files that hold a text."""
+    files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    return [path for path in files if text in path.read_bytes()]
+
+
+@pytest.mark.parametrize("session", ["", SESSION], ids=["all", "one"])
+def test_a_look_that_fails_ends_no_pause(vault: Path, session: str) -> None:
+    pauses.begin_pause(config.load(), session)
+    for at in range(1, 30):
+        with look_failing(at):
+            claude.capture(bash("output of run 1"))
+        assert notes(vault) == [], at
 
 
 @pytest.mark.parametrize("code", [errno.EPERM, errno.EOPNOTSUPP])
