@@ -268,16 +268,23 @@ def write_all(fd: int, data: bytes) -> None:
         view = view[os.write(fd, view) :]
 
 
-def drop_last_byte(path: str) -> None:
-    """Remove the last byte of a file if possible; this works on a full disk too."""
+def drop_last_byte(path: str, only: bytes = b"") -> int:
+    """Remove the last byte of a file if possible; this works on a full disk too. only: leave any other byte.
+
+    Return the size of the file, 0 if it cannot be opened.
+    """
     try:
         fd = open_to_append(path)
     except OSError:
-        return
+        return 0
     try:
-        os.ftruncate(fd, max(os.fstat(fd).st_size - 1, 0))
+        rest = max(os.fstat(fd).st_size - 1, 0)
+        os.lseek(fd, rest, os.SEEK_SET)
+        if not only or os.read(fd, 1) == only:
+            os.ftruncate(fd, rest)
+        return os.fstat(fd).st_size
     except OSError:
-        return
+        return 0
     finally:
         os.close(fd)
 

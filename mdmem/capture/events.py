@@ -240,7 +240,7 @@ def _tokens(event: Event) -> dict[str, Any]:
 def _is_stale(at: Capture) -> bool:
     """Whether the answer is older than the prompt, by the agent's own clock."""
     answered_at, asked_at = at.event.extra.get("said_at", ""), at.session.lines("asked")
-    return bool(answered_at and asked_at) and float(answered_at) < float(asked_at[-1][0])
+    return bool(answered_at and asked_at) and float(answered_at) < float(asked_at[-1][0] or 0)  # it may be cut off
 
 
 def _stop_failure(at: Capture) -> Outcome:

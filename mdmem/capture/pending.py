@@ -99,6 +99,12 @@ class Outcome:
         return bool(hidden or self.error or self.unmarked or self.too_long)
 
 
+def _is_covered(line: list[str], lines: int, sign: str) -> bool:
+    """Whether a private memory of this extent holds what a line of the record says, which a full disk may have cut."""
+    count, key = (*line, "")[:2]
+    return lines >= (int(count) if count.isdecimal() else 0) and sign.startswith(key)
+
+
 class PendingNote(Value):
     """A note to be built and stored.
 
@@ -180,7 +186,7 @@ class Capture:
         from mdmem.privacy import memory
 
         lines, sign = memory.extent(self.config, self.session.key)
-        if all(lines >= int(count) and sign == key for count, key in recorded):
+        if all(_is_covered(line, lines, sign) for line in recorded):
             return False
         from mdmem import log
 

@@ -68,7 +68,7 @@ class Session(journal.Record):
     # -- the record --------------------------------------------------------------------------------
 
     def append(self, *fields: str) -> None:
-        """Add a line to the record; `read` picks it up. A failed write only costs time later."""
+        """Add a line to the record; `read` picks it up. A failed write only costs time later: see `_has_gap`."""
         self._append([fields])
 
     def _append(self, lines: Iterable[tuple[str, ...]]) -> None:
@@ -80,6 +80,7 @@ class Session(journal.Record):
             pass  # state is a cache
         if written < len(data):
             self.data += data
+            self._end = min(self._end, files.drop_last_byte(self.path, b"\n"))
 
     def moments(self, kind: str) -> list[tuple[float, str]]:
         """Return time and reason of each line of one kind, without repetitions within REPEAT_SECONDS."""
@@ -200,7 +201,8 @@ class Session(journal.Record):
         self.read()
         path = os.path.relpath(folder.path, self.config.vault).replace(os.sep, "/")
         last = self.data.rfind(b"\nfolder\t")
-        if "/".join(self.folder) == path and self.data.rfind(b"\nstart\t") < last:
+        is_known = "/".join(self.folder) == path and self.data.rfind(b"\nstart\t") < last
+        if is_known and not _has_gap(self.data, last):
             return
         recorded = {line[0] for line in self.lines("+")}
         names = sorted(filter(numbers, journal.notes_in(folder)), key=numbers)
@@ -282,6 +284,11 @@ def _lacks_page(folder: disk.Folder) -> bool:
 def _line(fields: tuple[str, ...]) -> bytes:
     text = "\t".join([field.replace("\t", " ").replace("\n", " ").replace("\r", " ") for field in fields])
     return f"\n{text}\n".encode("utf-8", "replace")
+
+
+def _has_gap(data: bytes, start: int) -> bool:
+    """Whether a line of a record is missing or cut off, as on a full disk: then one lacks the newline at its end."""
+    return data.count(b"\n", start) != 2 * data.count(b"\n\n", start) + 2
 
 
 def _highest_numbers(names: Iterable[str]) -> list[str]:

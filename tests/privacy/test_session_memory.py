@@ -8,6 +8,7 @@ import json
 import os
 import resource
 import shutil
+import signal
 import subprocess
 import threading
 import time
@@ -24,7 +25,7 @@ from mdmem.capture.pending import Capture, Outcome
 from mdmem.health import folders
 from mdmem.privacy import memory
 from tests.conftest import notes
-from tests.helpers.claude import OTHER, SESSION, START, bash, capture, limited, payload, places, prompt, stop
+from tests.helpers.claude import OTHER, SESSION, START, bash, capture, contents, limited, payload, places, prompt, stop
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 Hook = Callable[..., subprocess.CompletedProcess[str]]
@@ -1167,3 +1168,35 @@ def test_what_is_private_in_the_report_of_a_cursor_sub_agent_is_masked_from_then
 
     assert places(notes(vault)) == ["001-000-prompt", "001-001-response"]
     assert leaks(left()) == []
+
+
+def test_a_record_that_a_full_disk_cut_off_costs_no_note(vault: Path) -> None:
+    """Wherever a line of the session's record ends, later events are numbered, and what is private stays hidden."""
+    capture(prompt("Try it. <private>the code word is gibbon</private>"))
+    (record,) = [path for path in Path(config.load().state_dir, "sessions").iterdir() if "." not in path.name]
+    whole = record.read_bytes()
+    cuts = [end for end in range(1, len(whole)) if whole[end - 1 : end] != b"\n"]
+    for end in cuts[::5]:
+        record.write_bytes(whole[:end])
+        for use in ("first", "second"):
+            outcome = capture(bash(f"output of run {end}: the code word is gibbon", f"toolu_{end}_{use}"))
+            assert outcome.stored, whole[:end]
+    names = [path.name for path in notes(vault)]
+    assert len(names) == len({name[:7] for name in names}) == 2 * len(cuts[::5]) + 1
+    assert "gibbon" not in "".join(contents(notes(vault)))
+
+
+def test_a_record_that_a_full_disk_does_not_take_doubles_no_number(vault: Path) -> None:
+    capture(prompt("Try it."))
+    (record,) = [path for path in Path(config.load().state_dir, "sessions").iterdir() if "." not in path.name]
+
+    def full() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (record.stat().st_size, 1 << 20))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+    record.write_bytes(record.read_bytes() + b"\ntold\t0\n" * 1000)  # longer than a note, which has room
+    for number in range(3):
+        limited(bash(f"output of run {number}", f"toolu_{number}"), full)
+    capture(bash("output of run 3", "toolu_3"))
+
+    assert [path.name[:7] for path in notes(vault)] == [f"001-{number:03d}" for number in range(5)]
