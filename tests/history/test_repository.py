@@ -193,8 +193,25 @@ def test_a_machine_without_git_is_told_so(vault: Path, monkeypatch: pytest.Monke
     repo = repository.init(vault)
     monkeypatch.setenv("PATH", str(vault))
 
-    with pytest.raises(GitError, match="Install git"):
+    with pytest.raises(GitError, match="git is not installed"):
         repository.run(repo, "status")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such limit")
+def test_a_machine_that_has_no_room_for_another_process_is_not_told_to_install_git(vault: Path) -> None:
+    import resource
+
+    repo = repository.init(vault)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    free = os.dup(0)
+    os.close(free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free, limits[1]))
+    try:
+        with pytest.raises(GitError, match="Too many open files") as told:
+            repository.run(repo, "status")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert "nstall" not in str(told.value)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the stand-in for git is a shell script")

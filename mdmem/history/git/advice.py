@@ -16,6 +16,16 @@ _HELPERS = (
 )
 
 
+def not_started(error: BaseException) -> str:
+    """Return why git cannot be started, as an error or its cause says, and what to do."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, OSError):
+        cause = cause.__cause__ or cause.__context__
+    if cause is None or isinstance(cause, FileNotFoundError):
+        return "git is not installed, or not on PATH. Notes are kept; install it to have a history."
+    return f"git cannot be started ({cause.strerror}). Notes are kept; fix that, then run the command again."
+
+
 def explained(text: str, printed: str) -> str:
     """Return the reason of a failure, with what to do if that is known. printed: all that git printed."""
     if cause := next((sign for sign in _FULL if sign in printed), ""):

@@ -225,7 +225,7 @@ def start(
             )
             result = GitResult(int(status), bytes(out), str(err))
     except (missing, OSError) as error:
-        raise GitError(f"git cannot be started ({type(error).__name__}). Install git {OLDEST} or later.") from error
+        raise GitError(advice.not_started(error)) from error
     if check and result.status:
         raise GitError(f"git {args[0]} failed in {cwd}: {reason(result)}")
     return result
@@ -262,7 +262,7 @@ def printing(
         process: Any = execution.proc  # `execution` kills the process when garbage-collected
         listening.start()
     except (missing, OSError) as error:
-        raise GitError(f"git cannot be started ({type(error).__name__}). Install git {OLDEST} or later.") from error
+        raise GitError(advice.not_started(error)) from error
     except RuntimeError as error:  # the user's limit of processes and threads
         raise GitError(f"git's output in {repo.root} cannot be read: {error}. No note is lost.") from error
     is_read, cut = False, None
@@ -396,7 +396,7 @@ def _load() -> tuple[type[Git], type[Exception]]:
             stderr = str(getattr(error.__cause__, "stderr", "")).strip().removeprefix("stderr: ").strip("'")
             why = reason(GitResult(status, b"", stderr))
             raise GitError(f"{program} does not run: {why} Notes are kept; fix that to have a history.") from error
-        raise GitError("git is not installed, or not on PATH. Notes are kept; install it to have a history.") from error
+        raise GitError(advice.not_started(error)) from error
     return git.Git, git.GitCommandNotFound
 
 
