@@ -163,7 +163,8 @@ def _sync(folder: Folder, name: str, data: bytes) -> None:
         folder.handle.sync()
     except OSError as error:
         if read(folder, name) == data:
-            raise NotSyncedError(error.errno, "The file is stored, but its folder cannot be synced.") from error
+            path = os.path.join(folder.path, name)  # or a person would not know what to look for before a second try
+            raise NotSyncedError(error.errno, "The file is stored, but its folder cannot be synced.", path) from error
         raise
 
 

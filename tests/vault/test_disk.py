@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import subprocess
@@ -121,3 +122,18 @@ def test_a_locked_folder_makes_the_next_wait_and_is_free_after_a_kill(tmp_path: 
         holder.kill()
         holder.communicate()
         folder.lock()
+
+
+def test_a_file_that_is_stored_in_a_folder_that_cannot_be_synced_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fsync(fd: int) -> None:
+        if stat.S_ISDIR(os.fstat(fd).st_mode):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with vaults.open_folder(str(tmp_path)) as folder, pytest.raises(vaults.NotSyncedError) as told:
+        vaults.create(folder, "a.md", b"a\n")
+
+    assert told.value.filename == str(tmp_path / "a.md")
+    assert (tmp_path / "a.md").read_bytes() == b"a\n"
