@@ -58,9 +58,9 @@ class TurnRun(Value):
 class Turn:
     """One turn on disk: the names of its notes, and its session."""
 
-    def __init__(self, visit: recent.Visit, number: int) -> None:
-        self.visit = visit
-        self.names = visit.of_turn(number)
+    def __init__(self, session: recent.SessionFolder, number: int) -> None:
+        self.session = session
+        self.names = session.of_turn(number)
 
     def of_kind(self, kind: str) -> str:
         """Return the last note of a kind, or ""."""
@@ -68,8 +68,8 @@ class Turn:
 
     def asked_before(self) -> str:
         """Return the last earlier prompt of the session that says more than `continue`, or ""."""
-        earlier = (name for name in reversed(self.visit.of_kind("prompt")) if name < self.names[0])
-        titles = (str(self.visit.read(name).meta.get("title", "")) for name in islice(earlier, MAX_BEFORE))
+        earlier = (name for name in reversed(self.session.of_kind("prompt")) if name < self.names[0])
+        titles = (str(self.session.read(name).meta.get("title", "")) for name in islice(earlier, MAX_BEFORE))
         return next((title for title in titles if not small_talk.says_little(title)), "")
 
     def failed_run(self) -> bool:
@@ -80,7 +80,7 @@ class Turn:
         """Return the turn's changes, in order, without those that it took back."""
         hunks: list[ExcerptHunk] = []
         for name in recent.last_edits(self.names):
-            parsed = self.visit.read(name)
+            parsed = self.session.read(name)
             if parsed.meta.get("success") is not False:
                 hunks += hunks_of(parsed)
         return excerpts.kept(hunks)
@@ -88,7 +88,7 @@ class Turn:
     def runs(self) -> Iterator[TurnRun]:
         """Yield the turn's commands, in order."""
         for name in recent.last_commands(self.names):
-            parsed = self.visit.read(name)
+            parsed = self.session.read(name)
             title = str(parsed.meta.get("title", ""))
             command = str(parsed.meta.get("command") or title).partition("\n")[0]
             error = str(parsed.meta.get("error") or "")
@@ -134,16 +134,16 @@ def of_note(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> 
 
 def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int, file: str = "") -> tuple[Item | None, str]:
     """Return the entry of a note's turn. file: the one it is wanted for: its changes are shown, if there are any."""
-    visit = recent.Visit(at.config, at.gate, tuple(layout.folder_of(hit.path).split("/")))
-    turn = Turn(visit, next(iter(journal.numbers(hit.path)), visit.last_turn()))
+    session = recent.SessionFolder(at.config, at.gate, tuple(layout.folder_of(hit.path).split("/")))
+    turn = Turn(session, next(iter(journal.numbers(hit.path)), session.last_turn()))
     prompt, response = turn.of_kind("prompt"), turn.of_kind("response")
-    telling = visit.read(response or prompt) if response or prompt else people.read(at.config.vault, hit.path)
+    telling = session.read(response or prompt) if response or prompt else people.read(at.config.vault, hit.path)
     note_id = str(telling.meta.get("id") or hit.id)
     if note_id in at.given:
         return None, f"{ABOVE}[mem:{note_id}]"
     if reason := recent.left_out(telling):
         return None, reason
-    asking = visit.read(prompt) if prompt else telling
+    asking = session.read(prompt) if prompt else telling
     outcome = excerpts.outcome(at.gate.stored(telling.body), terms, room // 2) if response else "No answer is stored."
     changes = turn.hunks()
     hunks_shown = [hunk for hunk in changes if hunk.file == file] or changes

@@ -186,12 +186,12 @@ def _session_start(at: Occasion) -> Offer:
         at.given = frozenset()
         folder = at.record.folder or journal.find_session(at.config, at.record.id, most=journal.MAX_DAYS)
         if folder:
-            offer.add("compacted", recent.before_compaction(recent.Visit(at.config, at.gate, folder)))
-    visits = _visits(at, 2 if compacted else recent.MAX_SESSIONS)
+            offer.add("compacted", recent.before_compaction(recent.SessionFolder(at.config, at.gate, folder)))
+    sessions = _last_sessions(at, 2 if compacted else recent.MAX_SESSIONS)
     later_sections = [
-        ("open", _new(at, open_work.of_project(at, ["/".join(visit.parts) for visit in visits]))),
-        ("recent", _new(at, recent.last_done(visits))),
-        ("open", _new(at, recent.left_open(visits[:2]))),
+        ("open", _new(at, open_work.of_project(at, ["/".join(session.parts) for session in sessions]))),
+        ("recent", _new(at, recent.last_done(sessions))),
+        ("open", _new(at, recent.left_open(sessions[:2]))),
     ]
     taken = sum(map(block.least_width, [*offer.sections, *(section for _, section in later_sections)]))
     room = at.config.settings.inject.chars - block.FRAME_CHARS - taken
@@ -240,7 +240,7 @@ def _add_dated(at: Occasion, offer: Offer, text: str, asked: Shape) -> bool:
     if section:
         offer.add("recall", section, len(text))
         if section.remark == dated.NONE:
-            offer.add("recall", _new(at, recent.last_done(_visits(at, recent.MAX_SESSIONS))))
+            offer.add("recall", _new(at, recent.last_done(_last_sessions(at, recent.MAX_SESSIONS))))
         offer.marks.append(journal.recalled_mark(text))
     return section is not None
 
@@ -261,7 +261,7 @@ def _add_recall(at: Occasion, offer: Offer, text: str, asked: Shape, answers: Se
         offer.add("recall", section, len(asked.topic))
         offer.marks.append(journal.recalled_mark(text))
     elif asked.grade == SURE and candidates.is_for_last_sessions(at, asked, answers):
-        offer.add("recall", _new(at, recent.last_done(_visits(at, recent.MAX_SESSIONS))), len(text))
+        offer.add("recall", _new(at, recent.last_done(_last_sessions(at, recent.MAX_SESSIONS))), len(text))
 
 
 def _once(at: Occasion, offer: Offer, text: str, trigger: str) -> None:
@@ -282,7 +282,7 @@ def _of_last_turns(at: Occasion, text: str) -> str:
     return turns.query(turns.topical(last_turns)[-limit:] if limit else [], settings.inject.query_turn_chars)
 
 
-def _visits(at: Occasion, most: int) -> list[recent.Visit]:
+def _last_sessions(at: Occasion, most: int) -> list[recent.SessionFolder]:
     """Return the last sessions of the project, without this one.
 
     Those of days to come are last: a wrong clock dated them, and for years none would be newer.
@@ -290,11 +290,13 @@ def _visits(at: Occasion, most: int) -> list[recent.Visit]:
     worked = recent.worked_on(at, at.now - RESUMED_SECONDS, at.now)
     tomorrow = timestamps.local_time(at.now + 86_400)[:10]  # it is today in some time zones
     spans = (("", tomorrow), (f"{tomorrow}~", "9999"))
-    visits = chain.from_iterable(
+    sessions = chain.from_iterable(
         recent.sessions(at.config, at.gate, at.project, without=at.record, days=days, worked=worked) for days in spans
     )
-    latest = islice(visits, recent.MOST_LOOKED_AT)  # scripts may have asked hundreds of questions
-    shown = (visit for visit in latest if visit.is_worth_showing() and not visit.waits_elsewhere(at.here.branch))
+    latest = islice(sessions, recent.MOST_LOOKED_AT)  # scripts may have asked hundreds of questions
+    shown = (
+        session for session in latest if session.is_worth_showing() and not session.waits_elsewhere(at.here.branch)
+    )
     return list(islice(shown, most))
 
 

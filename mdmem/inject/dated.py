@@ -35,7 +35,7 @@ def section(at: Occasion, text: str, asked: Shape) -> Section | None:
     period = _period(at, text, asked)
     if period is None or _has_topic(asked, period):
         return None
-    items = [item for visit in islice(_sessions(at, period), MAX_SESSIONS) if (item := recent.session_item(visit))]
+    items = [item for session in islice(_sessions(at, period), MAX_SESSIONS) if (item := recent.session_item(session))]
     new = [item for item in items if not at.has_seen(item.id)]
     given_above = ", ".join(f"[mem:{item.id}]" for item in items)
     days = f"from {period.first} to {period.last}" if period.last > period.first else f"on {period.first}"
@@ -88,17 +88,17 @@ _GENERAL = frozenset(
 """Words about work of any kind."""
 
 
-def _sessions(at: Occasion, period: Period) -> Iterator[recent.Visit]:
+def _sessions(at: Occasion, period: Period) -> Iterator[recent.SessionFolder]:
     """Yield the sessions of a period that are worth showing, newest first, also one that was resumed in it."""
     first, last = _days(period)
     before = (period.first - timedelta(days=1)).isoformat()  # one may have run past midnight
     begin, end = (datetime(day.year, day.month, day.day) for day in (period.first, period.last + timedelta(days=1)))  # noqa: DTZ001 - days are the user's
     worked = recent.worked_on(at, begin.timestamp(), end.timestamp() - 1)
-    visits = recent.sessions(at.config, at.gate, at.project, without=at.record, days=(before, last), worked=worked)
-    for visit in islice(visits, recent.MOST_LOOKED_AT):
-        is_of_period = layout.day_of("/".join(visit.parts)) >= first or visit.last_day() >= first
-        if is_of_period and visit.is_worth_showing() and not visit.waits_elsewhere(at.here.branch):
-            yield visit
+    sessions = recent.sessions(at.config, at.gate, at.project, without=at.record, days=(before, last), worked=worked)
+    for session in islice(sessions, recent.MOST_LOOKED_AT):
+        is_of_period = layout.day_of("/".join(session.parts)) >= first or session.last_day() >= first
+        if is_of_period and session.is_worth_showing() and not session.waits_elsewhere(at.here.branch):
+            yield session
 
 
 def _days(period: Period) -> tuple[str, str]:

@@ -65,12 +65,12 @@ def of_error(at: Occasion, error: str) -> Section:
 def _unsolved(at: Occasion, path: str) -> Item | None:
     """Return how the turn of a failed run ended; None if it has no answer."""
     failed = people.read(at.config.vault, path)
-    visit, answer = _answer(at, path)
-    answered = visit.read(answer) if answer else None
+    session, answer = _answer(at, path)
+    answered = session.read(answer) if answer else None
     if answered is None or answered.meta.get("success") is False or recent.left_out(failed):
         return None
     text = excerpts.outcome(at.gate.stored(answered.body), analysis.query_terms(str(failed.meta.get("error"))), _ROOM)
-    item = visit.item(answer, text, room=_ROOM)
+    item = session.item(answer, text, room=_ROOM)
     if item is None or at.has_seen(item.id):
         return None
     item.title = at.gate.stored(cut(str(failed.meta.get("error") or failed.meta.get("title")), 160))
@@ -117,13 +117,13 @@ def _change(at: Occasion, fix: Fix, paths: list[str], chars: int) -> Iterator[st
 
 def _ending(at: Occasion, solved: str) -> str:
     """Return the first sentence of the answer in the turn whose run succeeded."""
-    visit, answer = _answer(at, solved)
-    parsed = visit.read(answer) if answer else None
-    return excerpts.first(visit.excerpt(parsed)) if parsed and not recent.left_out(parsed) else ""
+    session, answer = _answer(at, solved)
+    parsed = session.read(answer) if answer else None
+    return excerpts.first(session.excerpt(parsed)) if parsed and not recent.left_out(parsed) else ""
 
 
-def _answer(at: Occasion, run: str) -> tuple[recent.Visit, str]:
+def _answer(at: Occasion, run: str) -> tuple[recent.SessionFolder, str]:
     """Return the session of a run, and the answer of its turn, or ""."""
-    visit = recent.Visit(at.config, at.gate, tuple(layout.folder_of(run).split("/")))
-    turn = answer_item.Turn(visit, journal.numbers(run)[0])
-    return visit, turn.of_kind("response")
+    session = recent.SessionFolder(at.config, at.gate, tuple(layout.folder_of(run).split("/")))
+    turn = answer_item.Turn(session, journal.numbers(run)[0])
+    return session, turn.of_kind("response")

@@ -49,7 +49,7 @@ _LATEST, _OLDER_CHARS = 2, 300
 Parts = tuple[str, ...]
 
 
-class Visit:
+class SessionFolder:
     """One session's folder on disk: its page, and its notes in order."""
 
     def __init__(self, config: Config, gate: Gate, parts: Parts) -> None:
@@ -241,7 +241,7 @@ def sessions(
     without: Record,
     days: tuple[str, str] = ("", "9999"),
     worked: Mapping[str, str] | None,
-) -> Iterator[Visit]:
+) -> Iterator[SessionFolder]:
     """Yield the project's sessions, last worked on first, except those without notes and the one of `without`.
 
     days: the first and the last day of those that are wanted, ISO 8601. worked: as `worked_on` returns it; a session
@@ -257,9 +257,9 @@ def sessions(
         parts = tuple(folder.split("/"))
         if folder.endswith(tail) or parts == without.folder:
             continue
-        visit = Visit(config, gate, parts)
-        if visit.names:
-            yield visit
+        session = SessionFolder(config, gate, parts)
+        if session.names:
+            yield session
 
 
 def _by_last_day(config: Config, project: str, worked: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -298,11 +298,11 @@ def worked_on(at: Occasion, since: float, until: float) -> dict[str, str]:
     return freshness.answered(at.config, in_view) or {}
 
 
-def last_done(visits: list[Visit]) -> Section:
+def last_done(sessions: list[SessionFolder]) -> Section:
     """Return sessions as a section: when, what was asked, how it ended, which files; older ones in fewer words."""
     items: list[Item] = []
-    for visit in visits:
-        items += filter(None, [session_item(visit, is_brief=len(items) >= _LATEST)])
+    for session in sessions:
+        items += filter(None, [session_item(session, is_brief=len(items) >= _LATEST)])
     for item in items[_LATEST:]:
         item.room = min(item.room, _OLDER_CHARS)
     return Section("Recent sessions of this project", items)
@@ -312,35 +312,37 @@ def _sentence(text: str) -> str:
     return text if text.endswith((".", "?", "!", "…", "。", "？", "！")) else f"{text}."
 
 
-def session_item(visit: Visit, *, is_brief: bool = False) -> Item | None:
+def session_item(session: SessionFolder, *, is_brief: bool = False) -> Item | None:
     """Return a session as an item: how it ended, and which files it touched.
 
     If its last turn changed no file, as one that commits or answers a question, first what was done before. is_brief:
     then only that. Of a turn without an answer, its last command is told.
     """
-    prompts, answers, files = visit.of_kind("prompt"), visit.of_kind("response"), visit.files()
-    is_answered = not visit.is_interrupted()
-    files = files if is_answered else visit.changed_files() or files
+    prompts, answers, files = session.of_kind("prompt"), session.of_kind("response"), session.files()
+    is_answered = not session.is_interrupted()
+    files = files if is_answered else session.changed_files() or files
     touched = [f"Files: {listed(files, _FILES_CHARS)}."] if files else []
     parts: list[str] = []
-    if (done := visit.telling_answer()) and (done != answers[-1] or not is_answered):
+    if (done := session.telling_answer()) and (done != answers[-1] or not is_answered):
         lead = "What was done: "
-        parts.append(_sentence(lead + visit.outcome(done, len(" ".join([*touched, lead])))))
-    last_prompt = str(visit.read(prompts[-1]).meta.get("title", "")) if prompts else ""
+        parts.append(_sentence(lead + session.outcome(done, len(" ".join([*touched, lead])))))
+    last_prompt = str(session.read(prompts[-1]).meta.get("title", "")) if prompts else ""
     is_told = bool(parts) and is_answered and (is_brief or small_talk.says_little(last_prompt))
     if len(prompts) > 1 and not is_told:
         parts.append(f"{len(prompts)} prompts, the last: {_sentence(cut(last_prompt, 80))}")
     if not is_answered:
-        parts.append(visit.last_run())
+        parts.append(session.last_run())
     elif answers and not is_told:
         lead = (
-            "It ended with: " if visit.read(answers[-1]).meta.get("success") is not False else "Its last turn failed: "
+            "It ended with: "
+            if session.read(answers[-1]).meta.get("success") is not False
+            else "Its last turn failed: "
         )
-        parts.append(_sentence(lead + visit.outcome(answers[-1], len(" ".join([*touched, *parts, lead])))))
+        parts.append(_sentence(lead + session.outcome(answers[-1], len(" ".join([*touched, *parts, lead])))))
     text = " ".join([*parts, *touched])
-    day = visit.last_day()
-    marks = (f"last worked on {day}",) if day > layout.day_of("/".join(visit.parts)) else ()
-    return visit.item(visit.page_name, text, *marks, room=len(text))
+    day = session.last_day()
+    marks = (f"last worked on {day}",) if day > layout.day_of("/".join(session.parts)) else ()
+    return session.item(session.page_name, text, *marks, room=len(text))
 
 
 def listed(paths: list[str], chars: int) -> str:
@@ -350,54 +352,56 @@ def listed(paths: list[str], chars: int) -> str:
     return plural.some(names, max(sum(end - len(", ") <= chars for end in ends), 1))
 
 
-def left_open(visits: list[Visit]) -> Section:
+def left_open(sessions: list[SessionFolder]) -> Section:
     """Return what sessions left unfinished: a prompt without an answer, a failed turn, a failed last run.
 
-    visits: last worked on first. A run that failed in one and succeeded in a later one is not open.
+    sessions: last worked on first. A run that failed in one and succeeded in a later one is not open.
     """
-    open_ends = (item for at, visit in enumerate(visits) for item in _open_ends(visit, visits[:at]) if item)
+    open_ends = (item for at, session in enumerate(sessions) for item in _open_ends(session, sessions[:at]) if item)
     return Section("Left open", list(islice(open_ends, MAX_OPEN)))
 
 
-def _open_ends(visit: Visit, later: list[Visit]) -> Iterator[Item | None]:
-    prompts, answers = visit.of_kind("prompt"), visit.of_kind("response")
-    is_answered = any(journal.numbers(name)[0] == visit.last_prompt() for name in answers)
-    if visit.is_interrupted():
-        text = excerpts.prose(visit.excerpt(visit.read(prompts[-1])), code=True)
-        yield visit.item(prompts[-1], text, "has no answer")
-    elif prompts and is_answered and visit.read(answers[-1]).meta.get("success") is False:
-        yield visit.item(prompts[-1], excerpts.prose(visit.excerpt(visit.read(answers[-1]))), "the turn failed")
-    tool_runs = [name for name in visit.names if turn_groups.source(name) not in ("prompt", "response")]
-    failed = visit.read(tool_runs[-1]) if tool_runs else None
+def _open_ends(session: SessionFolder, later: list[SessionFolder]) -> Iterator[Item | None]:
+    prompts, answers = session.of_kind("prompt"), session.of_kind("response")
+    is_answered = any(journal.numbers(name)[0] == session.last_prompt() for name in answers)
+    if session.is_interrupted():
+        text = excerpts.prose(session.excerpt(session.read(prompts[-1])), code=True)
+        yield session.item(prompts[-1], text, "has no answer")
+    elif prompts and is_answered and session.read(answers[-1]).meta.get("success") is False:
+        yield session.item(prompts[-1], excerpts.prose(session.excerpt(session.read(answers[-1]))), "the turn failed")
+    tool_runs = [name for name in session.names if turn_groups.source(name) not in ("prompt", "response")]
+    failed = session.read(tool_runs[-1]) if tool_runs else None
     if failed and failed.meta.get("success") is False and not _is_settled(failed, tool_runs[-1], later):
-        text = visit.gate.stored(str(failed.meta.get("error") or "")) or excerpts.prose(
-            visit.excerpt(failed), code=True
+        text = session.gate.stored(str(failed.meta.get("error") or "")) or excerpts.prose(
+            session.excerpt(failed), code=True
         )
-        yield visit.item(tool_runs[-1], text, "failed, and nothing was run after it")
+        yield session.item(tool_runs[-1], text, "failed, and nothing was run after it")
 
 
-def _is_settled(failed: Parsed, name: str, later: list[Visit]) -> bool:
+def _is_settled(failed: Parsed, name: str, later: list[SessionFolder]) -> bool:
     """Whether a failed command checks nothing, or succeeded in a later session."""
     if not turn_groups.is_shell(name):
         return False
     from mdmem.search import runs
 
     check = runs.check(str(failed.meta.get("command") or ""))
-    return check is None or any(runs.closes(run, check) for visit in later for run in visit.passed_checks())
+    return check is None or any(runs.closes(run, check) for session in later for run in session.passed_checks())
 
 
-def before_compaction(visit: Visit) -> Section:
+def before_compaction(session: SessionFolder) -> Section:
     """Return what this session was about: its page, then its prompts with their answers, newest first.
 
     A prompt that has no answer yet has what was done for it; that of a session with only one stands for the page.
     """
-    files = visit.files() or visit.changed_files()
+    files = session.files() or session.changed_files()
     touched = f"Files touched: {listed(files, 2 * _FILES_CHARS)}." if files else ""
-    answers = {journal.numbers(name)[0]: name for name in visit.of_kind("response")}
-    prompts = visit.of_kind("prompt")
-    items = [visit.item(visit.page_name, touched)] if len(prompts) != 1 else []
+    answers = {journal.numbers(name)[0]: name for name in session.of_kind("response")}
+    prompts = session.of_kind("prompt")
+    items = [session.item(session.page_name, touched)] if len(prompts) != 1 else []
     for name in reversed(prompts[-MAX_PROMPTS:]):
         answer = answers.get(journal.numbers(name)[0])
-        text = f"Answered: {visit.outcome(answer, 0)}" if answer else visit.last_run() if name == prompts[-1] else ""
-        items.append(visit.item(name, " ".join(filter(None, [touched if len(prompts) == 1 else "", text]))))
+        text = (
+            f"Answered: {session.outcome(answer, 0)}" if answer else session.last_run() if name == prompts[-1] else ""
+        )
+        items.append(session.item(name, " ".join(filter(None, [touched if len(prompts) == 1 else "", text]))))
     return Section("This session, before it was compacted", [item for item in items if item])
