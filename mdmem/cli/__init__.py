@@ -102,6 +102,13 @@ def _output_is_shut() -> bool:
 
 def _vault_problem(error: OSError) -> str:
     """Return the message for an error from an unwritable vault or a full disk; "" for any other error."""
+    from mdmem.vault import disk
+
+    if isinstance(error, disk.NotSyncedError):  # a second run would store it twice
+        return (
+            f"{error.filename} is stored, but may not survive a power cut: its folder cannot be synced"
+            f" ({os.strerror(error.errno or 0)}). There is no need to run the command again."
+        )
     is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     if not is_full and error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
         return ""

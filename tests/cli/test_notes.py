@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import stat
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -36,6 +39,30 @@ def test_a_note_is_written_and_found(day: Day) -> None:
     )  # fmt: skip
     assert day.json("search", "UTC decision")[0]["id"] == made["id"]
     assert [row["id"] for row in day.json("list", "--pinned")] == [made["id"]]
+
+
+def test_a_note_whose_folder_cannot_be_synced_is_not_to_be_written_again(day: Day) -> None:
+    code = f"""
+import errno, os, stat, sys
+
+def fsync(fd):
+    if stat.S_ISDIR(os.fstat(fd).st_mode):
+        raise OSError({errno.ENOSPC}, os.strerror({errno.ENOSPC}))
+
+os.fsync = fsync
+from mdmem.__main__ import main
+sys.argv[0] = "mdmem"
+main()
+"""
+    words = ["-c", code, "note", "Times are stored in UTC.", "--title", "UTC"]
+    env = {**os.environ, **day.env, "MDMEM_CAPTURE_DURABILITY": "power"}
+
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, env=env, check=False)
+
+    (stored,) = (day.vault / "notes").rglob("*utc*.md")
+    assert done.returncode != 0
+    assert f"{stored} is stored" in done.stderr
+    assert "no need to run the command again" in done.stderr
 
 
 @pytest.mark.parametrize(
