@@ -15,6 +15,7 @@ from mdmem.search.text.abbreviations import WEIGHT
 from mdmem.search.units import JOINED, OtherNotes, units_of
 from mdmem.values import Value
 from mdmem.vault import journal, people
+from mdmem.vault.note import PAGES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -266,10 +267,13 @@ class _Weights:
     def _having(self, unit: Unit) -> dict[int, float]:
         notes: dict[int, float] = {}
         is_weak = self._foreign or unit.terms[0][1] < JOINED
+        pages = (
+            self._view.of_kinds(PAGES) if unit.terms[0][0].isdigit() else ()
+        )  # on these, mdmem writes times and sums
         for term, share in sorted(unit.terms, key=lambda pair: pair[1]):
             surety = share if is_weak else 1.0 if share >= WEIGHT else SYNONYM
             for field in ("body", "title", "meta"):
-                notes.update(dict.fromkeys(self._view.notes(field, term), surety))
+                notes.update(dict.fromkeys(self._view.notes(field, term).difference(pages), surety))
         return notes
 
     def _rarity(self, having: Mapping[int, float]) -> float:

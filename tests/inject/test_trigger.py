@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import time
 from pathlib import Path
@@ -13,6 +14,7 @@ from mdmem.agents import Event
 from mdmem.inject import bars, context, evidence, process
 from mdmem.search import engine, freshness, index, recall
 from mdmem.search.asking import shape
+from tests.conftest import session_pages
 from tests.helpers.talk import Talk
 
 SESSIONS = (
@@ -782,6 +784,19 @@ def test_one_word_of_three_is_no_evidence_even_where_a_person_keeps_few_notes(tm
 
     assert "One folder" in block(there, "how did we arrange the templates?")
     assert block(there, "what happened to the nightly mailing of signed templates?") == ""
+
+
+def test_the_times_on_a_sessions_page_do_not_answer_a_question_with_a_date(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "shop", "0c8eb60f-bbbb-4fca-8238-13269b9b3ca0")
+    talk.says("Draw the header")
+    talk.answers("It is drawn.")
+    settings = config.load(str(vault))
+    index.update(settings)
+    (page,) = session_pages(vault)
+    began = re.search(r"Began (\S+ \S+)", page.read_text())
+    assert began is not None
+
+    assert block((settings, str(tmp_path / "shop")), f"Why does the parser fail on {began[1]}?") == ""
 
 
 @pytest.mark.slow
