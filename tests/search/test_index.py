@@ -1063,8 +1063,8 @@ def test_a_large_change_of_the_vault_is_indexed_while_it_is_walked(
     vault: Path, settings: Config, shared: list[Path]
 ) -> None:
     index.update(settings)
-    for file in shared[:15]:
-        file.write_text("beta", encoding="utf-8")
+    for number in range(15):
+        write(vault, f"s/{number}.md", "beta")
     for file in shared[15:30]:
         file.unlink()
     for number in range(15):
