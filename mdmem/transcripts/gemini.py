@@ -32,7 +32,7 @@ from mdmem.transcripts.saved import (
     pass_over,
 )
 
-_SETTLED_SECONDS = 2.0
+_SETTLED_SECONDS = 0.5
 """A message is written before its tool runs, and nothing marks the end of a turn. So a text without tool runs that is
 this old counts as the answer."""
 

@@ -180,9 +180,9 @@ RAN = {
 @pytest.mark.parametrize(
     ("more", "how", "expected"),
     [
-        ((), {"now": ANSWERED + 1}, []),  # a tool run may still be written into the same message
-        ((), {"now": ANSWERED + 1, "ended": ANSWERED + 1}, ["I look around."]),  # a hook has said that it is over
-        ((), {"now": LATER}, ["I look around."]),
+        ((), {"now": ANSWERED + 0.25}, []),  # a tool run may still be written into the same message
+        ((), {"now": ANSWERED + 0.25, "ended": ANSWERED + 0.25}, ["I look around."]),  # a hook has said that it is over
+        ((), {"now": ANSWERED + 1}, ["I look around."]),
         ((RAN,), {"now": LATER}, []),
     ],
     ids=["fresh", "ended", "old", "ran"],
