@@ -136,7 +136,7 @@ class Session(journal.Record):
             return folder
         from mdmem.vault import archives
 
-        return archives.bring_back(self.config, self.id, most)
+        return archives.unpack_session(self.config, self.id, most)
 
     def make_folder(self, project: str, words: str, page: Callable[[], note.Note], now: float) -> disk.Folder:
         """Open the session's folder; create it with its page if there is none.

@@ -246,7 +246,7 @@ def edit(settings: Config, reference: str, as_json: bool) -> None:
     path = index.resolve(settings, reference)
     editor.check()
     _tell_of_unpacking(settings, path)
-    archives.put_back(settings, path)
+    archives.unpack_archive_of(settings, path)
     editor.edit(str(Path(settings.vault, path)))
     problem = notes.load(settings.vault, path).problem
     if as_json:

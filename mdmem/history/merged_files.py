@@ -63,7 +63,7 @@ class MergedFiles:
         packed = {folder for path in deletes if (folder := layout.archived_in(path))}
         for folder in packed & {layout.folder_of(path) for path in puts} if packed else ():
             if disk.read_file(self._config.vault, layout.archive_of(folder)) is not None:
-                archives.take_apart(self._config, folder)
+                archives.unpack(self._config, folder)
 
     def _take_along(self, path: str, puts: Texts) -> list[KeptPlace]:
         """Merge a moved file's uncommitted changes into it under its new name."""

@@ -168,7 +168,7 @@ def _page_of(root: str, folder: str) -> str:
 def take(config: Config, step: RewriteStep) -> bool:
     """Change one file; False when it is not as the step expects. A packed note is first taken out of its archive."""
     *folders, name = step.path.split("/")
-    archives.put_back(config, step.path)
+    archives.unpack_archive_of(config, step.path)
     durable = config.durable
     try:
         with disk.open_folder(config.vault, tuple(folders), create=step.after is not None) as folder:

@@ -129,12 +129,12 @@ def contents(folder: str, data: bytes, taken: Collection[str] = ()) -> dict[str,
     return notes
 
 
-def put_back(config: Config, path: str) -> list[str]:
+def unpack_archive_of(config: Config, path: str) -> list[str]:
     """Unpack the archive that contains a note, if it is packed; return the changed paths.
 
     Raises OSError or VaultError when the vault cannot be written.
     """
-    return take_apart(config, layout.folder_of(path)) if disk.is_packed(config.vault, path) else []
+    return unpack(config, layout.folder_of(path)) if disk.is_packed(config.vault, path) else []
 
 
 def file_of(config: Config, path: str) -> str:
@@ -150,7 +150,7 @@ def notice(config: Config, path: str) -> str:
     return f"This unpacks its archived session; `mdmem archive {year}` packs it again."
 
 
-def take_apart(config: Config, folder: str) -> list[str]:
+def unpack(config: Config, folder: str) -> list[str]:
     """Write a session's packed notes as single files; return the changed paths.
 
     Existing files are not overwritten. Text that somebody wrote into the archive becomes a note too.
@@ -178,8 +178,8 @@ def restoring(path: str) -> str:
     return f"In the vault's folder, `git checkout HEAD -- {shlex.quote(path)}` restores it."
 
 
-def bring_back(config: Config, session: str, most: int | None = None) -> tuple[str, ...]:
-    """Unpack the archive of a session that goes on; return its folder's path as parts, () without an archive.
+def unpack_session(config: Config, session: str, most: int | None = None) -> tuple[str, ...]:
+    """Unpack the archive of a session with this id; return its folder's path as parts, () without an archive.
 
     most: search only this many folders of days, the latest ones.
 
@@ -189,7 +189,7 @@ def bring_back(config: Config, session: str, most: int | None = None) -> tuple[s
     for path in layout.archives(config.vault, most=most):
         folder = layout.archived_in(path)
         if folder.endswith(tails) and _session_in(config, path) == session:
-            take_apart(config, folder)
+            unpack(config, folder)
             return tuple(folder.split("/"))
     return ()
 

@@ -266,7 +266,7 @@ def change(config: Config, path: str, edit: Callable[[bytes], bytes], *, interna
     if not disk.is_note_path(path) or (note.is_internal(path) and not internal):
         raise NotFoundError(f"There is no note at {path!r:.200}.")
     durable = config.durable
-    archives.put_back(config, path)
+    archives.unpack_archive_of(config, path)
     try:
         with disk.open_folder(config.vault, tuple(folders)) as folder:
             folder.lock()

@@ -195,7 +195,7 @@ def test_a_commit_says_that_a_session_was_unpacked_for_a_change(old: Config, vau
 
 def test_a_session_that_goes_on_is_unpacked_in_a_commit_of_its_own(old: Config, vault: Path) -> None:
     packed_vault(old)
-    archives.bring_back(old, SESSION)
+    archives.unpack_session(old, SESSION)
     turn(vault, 2, session=SESSION, folder=FOLDER)
 
     done = commit.commit(old, session=SESSION).commits
@@ -337,7 +337,7 @@ def test_what_a_person_wrote_beside_the_notes_of_an_archive_outlasts_it(vault: P
     data = archives.render(FOLDER, notes).replace(before, after % b"plain words", 1)
     put(vault, ARCHIVE, data.decode())
 
-    changed = archives.take_apart(settings, FOLDER)
+    changed = archives.unpack(settings, FOLDER)
 
     assert "plain words" in (vault / FOLDER / "archive.md").read_text()
     assert "packed by" not in (vault / FOLDER / "archive.md").read_text()
@@ -352,7 +352,7 @@ def test_an_archive_whose_folder_was_renamed_leaves_no_note_more(vault: Path) ->
     put(vault, ARCHIVE.replace("lexer", "parser"), archives.render(FOLDER, notes).decode())
     renamed = FOLDER.replace("lexer", "parser")
 
-    archives.take_apart(settings, renamed)
+    archives.unpack(settings, renamed)
 
     assert {path.name for path in (vault / renamed).iterdir()} == notes.keys()
 
@@ -369,7 +369,7 @@ def test_a_file_of_its_own_comes_before_the_packed_note(old: Config, vault: Path
 
     assert disk.read_path(old.vault, PROMPT) == b"written anew\n"
     assert [entry.path for entry in disk.walk(old.vault)].count(PROMPT) == 1
-    assert archives.put_back(old, f"{FOLDER}/001-001-bash-pytest-b1.md")
+    assert archives.unpack_archive_of(old, f"{FOLDER}/001-001-bash-pytest-b1.md")
     assert (vault / PROMPT).read_text() == "written anew\n"
 
 

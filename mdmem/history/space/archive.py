@@ -78,7 +78,7 @@ def unpack(config: Config, year: int, *, project: str = "", report: ProgressCall
     left_sessions: list[LeftSession] = []
     for folder in reporting(folders, "Unpacking", report):
         try:
-            changed = archives.take_apart(config, folder)
+            changed = archives.unpack(config, folder)
         except VaultError as error:
             left_sessions.append(LeftSession(folder, str(error)))
         else:
