@@ -5,6 +5,7 @@ A check takes the configuration and yields findings; `CHECKS` in `health.checks`
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,10 @@ from typing import NamedTuple
 
 WRONG = frozenset(["error", "warning"])
 """Severities with exit status 1; the others are "note", worth knowing, and "fine"."""
+
+
+MOST = 20
+"""Maximum number of findings of one kind that are listed."""
 
 
 class HealthFinding(NamedTuple):
@@ -34,3 +39,8 @@ def remove(paths: list[Path]) -> None:
     """Delete files, ignoring those already gone."""
     for path in paths:
         path.unlink(missing_ok=True)
+
+
+def to_edit(path: str) -> str:
+    """Return the command with which a person edits a note."""
+    return f"`mdmem edit {shlex.quote(path)}`"

@@ -1,49 +1,26 @@
-"""Check contents: notes that cannot be read as intended, broken links, and an index that does not match."""
+"""Check the notes: what cannot be read as intended, and what a merge or a copy left in them."""
 
 from __future__ import annotations
 
 import os
 import posixpath
-import re
 import shlex
-import time
 from array import array
 from collections.abc import Collection, Iterable, Iterator
 from functools import partial
-from itertools import chain, groupby, pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 from mdmem import plural, privacy
 from mdmem.config import Config
-from mdmem.errors import MdmemError
 from mdmem.files import UnreadableError
-from mdmem.health import HealthFinding, error, fine, note, remove, sessions, warning
+from mdmem.health import MOST, HealthFinding, error, fine, note, sessions, to_edit, warning
 from mdmem.health.private import SessionMemories
 from mdmem.health.scope import CheckScope, twins
 from mdmem.health.sessions import wrong_clock
-from mdmem.history.git import part
-from mdmem.history.git.part import VaultPart
-from mdmem.history.git.paths import PackedPaths
 from mdmem.learn import decisions
-from mdmem.search import freshness
-from mdmem.search import index as index_of_notes
-from mdmem.search.index import DamagedError, Report
 from mdmem.vault import archives, disk, generated, journal, layout, packed, projects, shut, user_notes
-from mdmem.vault import links as note_links
 from mdmem.vault import note as notes
-from mdmem.vault.links import WrittenLink
-from mdmem.vault.shut import ShutFolders
-from mdmem.views import rows, wording
-from mdmem.views.vault_pages import upkeep
-
-MOST = 20
-"""Maximum number of findings of one kind that are listed."""
-
-AT_ONCE = 20_000
-"""Number of links with a target to search for in memory at a time."""
-
-OLD_SECONDS = 3600
-"""A younger file of the index may belong to a running writer."""
 
 
 def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
@@ -55,7 +32,7 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     memories = SessionMemories(config)
     marks = array("q")
     count = 0
-    paths = _paths(config, scope)
+    paths = scope.notes(config)
     for place, path in enumerate(paths):
         scope.report(place + 1, len(paths))
         marks.append(0)
@@ -149,14 +126,6 @@ class _NoteFindings:
             self._scope.wrong.add(path)
 
 
-def _paths(config: Config, scope: CheckScope) -> Collection[str]:
-    """Return the notes to read, folder by folder, sorted by name."""
-    if scope.paths is not None:
-        return scope.paths
-    by_folder = groupby((entry.path for entry in disk.walk(config.vault)), key=posixpath.dirname)
-    return PackedPaths(chain.from_iterable(sorted(paths) for _, paths in by_folder))
-
-
 def _with_same_id(config: Config, paths: Collection[str], marks: array[int]) -> Iterator[tuple[str, str, str]]:
     """Yield each note with the id of an earlier note, the id, and the earlier note. marks: hashes of the ids, or 0."""
     repeated = {mark for mark, following in pairwise(sorted(marks)) if mark == following and mark}
@@ -205,12 +174,8 @@ def _is_moved_page(config: Config, path: str) -> bool:
 EARLIER_MARK = b"<!-- mdmem:both: one version -->"
 
 
-def _to_edit(path: str) -> str:
-    return f"`mdmem edit {shlex.quote(path)}`"
-
-
 def _problems(path: str, data: bytes, parsed: notes.Parsed) -> Iterator[HealthFinding]:
-    edit = _to_edit(path)
+    edit = to_edit(path)
     if parsed.problem:
         line, colon, problem = parsed.problem.partition(": ")
         where = f"{path}:{line.removeprefix('line ')}" if colon else path
@@ -264,7 +229,7 @@ def _missing_parts(path: str, parsed: notes.Parsed) -> Iterator[HealthFinding]:
     unverified = meta.get("unverified")
     if isinstance(unverified, list) and unverified:
         text = f"{path} quotes something that the cited turn does not say: {unverified[0]!s:.120}"
-        yield note(text, f"{_to_edit(path)}, and delete the line `unverified`.")
+        yield note(text, f"{to_edit(path)}, and delete the line `unverified`.")
     if meta.get("kind") not in decisions.KINDS or not (meta.get("status") == "proposed" or meta.get("accepted")):
         return
     text = parsed.body.lower()
@@ -273,175 +238,4 @@ def _missing_parts(path: str, parsed: notes.Parsed) -> Iterator[HealthFinding]:
     if not statement or len(statement) > decisions.MAX_STATEMENT_CHARS:
         missing.insert(0, "a statement in its first line")
     if missing:
-        yield note(f"{path} lacks {' and '.join(missing)}.", f"{_to_edit(path)}, or dismiss it.")
-
-
-def index(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
-    """Compare the index with every file, and find files left by older versions."""
-    from mdmem.search import index as engine
-
-    report = engine.verify(config, repair=False, progress=scope.report) if scope.view is None else None
-    if report is None:
-        yield fine("a quick check finds the index up to date; --all compares it with every file")
-    elif report.agrees:
-        yield fine(f"the index matches the vault: {plural.number(report.notes, 'file')}")
-    else:
-        rebuild = partial(engine.rebuild, config)
-        yield warning(f"The index {_differs(report)}.", "`mdmem index --rebuild`", rebuild)
-    old = _old_index_files(Path(config.index_dir))
-    if old:
-        size = wording.size(sum(path.stat().st_size for path in old))
-        yield note(f"{size} of indexes left by older versions.", "`mdmem doctor --fix`", partial(remove, old))
-
-
-def _old_index_files(folder: Path) -> list[Path]:
-    """Return files that belong to no index in use; the next change of the index would delete them."""
-    from mdmem.search.index import DamagedError, contents
-
-    try:
-        loaded = contents.load(str(folder))
-    except DamagedError:
-        return []
-    used = {contents.NAME, contents.LOCK, contents.FOLDERS, contents.TURN}
-    names = tuple(segment.name for segment in loaded.segments) if loaded else ()
-    files = [path for path in folder.glob("*") if path.name not in used and not path.name.startswith(names or ("",))]
-    return [path for path in files if path.is_file() and time.time() - path.stat().st_mtime > OLD_SECONDS]
-
-
-def _differs(report: Report) -> str:
-    if report.damage:
-        return f"cannot be read ({report.damage})"
-    kinds = {"missing": report.missing, "extra": report.extra, "stale": report.stale, "doubled": report.doubled}
-    named = [f"{len(paths)} {kind}, such as {paths[0]}" for kind, paths in kinds.items() if paths]
-    return f"does not match the vault: {'; '.join(named)}"
-
-
-def links(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
-    """Check the links in people's notes and on generated pages."""
-    lost: list[tuple[str, WrittenLink]] = []
-    pending: list[tuple[str, WrittenLink]] = []
-    vault_part = part.of(config.vault)
-    folders = shut.ShutFolders(config.vault)
-    count = 0
-    for path in chain(["README.md"], (path for path in _paths(config, scope) if path != "README.md")):
-        text = _text_with_links(config, path)
-        for link in note_links.written(text) if text else ():
-            if link.how != "id":  # an id may be that of a forgotten note
-                count += 1
-                if not _leads_somewhere(config.vault, vault_part, folders, link, path.rpartition("/")[0]):
-                    pending.append((path, link))
-        if len(pending) > AT_ONCE:
-            lost += _leading_nowhere(config, pending)
-            pending.clear()
-    lost += _leading_nowhere(config, pending)
-    scope.wrong.update(path for path, _ in lost)
-    for path, link in lost[:MOST]:
-        yield _broken_link(config, path, _text_with_links(config, path), link)
-    if len(lost) > MOST:
-        yield warning(f"and {plural.number(len(lost) - MOST, 'more link')} like these.", "Fix those and run it again.")
-    if not lost:
-        where = "" if scope.is_whole else " in new notes"
-        yield fine(f"{plural.number(count, 'link')}{where}, all lead to a file")
-
-
-def _text_with_links(config: Config, path: str) -> str:
-    """Return the text of a note to check for links; "" for captured notes. A page's title is blanked out."""
-    data = disk.readable(config.vault, path) or b""
-    text = data.decode("utf-8", "replace") if b"](" in data or b"[[" in data else ""
-    cut = generated.lines_of(text) if disk.is_packed(config.vault, path) else None
-    if cut:  # no byte of an archive changes, so its lists may name what was moved since
-        text = "\n".join([*cut[0], *[""] * len(cut[1]), *cut[2]])
-    parsed = notes.parse(text)
-    if parsed.meta.get("kind") in notes.PAGES:
-        title = re.match(r"\s*# .*", parsed.body)
-        head = text.removesuffix(parsed.body) + (title[0] if title else "")
-        return "\n" * head.count("\n") + text[len(head) :]
-    return "" if "digest" in parsed.meta else text
-
-
-def _broken_link(config: Config, path: str, text: str, link: WrittenLink) -> HealthFinding:
-    """Return the finding for a broken link: a person has to edit theirs, a generated part is rebuilt."""
-    finding = f"{path}:{link.line}: the link to {link.target!r:.120} leads nowhere."
-    parts = None if path.startswith("notes/") else generated.lines_of(text)  # a page moved there belongs to the person
-    if parts and len(parts[0]) < link.line <= len(parts[0]) + len(parts[1]):
-        return warning(
-            finding,
-            "`mdmem doctor --fix` rebuilds the page.",
-            lambda: upkeep.refresh(config, now=time.time(), everything=True),
-        )
-    return warning(finding, _to_edit(path))
-
-
-def _leading_nowhere(config: Config, pending: list[tuple[str, WrittenLink]]) -> list[tuple[str, WrittenLink]]:
-    """Return the links that lead to no file, folder or title, in one walk that keeps only names in question."""
-    targets_of = [_targets(link, path.rpartition("/")[0]) for path, link in pending]
-    names = {name for name, _ in targets_of} - {""}
-    paths = {path for _, paths_meant in targets_of for path in paths_meant}
-    existing = _existing_targets(config.vault, names, paths) if pending else frozenset()
-    lost = [
-        link
-        for link, (name, paths_meant) in zip(pending, targets_of, strict=True)
-        if f"*{name}" not in existing and not any(path in existing for path in paths_meant)
-    ]
-    titles = _titles(config, {link.target for _, link in lost if link.how == "wiki"})
-    return [link for link in lost if link[1].how != "wiki" or link[1].target not in titles]
-
-
-def _titles(config: Config, names: set[str]) -> set[str]:
-    """Return those names that are titles of notes, to which the pages in the browser lead."""
-    try:
-        if names:
-            freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE)
-        view = index_of_notes.current(config) if names else None
-        return {name for name in names if rows.titled(view, name)} if view else set()
-    except (MdmemError, DamagedError, OSError):
-        return set()  # the index check reports it
-
-
-def _targets(link: WrittenLink, folder: str) -> tuple[str, list[str]]:
-    """Return a link's possible targets in lower case: a name anywhere ("" for none), and paths."""
-    target = link.target.lower().rstrip("/\\ ")
-    path = posixpath.normpath(posixpath.join(folder.lower(), target))
-    if link.how != "wiki":
-        return "", ["" if path == "." else path]
-    return target, [target, path] if "/" in target else [target]
-
-
-def _existing_targets(root: str, names: set[str], paths: set[str]) -> set[str]:
-    """Return those of the paths that exist in the vault, and those of the names, each prefixed by `*`."""
-    existing = {""}
-    last_parts = {name.rpartition("/")[2] for name in names}
-    above = {path[: end + 1] for path in paths for end, letter in enumerate(path) if letter == "/"} | {""}
-    for where, folders, files in os.walk(root):
-        relative = where[len(root) :].replace(os.sep, "/").strip("/").lower()
-        prefix = f"{relative}/" if relative else ""
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        inside = [name.lower() for name in (*folders, *files)]
-        if prefix in above:
-            existing.update(
-                paths.intersection(prefix + form for name in inside for form in (name, note_links.stem(name)))
-            )
-        if names:
-            forms = (form for name in inside for form in (name, note_links.stem(name)) if form in last_parts)
-            ends = chain.from_iterable(note_links.endings(prefix + form) for form in forms)
-            existing.update(f"*{end}" for end in names.intersection(ends))
-        else:
-            folders[:] = [name for name in folders if f"{prefix}{name.lower()}/" in above]
-    return existing
-
-
-def _leads_somewhere(
-    root: str, vault_part: VaultPart | None, folders: ShutFolders, link: WrittenLink, folder: str
-) -> bool:
-    """Whether a link leads to a file or an archived note by its exact path, which needs no listing of folders.
-
-    So does a link to what the part of a vault that is here leaves out: another machine has that. A link into one of
-    the folders that cannot be read may lead to a file, too.
-    """
-    path = posixpath.normpath(posixpath.join(folder, link.target))
-    inside = not path.startswith(("..", "/", ".")) and "/." not in path and "\0" not in path
-    if link.how != "markdown" or not inside:
-        return False
-    if os.path.lexists(f"{root}/{path}") or disk.is_packed(root, path):
-        return True
-    return folders.hold(path) or not part.is_part(vault_part, path)
+        yield note(f"{path} lacks {' and '.join(missing)}.", f"{to_edit(path)}, or dismiss it.")

@@ -6,18 +6,21 @@ mtime, and while something is wrong with it.
 
 from __future__ import annotations
 
+import posixpath
 import time
 from array import array
-from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import chain, groupby, islice
 from pathlib import Path
 
 from mdmem import files
 from mdmem.config import Config
 from mdmem.errors import MdmemError
+from mdmem.history.git.paths import PackedPaths
 from mdmem.search import freshness, index
 from mdmem.search.index import DamagedError
 from mdmem.search.index.view import View
+from mdmem.vault import disk
 
 FEW_NOTES = 2_000
 """A vault with at most this many notes is always checked completely."""
@@ -44,6 +47,13 @@ class CheckScope:
     def is_whole(self) -> bool:
         """Whether this is a full check."""
         return self.paths is None
+
+    def notes(self, config: Config) -> Collection[str]:
+        """Return the notes to read, folder by folder, sorted by name."""
+        if self.paths is not None:
+            return self.paths
+        by_folder = groupby((entry.path for entry in disk.walk(config.vault)), key=posixpath.dirname)
+        return PackedPaths(chain.from_iterable(sorted(paths) for _, paths in by_folder))
 
 
 def of(config: Config, *, every: bool) -> CheckScope:

@@ -15,7 +15,7 @@ import pytest
 from mdmem import config
 from mdmem.agents import Event
 from mdmem.capture import events, queued, todays_notes
-from mdmem.health import contents
+from mdmem.health import links as links_check
 from mdmem.health.scope import CheckScope
 from mdmem.history import commit, forget, session_log, sync
 from mdmem.history.git import repository
@@ -125,7 +125,7 @@ def test_every_link_of_every_page_leads_to_a_file(made: Day) -> None:
     assert led[BY_YEAR] > 3
     assert led[FLAT] > 3
     assert led["journal/notes-app/project.md"] >= 3
-    assert {one.severity for one in contents.links(made.config(), CheckScope())} <= {"fine"}
+    assert {one.severity for one in links_check.links(made.config(), CheckScope())} <= {"fine"}
 
 
 @pytest.mark.slow

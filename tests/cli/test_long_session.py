@@ -14,7 +14,7 @@ import pytest
 from mdmem.agents import Event
 from mdmem.capture import events, todays_notes
 from mdmem.capture.pending import Outcome
-from mdmem.health import contents
+from mdmem.health import links as links_check
 from mdmem.health.scope import CheckScope
 from mdmem.history import commit, find, session_log, sync, why
 from mdmem.history.git import repository
@@ -147,7 +147,7 @@ def test_every_link_of_every_page_leads_to_a_file(made: Day) -> None:
     led = {posixpath.normpath(posixpath.join(FOLDER, unquote(one.target))) for one in links.written(page.read_text())}
     assert len([path for path in led if path.startswith(f"{FOLDER}/part3/")]) >= 30
     assert [path for path in led if not (made.vault / path).exists()] == []
-    assert {one.severity for one in contents.links(made.config(), CheckScope())} <= {"fine"}
+    assert {one.severity for one in links_check.links(made.config(), CheckScope())} <= {"fine"}
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ from mdmem.agents.install import launcher
 from mdmem.capture import losses
 from mdmem.capture.hook import SEEN_BYTES
 from mdmem.errors import VaultError
-from mdmem.health import checks, contents, folders, machine, scope
+from mdmem.health import checks, folders, links, machine, scope
 from mdmem.history import commit
 from mdmem.history.git import repository
 from mdmem.search import freshness, stopgap
@@ -579,7 +579,7 @@ def test_doctor_names_a_copy_of_a_note_that_it_knows(day: Day, monkeypatch: pyte
 def test_links_that_have_to_be_searched_for_are_found_some_at_a_time(
     day: Day, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    monkeypatch.setattr(contents, "AT_ONCE", most)
+    monkeypatch.setattr(links, "AT_ONCE", most)
     for number in range(4):
         (day.vault / f"notes/to-{number}.md").write_text(f"[[lost {number}]] [[TO-{(number + 1) % 4}]] [[to-0|one]]\n")
 

@@ -16,6 +16,7 @@ from mdmem.capture import events
 from mdmem.config import Config
 from mdmem.errors import UsageError
 from mdmem.health import contents
+from mdmem.health import links as links_check
 from mdmem.health.scope import CheckScope
 from mdmem.history import batch, commit, deletions, forget, rewrite, session_log, sync
 from mdmem.history.gate import CommitGate
@@ -444,7 +445,7 @@ def test_pages_lead_to_the_file_that_holds_an_archived_session(old: Config, vaul
 
     assert f"(../{ARCHIVE})" in day.read_text()
     assert f"../{FOLDER}/" not in day.read_text()
-    targets = [one.text.partition(": the link to ")[2] for one in contents.links(old, CheckScope())]
+    targets = [one.text.partition(": the link to ")[2] for one in links_check.links(old, CheckScope())]
     assert not [target for target in targets if "0800-" in target or "-prompt-" in target]
 
     assert run_here("archive", "--undo", "2024", check=True)

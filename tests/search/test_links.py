@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem import config
-from mdmem.health import contents
+from mdmem.health import links as links_check
 from mdmem.health.scope import CheckScope
 from mdmem.search import engine, index
 from mdmem.vault import journal, links
@@ -109,7 +109,7 @@ def test_doctor_names_links_that_lead_nowhere(day: Day) -> None:
     write(day, "notes/b.md", "![[picture.png]]\n")
     write(day, "notes/c.md", "`[[ -f x ]]`\n")
     (day.vault / "notes" / "picture.png").write_bytes(b"")
-    texts = [one.text for one in contents.links(day.config(), CheckScope())]
+    texts = [one.text for one in links_check.links(day.config(), CheckScope())]
     assert texts == [
         "notes/a.md:2: the link to 'nowhere' leads nowhere.",
         "notes/a.md:2: the link to 'gone.md' leads nowhere.",
@@ -120,7 +120,7 @@ def test_doctor_names_links_that_lead_nowhere(day: Day) -> None:
 def test_doctor_follows_links_whatever_their_letter_case_and_ending(day: Day, wiki: str) -> None:
     write(day, "notes/Deep/Er/Plan.md", "One.\n")
     write(day, "notes/a.md", f"[a](deep/er/plan), [b](../NOTES/deep), [c](deep/er/other.md), [d](deeper/plan) {wiki}\n")
-    lost = {one.text.split("'")[1] for one in contents.links(day.config(), CheckScope())}
+    lost = {one.text.split("'")[1] for one in links_check.links(day.config(), CheckScope())}
     assert lost == {"deep/er/other.md", "deeper/plan", *(["missing"] if wiki else [])}
 
 
@@ -134,11 +134,11 @@ def test_a_link_in_a_prompt_is_no_link_of_its_sessions_page(vault: Path, tmp_pat
     upkeep.refresh(settings, now=talk.now, everything=True)
     (page,) = (path for path in vault.glob("journal/*/*/*/*.md") if journal.is_page(path.relative_to(vault).as_posix()))
 
-    assert [one.text for one in contents.links(settings, CheckScope()) if one.severity != "fine"] == []
+    assert [one.text for one in links_check.links(settings, CheckScope()) if one.severity != "fine"] == []
 
     page.write_text(f"{page.read_text()}\nSee [the notes](gone.md).\n")
     lines = page.read_text().count("\n")
-    (found,) = contents.links(settings, CheckScope())
+    (found,) = links_check.links(settings, CheckScope())
     assert f":{lines}: the link to 'gone.md' leads nowhere" in found.text
 
 
@@ -158,6 +158,6 @@ def test_an_id_that_leads_to_a_note_is_no_word(day: Day, text: str) -> None:
 
 
 def test_the_sample_vault_has_no_broken_link() -> None:
-    (found,) = contents.links(config.load(str(REPO / "sample-vault")), CheckScope())
+    (found,) = links_check.links(config.load(str(REPO / "sample-vault")), CheckScope())
     assert found.severity == "fine"
     assert "all lead to a file" in found.text

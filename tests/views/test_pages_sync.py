@@ -12,7 +12,7 @@ import pytest
 from mdmem import config
 from mdmem.agents import Event
 from mdmem.capture import events
-from mdmem.health import contents
+from mdmem.health import links as links_check
 from mdmem.health.scope import CheckScope
 from mdmem.history import session_log
 from mdmem.vault import generated, note
@@ -55,7 +55,7 @@ def test_pages_of_two_machines_never_conflict(tmp_path: Path) -> None:
     for prompt in ("Begin the parser", "Test the parser", "Document the parser"):
         assert prompt in start
     for day in (one, two):
-        assert [found.severity for found in contents.links(day.config(), CheckScope())] == ["fine"]
+        assert [found.severity for found in links_check.links(day.config(), CheckScope())] == ["fine"]
         assert "mdmem:both" not in (day.vault / "README.md").read_text("utf-8")
     two.run("commit")
     one.run("commit")

@@ -18,7 +18,7 @@ import pytest
 from mdmem import config
 from mdmem.agents import Event
 from mdmem.capture import events
-from mdmem.health import contents
+from mdmem.health import links as links_check
 from mdmem.health.scope import CheckScope
 from mdmem.history import commit
 from mdmem.history.git import repository
@@ -346,12 +346,12 @@ def test_a_link_to_a_session_that_was_renamed_is_found_and_made_again(day: Day) 
     upkeep.refresh(day.config(), now=NOW, everything=True)
     folder = pages(day)[1].parent
     folder.rename(folder.with_name("renamed-3f0c6d1e"))
-    found = list(contents.links(day.config(), CheckScope()))
+    found = list(links_check.links(day.config(), CheckScope()))
     assert len(found) > 1
     assert all("leads nowhere" in one.text for one in found)
     assert found[0].fix is not None
     found[0].fix()
-    (now,) = contents.links(day.config(), CheckScope())
+    (now,) = links_check.links(day.config(), CheckScope())
     assert now.severity == "fine"
 
 
@@ -362,10 +362,10 @@ def test_notes_that_a_person_deleted_are_listed_no_more_after_doctor(day: Day, k
     kept = [path for path in page.parent.glob("0*-0*-*.md") if path.name.split("-")[2] not in kinds and path != page]
     for path in set(page.parent.glob("[0-9][0-9][0-9]-*.md")) - set(kept):
         path.unlink()
-    for one in contents.links(day.config(), CheckScope()):
+    for one in links_check.links(day.config(), CheckScope()):
         if one.fix is not None:
             one.fix()
-    (now,) = contents.links(day.config(), CheckScope())
+    (now,) = links_check.links(day.config(), CheckScope())
     assert now.severity == "fine"
     assert ("## Prompts" in page.read_text("utf-8")) == any("-prompt-" in path.name for path in kept)
 
@@ -378,14 +378,14 @@ def test_a_project_whose_last_session_a_person_deleted_lists_it_no_more(day: Day
     upkeep.refresh(day.config(), now=NOW + 1)
     assert "## Sessions" not in (project / "project.md").read_text("utf-8")
     assert "## Decisions" in (project / "project.md").read_text("utf-8")
-    assert [one.severity for one in contents.links(day.config(), CheckScope())] == ["fine"]
+    assert [one.severity for one in links_check.links(day.config(), CheckScope())] == ["fine"]
 
 
 def test_a_start_page_that_was_moved_is_a_persons_and_days_do_not_lead_to_it(day: Day) -> None:
     upkeep.refresh(day.config(), now=NOW, everything=True)
     (day.vault / "README.md").rename(day.vault / "notes" / "Start.md")
     upkeep.refresh(day.config(), now=NOW + 1, everything=True)
-    broken = [one for one in contents.links(day.config(), CheckScope()) if one.severity == "warning"]
+    broken = [one for one in links_check.links(day.config(), CheckScope()) if one.severity == "warning"]
     assert broken
     assert {(one.text.partition(":")[0], one.todo, one.fix) for one in broken} == {
         ("notes/Start.md", "`mdmem edit notes/Start.md`", None)
@@ -594,7 +594,7 @@ def test_the_neighbors_of_a_session_that_was_renamed_lead_to_it_again(day: Day) 
     renamed = folder / second.name
     assert renamed in links(first) or folder / f"{folder.name}.md" in links(first)
     assert [link for link in links(first) if not link.is_file()] == []
-    assert [found.severity for found in contents.links(settings, CheckScope())] == ["fine"]
+    assert [found.severity for found in links_check.links(settings, CheckScope())] == ["fine"]
 
 
 # -- reviews that wait -----------------------------------------------------------------------------
