@@ -19,8 +19,8 @@ OUTCOMES = {
 from mdmem import config
 from mdmem.agents.install import known
 from mdmem.capture import hook
-from mdmem.cli.setup import install
-install.make_vault(config.load())
+from mdmem.cli.setup import init
+init.make_vault(config.load())
 told = {"session_id": "s1", "cwd": home, "hook_event_name": "UserPromptSubmit", "prompt": "Where is the parser?"}
 hook.run(["aria"], json.dumps(told).encode(), None, os.environ)
 assert any("Where is the parser?" in path.read_text() for path in Path(home, "mdmem").rglob("*prompt*.md"))
@@ -46,10 +46,10 @@ assert token not in str(privacy.clean(f"it failed with {token} again", rules=pri
 """,
     "mcp-tool": """
 from mdmem import config
-from mdmem.cli.setup import install
+from mdmem.cli.setup import init
 from mdmem.server import access, app
 from mdmem.server.tools import TOOLS
-install.make_vault(config.load())
+init.make_vault(config.load())
 Path(home, "mdmem", "notes").mkdir(exist_ok=True)
 text = "---\\nid: nnnnnnnnn1\\ntitle: A\\ncreated: 2026-01-01T00:00:00Z\\n---\\n"
 Path(home, "mdmem", "notes", "a.md").write_text(text)

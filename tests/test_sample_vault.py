@@ -11,7 +11,7 @@ from pathlib import Path
 import frontmatter
 import pytest
 
-from mdmem.cli.setup import install
+from mdmem.cli.setup import init
 from mdmem.vault import note
 from tests.conftest import REPO
 
@@ -93,4 +93,4 @@ def test_what_a_person_wrote_on_a_session_page_is_kept(sample: Path, mdmem: Run)
 
 
 def test_its_settings_are_those_that_a_new_vault_gets() -> None:
-    assert (SAMPLE / "mdmem.toml").read_text("utf-8") == install.settings_text()
+    assert (SAMPLE / "mdmem.toml").read_text("utf-8") == init.settings_text()

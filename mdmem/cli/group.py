@@ -25,7 +25,7 @@ class Command(NamedTuple):
 
 COMMANDS: dict[str, dict[str, Command]] = {
     "Start": {
-        "init": Command("setup.install", "Create a vault."),
+        "init": Command("setup.init", "Create a vault."),
         "install": Command("setup.install", "Register the hooks with your agents."),
         "uninstall": Command("setup.install", "Remove the hooks."),
         "status": Command("setup.status", "Show which agents are registered, and when each was last heard from."),

@@ -14,7 +14,7 @@ import pytest
 
 from mdmem import config
 from mdmem.cli.group import cli
-from mdmem.cli.setup import install
+from mdmem.cli.setup import init
 from tests.conftest import REPO
 
 FOLDER = REPO / "templates" / "claude-code"
@@ -56,7 +56,7 @@ def test_every_command_and_option_is_there(file: Path) -> None:
 @pytest.mark.slow
 def test_every_command_line_runs_without_a_server(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     vault = shutil.copytree(REPO / "sample-vault", home / "mdmem")
-    install.make_vault(config.load(str(vault)))
+    init.make_vault(config.load(str(vault)))
     monkeypatch.chdir(home)
     meant = {
         "$ARGUMENTS": "date",

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from mdmem import config
-from mdmem.cli.setup import demo, install
+from mdmem.cli.setup import demo, init
 from mdmem.settings import SETTINGS
 from tests.conftest import session_pages
 from tests.helpers import rights
@@ -126,7 +126,7 @@ def test_a_file_in_the_place_of_the_vault_is_refused(ask: Run, tmp_path: Path) -
 
 def test_every_line_of_a_new_settings_file_is_a_default(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MDMEM_INJECT_DEADLINE_SECONDS")
-    text = install.settings_text()
+    text = init.settings_text()
     (vault / "mdmem.toml").write_text(text)
     defaults = {setting.key: setting.default for setting in SETTINGS}
     assert config.load(str(vault)).settings.values == defaults

@@ -18,7 +18,7 @@ from mdmem import config
 from mdmem.agents import Event
 from mdmem.capture import events
 from mdmem.cli.group import cli
-from mdmem.cli.setup import install
+from mdmem.cli.setup import init
 from tests.helpers import forked
 
 FIRST = "3f0c6d1e-8a52-4b7e-9c41-5d2e7f90a118"
@@ -106,7 +106,7 @@ def empty(root: Path) -> Day:
     env |= {"XDG_RUNTIME_DIR": str(root / "home" / "run"), "MDMEM_VAULT": str(vault), "HOME": str(root / "home")}
     for folder in (vault, vault / "notes", root / "home" / "run"):
         folder.mkdir(parents=True, mode=0o700)
-    (vault / "mdmem.toml").write_text(install.settings_text(), encoding="utf-8")
+    (vault / "mdmem.toml").write_text(init.settings_text(), encoding="utf-8")
     return Day(vault, env)
 
 

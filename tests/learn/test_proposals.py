@@ -10,7 +10,7 @@ import pytest
 
 from mdmem import config
 from mdmem.agents import Event
-from mdmem.cli.setup import install
+from mdmem.cli.setup import init
 from mdmem.inject import context, injection_log
 from mdmem.learn import decisions, proposals
 from mdmem.learn.proposals import Proposal
@@ -261,7 +261,7 @@ def test_proposals_are_listed_for_people_and_programs(at: Work) -> None:
 
 @pytest.mark.slow
 def test_review_asks_about_each_proposal_behind_the_notes(at: Work) -> None:
-    install.make_vault(at.day.config())
+    init.make_vault(at.day.config())
     propose(at, "Tabs", "Indent with tabs.")
     propose(at, "Spaces", "Indent with spaces.")
     said = at.day.run("review", "--kind", "prompt", stdin="y\nn\n").stdout

@@ -20,7 +20,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from mdmem import config
-from mdmem.cli.setup import install
+from mdmem.cli.setup import init
 from mdmem.server import app
 from mdmem.server.internal import context
 from mdmem.server.internal.context import HEADERS, VARIABLES
@@ -71,7 +71,7 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
 @pytest.fixture
 def full(vault: Path) -> Path:
     """Write a session, a note and a memory of each context."""
-    install.make_vault(config.load(str(vault)))
+    init.make_vault(config.load(str(vault)))
     home = vault / "journal" / "acme" / "2026-09-14" / "0800-dates-aaaa1111"
     home.mkdir(parents=True)
     for number, text in enumerate(("Why does the parser fail?", "Does the parser know leap days?"), 1):

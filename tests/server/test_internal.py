@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem import config
-from mdmem.cli.setup import install
+from mdmem.cli.setup import init
 from mdmem.errors import UsageError
 from mdmem.server import access, remembering
 from mdmem.server.internal import context, finding
@@ -307,7 +307,7 @@ def test_tags_are_returned_as_they_are_stored(alice: Callable[..., Answer]) -> N
 
 @pytest.mark.slow
 def test_the_text_before_an_update_is_in_git(vault: Path, server: Server) -> None:
-    install.make_vault(config.load(str(vault)))
+    init.make_vault(config.load(str(vault)))
     alice = server.with_headers(ALICE)
     name = create(alice, "the first text")
     for text in ("the second text", "the third text"):

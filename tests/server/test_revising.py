@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mdmem import config
-from mdmem.cli.setup import install
+from mdmem.cli.setup import init
 from mdmem.history import commit
 from mdmem.privacy import memory
 from mdmem.server.tools import TOOLS
@@ -50,7 +50,7 @@ Nothing. Clocks change.
 
 @pytest.fixture
 def server(vault: Path) -> Iterator[Server]:
-    install.make_vault(config.load(str(vault)))
+    init.make_vault(config.load(str(vault)))
     (vault / "notes").mkdir(exist_ok=True)
     (vault / "notes" / "utc.md").write_text(TEXT)
     made = Server()

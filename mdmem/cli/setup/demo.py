@@ -25,7 +25,7 @@ from rich.tree import Tree
 from mdmem import config
 from mdmem.agents.install import launcher, registration
 from mdmem.cli.finding import hits
-from mdmem.cli.setup import install
+from mdmem.cli.setup import init
 from mdmem.cli.terminal import render
 from mdmem.errors import MdmemError, UsageError
 from mdmem.history import commit
@@ -132,7 +132,7 @@ def prepare(root: Path) -> Scratch:
     with (project / ".git" / "config").open("a", encoding="utf-8") as file:
         file.write('[remote "origin"]\n\turl = https://github.com/acme/notes-app.git\n')
     with _environment(env):
-        install.make_vault(config.load(str(vault), env))
+        init.make_vault(config.load(str(vault), env))
     return Scratch(root, vault, project, env)
 
 

@@ -1,0 +1,145 @@
+"""`init`: create a vault, or what one lacks."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from mdmem import config, files, project
+from mdmem.cli import indexing
+from mdmem.cli.terminal import options, progress, render
+from mdmem.errors import GitError, VaultError
+from mdmem.progress import ProgressCallback, ignore
+from mdmem.settings import SETTINGS
+from mdmem.vault import template
+from mdmem.views import wording
+
+VAULT_FILES = {"README.md": "README.md", ".gitignore": "gitignore", ".gitattributes": "gitattributes"}
+"""A file of a new vault -> its template."""
+
+
+@click.command()
+@click.argument("path", required=False, type=click.Path(file_okay=False))
+@click.option("--inside", is_flag=True, help="Allow a folder in another git repository's work tree.")
+@options.as_json("an object: vault, made, named_in_config")
+@click.pass_obj
+def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> None:
+    """Create a vault at PATH (default: the vault in use, else ~/mdmem). Safe to run again.
+
+    \b
+    Example:  mdmem init ~/notes/memory
+    """
+    from mdmem.history.git import repository
+
+    settings = config.load(path or vault)
+    root = Path(settings.vault)
+    if root.exists() and not root.is_dir():
+        raise VaultError(f"{root} is a file. Give a folder: `mdmem init PATH`.")
+    other = repository.is_inside_other_repository(root)
+    if other and not inside:
+        raise VaultError(
+            f"{root} lies inside the git repository {other}, and a vault is a repository of its own. Choose a"
+            " folder outside, or use --inside to create it there anyway."
+        )
+    if _is_foreign(root) and not inside:
+        raise VaultError(
+            f"{root} is a git repository with a history of its own, not a vault. Choose another folder, or use"
+            " --inside if its files are notes."
+        )
+    is_new = not (root / "mdmem.toml").exists()
+    with progress.ProgressBar("Committing", shown=not as_json) as bar:
+        try:
+            made = make_vault(settings, bar.step)
+        except GitError:
+            if not (root / ".git").exists():
+                render.warn(f"The vault is at {root}, but has no history. Run `mdmem init` again once git works.")
+            raise
+    before = config.load().vault
+    named = _remember_vault(root) if path else False
+    if not is_new:
+        indexing.leave_complete(settings, quiet=as_json)
+    if as_json:
+        render.print_json({"vault": str(root), "made": made, "named_in_config": named})
+        return
+    if made:
+        click.echo(f"The vault is at {root} (created {', '.join(made)}).")
+    else:
+        click.echo(f"The vault at {root} is complete; nothing was changed.")
+    if named:
+        instead = f" in place of {before}, which stays as it is" if wording.is_set_up(before) else ""
+        click.echo(f"{config.user_file(os.environ)} now names it{instead}.")
+    click.echo("Next: `mdmem install claude-code` registers the hooks.")
+
+
+def _is_foreign(root: Path) -> bool:
+    found = project.identify(str(root))
+    return bool(found.commit) and Path(found.worktree) == root and not (root / "mdmem.toml").exists()
+
+
+def make_vault(settings: config.Config, report: ProgressCallback = ignore) -> list[str]:
+    """Create what a vault lacks of folders, files, repository and first commit; return the files it created.
+
+    report: called with the progress.
+    """
+    from mdmem.history import commit, review
+    from mdmem.history.git import repository
+
+    root = Path(settings.vault)
+    is_captured = (root / "journal").exists()
+    for folder in (root, root / "journal", root / "notes"):
+        files.make_folders(str(folder))
+    texts = {name: template.load(f"vault/{source}") for name, source in VAULT_FILES.items()}
+    texts["mdmem.toml"] = settings_text()
+    made = [name for name, text in texts.items() if _make(root / name, text)]
+    has_history = (root / ".git").exists()
+    repository.init(root)
+    if made or not has_history:
+        commit.commit(settings, report=report)
+    if not has_history:
+        made.append(".git")
+    if not has_history and not is_captured:
+        review.end_import(settings, "")  # the user's own notes need no review
+    return made
+
+
+def settings_text() -> str:
+    """Write `mdmem.toml` with every setting that a vault may hold, commented out, at its default."""
+    lines = [
+        "# What this vault stores and shows. Every line is a default: remove its `#` to change it.",
+        "# A vault can only make a setting stricter; `mdmem config set --user` loosens one, in your own config.toml.",
+    ]
+    section = ""
+    for setting in SETTINGS:
+        if setting.user_only:
+            continue
+        head, _, name = setting.key.partition(".")
+        if head != section:
+            lines += ["", f"[{head}]"]
+            section = head
+        lines += [f"# {setting.meaning}", f"#{name} = {render.toml(setting.default)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _make(path: Path, text: str) -> bool:
+    try:
+        with open(path, "x", encoding="utf-8", opener=files.opener) as file:
+            file.write(text)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _remember_vault(root: Path) -> bool:
+    """Write the vault's path to the user's config.toml, unless it is found anyway or another one is set there."""
+    if Path(config.load().vault) == root:
+        return False
+    from mdmem.cli.setup import config_file
+
+    file = config.user_file(os.environ)
+    if "vault" in config_file.values(file) or os.environ.get("MDMEM_VAULT"):
+        click.echo(f"MDMEM_VAULT or {file} names another vault. Change that, or use `--vault {root}`.", err=True)
+        return False
+    config_file.change(file, "vault", str(root), "")
+    return True
