@@ -118,7 +118,7 @@ def quick_os() -> "Any":
 
 
 def _check_methods(checked: type, *methods: str) -> "Any":
-    """Whether a class has these methods; `os.PathLike` asks."""
+    """Whether a class has these methods, or NotImplemented; `os.PathLike` asks."""
     from _collections_abc import _check_methods as check  # type: ignore[attr-defined]
 
     return check(checked, *methods)

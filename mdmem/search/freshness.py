@@ -89,7 +89,7 @@ _ELSEWHERE = "{} cannot be read ({}): the notes themselves were read. `mdmem doc
 
 
 def _use_stopgap(config: Config, error: OSError) -> bool:
-    """Use another folder for the index, until this process ends, if its own folder cannot be read."""
+    """Use another folder for the index until this process ends, if its own cannot be read; return whether it does."""
     if not isinstance(error, PermissionError) or _has_index(config):
         return False
     from mdmem.search import stopgap

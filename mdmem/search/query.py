@@ -21,7 +21,8 @@ STATES = (
     "pinned", "edited", "failed", "private", "redacted", "staged", "candidate", "proposed", "dismissed", "archived",
     "retired",
 )  # fmt: skip
-_TIMES = ("since", "until", "on")
+TIMES = ("since", "until", "on")
+"""Filters with a time."""
 _SYNONYMS = {
     "kinds": "kind", "type": "kind", "projects": "project", "tools": "tool", "files": "file", "path": "file",
     "tags": "tag", "agents": "agent", "after": "since", "before": "until", "from": "since", "date": "on",
@@ -157,7 +158,7 @@ class _Reader:
 
     def _is_filter(self, key: str, value: str, sign: str) -> bool:
         key = key.lower()
-        known = key in KEYS or key in _TIMES
+        known = key in KEYS or key in TIMES
         if known and value and self.filter(key, value, wanted=sign != "-"):
             return True
         if known:
@@ -168,7 +169,7 @@ class _Reader:
 
     def filter(self, key: str, value: str, *, wanted: bool) -> bool:
         """Add a filter; return False if its value is invalid."""
-        if key in _TIMES:
+        if key in TIMES:
             span = self._span(key, value)
             if span is None or not wanted:
                 return False
@@ -197,7 +198,7 @@ class _Reader:
         if not value.strip(", "):
             end = "." if self._as_options else ", without a space after the colon."
             return f"{self._named(key)} needs a value{end}"
-        if key in _TIMES:
+        if key in TIMES:
             from mdmem import when
 
             return when.UNREAD.format(value)
@@ -224,6 +225,6 @@ class _Reader:
         elif len(word) > 2 and word.endswith("*") and word[:-1].replace("_", "a").replace("-", "a").isalnum():
             self._prefixes.append(word[:-1])
         else:
-            if word.endswith(":") and word[:-1].lower() in (*KEYS, *_TIMES):
+            if word.endswith(":") and word[:-1].lower() in (*KEYS, *TIMES):
                 self.hints.append(self.refusal(word[:-1], ""))
             self._words.append(word)

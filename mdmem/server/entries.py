@@ -94,7 +94,7 @@ def lines(page: FoundNotes) -> Iterator[str]:
 
 
 def rows(entries: Iterable[NoteLine]) -> Iterator[str]:
-    """Return entries as text."""
+    """Yield the lines of entries as text."""
     for entry in entries:
         project = f" ({entry['project']})" if entry["project"] else ""
         score = f" {entry['score']:g}" if entry["score"] else ""

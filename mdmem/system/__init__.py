@@ -156,7 +156,10 @@ class HeldFolder:
         return True
 
     def _publish_without_links(self, temp: str, name: str) -> bool:
-        """Publish on FAT and network shares without hard links: rename without overwriting, else claim the name."""
+        """Publish where there are no hard links, as on FAT: rename without overwriting, else claim the name.
+
+        False when the name is taken.
+        """
         try:
             return _rename_to_new(self._fd, temp, name)
         except OSError:

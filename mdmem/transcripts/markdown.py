@@ -128,7 +128,7 @@ def bring(config: Config, rules: privacy.Rules, folder: MarkdownFolder, path: st
 
 
 def _update(target: disk.Folder, name: str, new_note: note.Note, skipped: Skipped) -> bool:
-    """Update a followed file's note; if a person has edited the note, record the conflict instead."""
+    """Update a followed file's note; return whether it was. If a person has edited it, record the conflict instead."""
     data = disk.read(target, name)
     parsed = note.parse(data or b"")
     now = new_note.meta[DIGEST]

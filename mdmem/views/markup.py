@@ -179,7 +179,7 @@ def _callouts(state: StateCore) -> None:
 
 
 def _reference(state: StateBlock, first: int, last: int, silent: bool) -> bool:
-    """Parse a link definition, `[name]: address`, but not a footnote, `[^1]: text`."""
+    """Parse a link definition, `[name]: address`, but not a footnote, `[^1]: text`; return whether it is one."""
     begin = state.bMarks[first] + state.tShift[first]
     return not state.src.startswith("[^", begin) and reference(state, first, last, silent)
 

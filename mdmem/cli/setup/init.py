@@ -132,7 +132,10 @@ def _make(path: Path, text: str) -> bool:
 
 
 def _remember_vault(root: Path) -> bool:
-    """Write the vault's path to the user's config.toml, unless it is found anyway or another one is set there."""
+    """Write the vault's path to the user's config.toml, unless it is found anyway or another one is set there.
+
+    Return whether it was written.
+    """
     if Path(config.load().vault) == root:
         return False
     from mdmem.cli.setup import config_file

@@ -89,7 +89,7 @@ def obsidian(settings: Config, as_json: bool) -> None:
 
 
 def _add_types(vault: str) -> bool:
-    """Add the types of mdmem's properties to Obsidian's; keep types that are already set."""
+    """Add the types of mdmem's properties to Obsidian's, keeping those already set; return whether any was missing."""
     path = Path(vault, ".obsidian", "types.json")
     try:
         held: Any = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}

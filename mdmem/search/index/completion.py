@@ -31,7 +31,7 @@ def finish(config: Config) -> bool:
 
 
 def check_files(config: Config) -> bool:
-    """Start a process that checks every file against a complete index, like `finish`."""
+    """Start a process that checks every file against a complete index; return what `finish` does."""
     return _start(config, _mark(config, "looking"))
 
 

@@ -11,13 +11,12 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.lazy_pattern import lazy
-from mdmem.search.query import KEYS
+from mdmem.search.query import KEYS, TIMES
 from mdmem.search.text import analysis
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-TIMES = ("since", "until", "on")
 NEAR_TOKENS = 10
 """Maximum number of words between the parts of a NEAR without a number, as in FTS5."""
 MAX_DEPTH = 40

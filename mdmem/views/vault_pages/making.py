@@ -205,7 +205,10 @@ def _latest(listing: Listing, day: ListedDay, *, count_arrival: bool) -> float:
 
 
 def _put(config: Config, path: str, lines: list[str]) -> bool:
-    """Write the generated part of a page; a change that the user saves at the same moment wins."""
+    """Write the generated part of a page; return whether it was.
+
+    A change that the user saves at the same moment wins.
+    """
     *parts, name = path.split("/")
     old = disk.readable(config.vault, path)
     lines = listed.to_archives(config.vault, "/".join(parts), lines)
