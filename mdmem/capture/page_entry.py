@@ -39,7 +39,7 @@ class PageEntry:
 
 def of_session(session: Session, folder: disk.Folder) -> list[PageEntry]:
     """Return the session's notes that are still in its folder, in order; a renamed note has its new name."""
-    present = set(journal.notes_in(folder))
+    present = set(journal.names_with_parts(folder))
     published = session.published()
     lines = published or [[name] for name in sorted(filter(journal.numbers, present), key=journal.numbers)]
     new_names = _renamed(

@@ -60,7 +60,7 @@ def notice_loss(at: Capture) -> None:
         if folder is None:
             return
         with folder:
-            names = filter(journal.numbers, journal.notes_in(folder))
+            names = filter(journal.numbers, journal.names_with_parts(folder))
             is_lost = any(_had_private(disk.read(folder, name) or b"") for name in names)
     except (OSError, VaultError):
         return  # nothing can be stored there either

@@ -205,7 +205,7 @@ class Session(journal.Record):
         if is_known and not _has_gap(self.data, last):
             return
         recorded = {line[0] for line in self.lines("+")}
-        names = sorted(filter(numbers, journal.notes_in(folder)), key=numbers)
+        names = sorted(filter(numbers, journal.names_with_parts(folder)), key=numbers)
         new = [name for name in names if name not in recorded]
         highest = _highest_numbers({*names, *recorded}) if new else []
         self._append([("folder", path), *[("+", name) for name in new], *[("=", name) for name in highest]])

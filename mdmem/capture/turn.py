@@ -387,7 +387,7 @@ def _has_prompt(at: Capture, *, sure: bool) -> bool:
         with folder:
             folder.lock()  # wait for a hook that is storing the session's first note: it has no record or note yet
             at.session.read()
-            names = [name for name in journal.notes_in(folder) if numbers(name)]
+            names = [name for name in journal.names_with_parts(folder) if numbers(name)]
     except (OSError, VaultError):
         return not sure  # an unreadable vault proves nothing, and cannot be written either
     if any(name.endswith(f"-{at.prompt_note()}.md") for name in names):

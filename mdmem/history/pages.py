@@ -137,7 +137,7 @@ def _first_title(root: str, path: str, unwanted: Collection[str]) -> str:
     """Return the title of the session's first prompt that may be shown, else of its first such answer."""
     try:
         with disk.open_folder(root, tuple(path.split("/")[:-1])) as folder:
-            names = sorted(filter(_gives_title, journal.notes_in(folder)), key=journal.numbers)
+            names = sorted(filter(_gives_title, journal.names_with_parts(folder)), key=journal.numbers)
             for name in sorted(names, key=lambda name: "-prompt-" not in name):
                 meta = note.parse(disk.read(folder, name) or b"").meta
                 title = str(meta.get("title", ""))

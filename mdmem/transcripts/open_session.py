@@ -159,7 +159,7 @@ class OpenSession(Session):
         with folder:
             folder.lock()
             self.catch_up(folder)
-            for name in sorted(filter(numbers, journal.notes_in(folder)), key=numbers):
+            for name in sorted(filter(numbers, journal.names_with_parts(folder)), key=numbers):
                 if name[-13:-3] not in self._names:
                     self.append("+", name)
             self.read()
@@ -203,7 +203,7 @@ class OpenSession(Session):
         """Return the notes that can be twins; reads them once, before notes of their kind are added."""
         if self._old is None:
             folder = self.open_folder()
-            every = journal.notes_in(folder) if folder else []
+            every = journal.names_with_parts(folder) if folder else []
             names = [name for name in every if numbers(name) and self._can_be_twin(name)]
             self._old = [page_entry.read(folder, name) for name in sorted(names, key=numbers)] if folder else []
         return self._old

@@ -62,7 +62,9 @@ def day_pages(root: str) -> dict[str, str]:
     years = sorted(name for name in layout.folders(f"{root}/{DAYS}") if len(name) == 4 and name.isdecimal())
     pages: dict[str, str] = {}
     for folder in (*(f"{DAYS}/{year}" for year in years), DAYS):
-        names = (name for name in layout.named_in(root, folder) if name.endswith(".md") and layout.is_day(name[:-3]))
+        names = (
+            name for name in layout.names_on_disk(root, folder) if name.endswith(".md") and layout.is_day(name[:-3])
+        )
         pages.update((name[:-3], f"{folder}/{name}") for name in names)
     return pages
 

@@ -264,7 +264,7 @@ def _is_like_a_page(name: str) -> bool:
     return name.endswith(".md") and name[:4].isdigit() and name[4:5] == "-" and len(tag) == 8 and not numbers(name)
 
 
-def notes_in(folder: disk.Folder) -> list[str]:
+def names_with_parts(folder: disk.Folder) -> list[str]:
     """Return the names in a session's open folder, with those in its parts as `part2/NAME`."""
     names = folder.names()
     parts = [name for name in names if name.startswith("part")]

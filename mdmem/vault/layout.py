@@ -157,7 +157,7 @@ def part_for(notes: int) -> str:
 def with_parts(root: str, folder: str, names: list[str]) -> list[str]:
     """Replace the parts among a session folder's names by the names inside them; other folders stay as they are."""
     parts = [name for name in names if is_part(name)] if is_session(folder) else []
-    in_parts = [f"{part}/{name}" for part in parts for name in named_in(root, f"{folder}/{part}")]
+    in_parts = [f"{part}/{name}" for part in parts for name in names_on_disk(root, f"{folder}/{part}")]
     return [*(name for name in names if name not in parts), *in_parts] if parts else names
 
 
@@ -296,7 +296,7 @@ def archives(root: str, project: str = "", most: int | None = None) -> Iterator[
     if most is not None:
         day_folders = sorted(day_folders, key=day_of, reverse=True)[:most]
     for folder in day_folders:
-        yield from (f"{folder}/{file}" for file in named_in(root, folder))
+        yield from (f"{folder}/{file}" for file in names_on_disk(root, folder))
 
 
 # -- what is new -----------------------------------------------------------------------------------
@@ -309,10 +309,10 @@ def for_new_session(root: str, project: str, day: str) -> tuple[str, ...]:
     """
     home = f"{TOP}/{project}"
     folder = f"{home}/{day}"
-    if len(named_in(root, home)) >= MANY or len(named_in(root, folder)) >= MANY:
+    if len(names_on_disk(root, home)) >= MANY or len(names_on_disk(root, folder)) >= MANY:
         first = folder = f"{home}/{day.replace('-', '/')}"
         number = 1
-        while len(named_in(root, folder)) >= MANY:
+        while len(names_on_disk(root, folder)) >= MANY:
             number += 1
             folder = f"{first}-{number}"
     return tuple(folder.split("/"))
@@ -323,12 +323,12 @@ def for_new_note(root: str, folder: str, name: str) -> str:
 
     name: its file name, which begins with the day. An existing note keeps its folder, so that it is not written twice.
     """
-    names = named_in(root, folder)
+    names = names_on_disk(root, folder)
     return f"{folder}/{name[:4]}/{name[5:7]}" if len(names) >= MANY and name not in names else folder
 
 
-def named_in(root: str, folder: str) -> list[str]:
-    """Return the names in a folder of the vault; [] when it cannot be read."""
+def names_on_disk(root: str, folder: str) -> list[str]:
+    """Return the names in a folder of the vault, without packed notes; [] when it cannot be read."""
     try:
         return os.listdir(os.path.join(root, folder))
     except OSError:
