@@ -296,7 +296,7 @@ def candidates(config: Config, place: Project) -> list[MovedProject]:
     """
     moved = []
     for name in layout.projects(config.vault):
-        page = f"journal/{name}/{journal.PROJECT_PAGE}"
+        page = journal.project_page(name)
         meta = projects.front_matter_of(config, name)
         identities = projects.identities_in(meta)
         if any(not identity.startswith(_PATH) for identity in identities):

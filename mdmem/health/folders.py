@@ -91,11 +91,11 @@ def _in_the_way(root: Path, scope: CheckScope) -> Iterator[HealthFinding]:
     These names have no ending, as other files in these places have. A partial check looks only into the newest day of
     each project, where notes are stored.
     """
-    journal = root / layout.TOP
+    journal = root / layout.JOURNAL
     if os.path.lexists(journal) and (journal.is_symlink() or not journal.is_dir()):
-        yield error(*_stands_in_the_way(root, layout.TOP))
+        yield error(*_stands_in_the_way(root, layout.JOURNAL))
         return
-    for path in _not_folders(str(root), layout.TOP, every=scope.is_whole):
+    for path in _not_folders(str(root), layout.JOURNAL, every=scope.is_whole):
         yield warning(*_stands_in_the_way(root, path))
 
 
@@ -113,7 +113,7 @@ def _not_folders(root: str, folder: str, *, every: bool) -> Iterator[str]:
             continue
         if not is_folder:
             yield path
-        elif not layout.is_session(path) and (every or folder == layout.TOP or name == last):
+        elif not layout.is_session(path) and (every or folder == layout.JOURNAL or name == last):
             yield from _not_folders(root, path, every=every)
 
 

@@ -27,7 +27,7 @@ def split(config: Config) -> Iterator[HealthFinding]:
             continue
         text = f"{earlier} and {later} are one project, whose remote has changed: agents get only the notes of {later}."
         if earlier in map(projects.first_name, projects.identities(config, earlier)):
-            todo = f"`mdmem doctor --fix` makes {_page(later)} the page of both. No note is moved."
+            todo = f"`mdmem doctor --fix` makes {journal.project_page(later)} the page of both. No note is moved."
             yield warning(text, todo, partial(_join, config, earlier, later))
         else:  # agents would not find the notes of a folder that was renamed
             yield warning(text, f"Move the folders in journal/{earlier} to journal/{later}, and its `identity`, too.")
@@ -35,9 +35,5 @@ def split(config: Config) -> Iterator[HealthFinding]:
 
 def _join(config: Config, earlier: str, later: str) -> None:
     identities = projects.identities(config, later) + projects.identities(config, earlier)
-    user_notes.set_keys(config, _page(later), {"identity": list(dict.fromkeys(identities))})
-    user_notes.set_keys(config, _page(earlier), {"identity": None})
-
-
-def _page(name: str) -> str:
-    return f"journal/{name}/{journal.PROJECT_PAGE}"
+    user_notes.set_keys(config, journal.project_page(later), {"identity": list(dict.fromkeys(identities))})
+    user_notes.set_keys(config, journal.project_page(earlier), {"identity": None})

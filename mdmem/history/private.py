@@ -11,7 +11,7 @@ from pathlib import Path
 from mdmem.errors import GitError, VaultError
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
-from mdmem.vault import disk, layout, note, packed, people
+from mdmem.vault import disk, journal, layout, note, packed, people
 from mdmem.vault.shut import ShutFolders
 
 
@@ -22,7 +22,7 @@ def says_so(meta: Mapping[str, object]) -> bool:
 
 def stays_here(root: str, meta: Mapping[str, object], project: str) -> bool:
     """Whether a note's own front matter or its project's page keeps it on this machine; reads only that page."""
-    return says_so(meta) or bool(project and says_so(_page(root, f"journal/{project}/project.md")))
+    return says_so(meta) or bool(project and says_so(_page(root, journal.project_page(project))))
 
 
 def projects(root: str) -> frozenset[str]:
@@ -34,7 +34,7 @@ def projects(root: str) -> frozenset[str]:
         names = [item.name for item in (Path(root) / "journal").iterdir()]
     except OSError:
         return frozenset()
-    pages = {name: _page(root, f"journal/{name}/project.md") for name in names}
+    pages = {name: _page(root, journal.project_page(name)) for name in names}
     staying = {name: page for name, page in pages.items() if says_so(page)}
     taken = {name.lower() for name in names}
     former_names = (str(page.get("project") or "") for page in staying.values())

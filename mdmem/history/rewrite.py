@@ -130,7 +130,7 @@ def _listings(root: str, deleted: Iterable[str]) -> Iterator[str]:
 
     deleted: the sessions' pages.
     """
-    yield from {f"journal/{layout.project_of(page)}/{journal.PROJECT_PAGE}" for page in deleted if layout.day_of(page)}
+    yield from {journal.project_page(layout.project_of(page)) for page in deleted if layout.day_of(page)}
     days = {layout.day_of(page) for page in deleted} - {""}
     places = generated.places_of_days(root, days)
     yield from (places[day] for day in days)

@@ -115,7 +115,7 @@ def _for_people(config: Config, step: RewriteStep, kept: dict[str, None]) -> Rew
 
 
 def _is_project(path: str) -> bool:
-    return path == f"journal/{layout.project_of(path)}/{journal.PROJECT_PAGE}"
+    return path == journal.project_page(layout.project_of(path))
 
 
 def _is_untouched(data: bytes) -> bool:

@@ -281,7 +281,7 @@ def worked_on(at: Occasion, since: float, until: float) -> dict[str, str]:
     Only the index knows it: a resumed session lies at the day on which it began.
     """
     recall.make_ready(at.config, at.seconds_left / 2)
-    home = f"{layout.TOP}/{at.project}/"
+    home = f"{layout.JOURNAL}/{at.project}/"
 
     def in_view(view: View) -> dict[str, str]:
         created, folder_of = view.numbers("created"), view.folder_of

@@ -363,6 +363,11 @@ def session_in(folder: disk.Folder, name: str) -> str:
 # -- projects --------------------------------------------------------------------------------------
 
 
+def project_page(project: str) -> str:
+    """Return the vault path of a project's page. project: its folder's name in the journal."""
+    return f"journal/{project}/{PROJECT_PAGE}"
+
+
 def identity(project: Project) -> str:
     """Return a project's identity: its remote, which is the same on all machines, else its path."""
     return project.remote or f"path:{project.root}"
@@ -386,7 +391,7 @@ def project_pointer(config: Config, identity: str) -> str:
 def project_stamp(config: Config, name: str) -> str:
     """Return mtime, size and inode of a project's page as a text; "" when there is no page."""
     try:
-        state = os.stat(os.path.join(config.vault, "journal", name, PROJECT_PAGE), follow_symlinks=False)
+        state = os.stat(os.path.join(config.vault, project_page(name)), follow_symlinks=False)
     except OSError:
         return ""
     return f"{state.st_mtime_ns} {state.st_size} {state.st_ino}"

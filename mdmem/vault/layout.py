@@ -1,6 +1,6 @@
 """The layout of the journal: the folders of projects, days and sessions, and where a new session goes.
 
-No other module knows the shape of these paths:
+No other module knows the shape of these paths, except that they begin with `journal/`:
 
     journal/PROJECT/project.md
     journal/PROJECT/2026-09-14/SESSION/NOTE.md      while no folder gets long
@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-TOP = "journal"
+JOURNAL = "journal"
 MANY = 450
 """Number of names in a folder from which on a new session goes elsewhere. Even if two machines fill a folder at the
 same time, or a folder has archives of both shapes, it stays below 1,000."""
@@ -63,7 +63,7 @@ def inside(root: str, typed: str) -> str:
 def project_of(path: str) -> str:
     """Return the project folder's name in a journal path; "" for any other path."""
     parts = path.split("/", 2)
-    return parts[1] if len(parts) > 2 and parts[0] == TOP else ""
+    return parts[1] if len(parts) > 2 and parts[0] == JOURNAL else ""
 
 
 def project_named(path: str, meta: Mapping[str, object]) -> str:
@@ -115,7 +115,7 @@ def is_in_session(path: str) -> bool:
 def day_of(path: str) -> str:
     """Return the day in the path of a session, its notes, or a day's folder; "" elsewhere."""
     parts = path.split("/", 5)
-    if len(parts) < 3 or parts[0] != TOP:
+    if len(parts) < 3 or parts[0] != JOURNAL:
         return ""
     by_year = _day_by_year(parts)
     if by_year or _is_number(parts[2], 4):
@@ -125,7 +125,7 @@ def day_of(path: str) -> str:
 
 def _day_by_year(parts: list[str]) -> str:
     """Return the day of a path with folders for year, month and day; "" for any other."""
-    if len(parts) < 5 or parts[0] != TOP or not (_is_number(parts[2], 4) and _is_number(parts[3], 2)):
+    if len(parts) < 5 or parts[0] != JOURNAL or not (_is_number(parts[2], 4) and _is_number(parts[3], 2)):
         return ""
     day, dash, number = parts[4].partition("-")
     good = _is_number(day, 2) and (number.isdecimal() or not dash)
@@ -169,7 +169,7 @@ def archive_of(folder: str) -> str:
     parts = folder.split("/")
     if len(parts) == 6 and _day_by_year(parts):
         return folder + _PACKED
-    if len(parts) != 4 or parts[0] != TOP or not is_day(parts[2]) or f"{folder}.md".endswith(_PACKED):
+    if len(parts) != 4 or parts[0] != JOURNAL or not is_day(parts[2]) or f"{folder}.md".endswith(_PACKED):
         return ""
     return f"journal/{parts[1]}/{parts[2].replace('-', '/')}/{parts[3]}.md"
 
@@ -217,7 +217,7 @@ def folders(path: str) -> list[str]:
 
 def projects(root: str) -> list[str]:
     """Return the names of the projects' folders, sorted."""
-    return sorted(folders(f"{root}/{TOP}"))
+    return sorted(folders(f"{root}/{JOURNAL}"))
 
 
 def project_called(root: str, name: str) -> str:
@@ -231,7 +231,7 @@ def project_called(root: str, name: str) -> str:
 
 def days(root: str, project: str) -> Iterator[tuple[str, str]]:
     """Yield (day, folder) of a project's days, unordered; a day may have several folders."""
-    home = f"{TOP}/{project}"
+    home = f"{JOURNAL}/{project}"
     names = folders(f"{root}/{home}")
     yield from ((name, f"{home}/{name}") for name in names if not _is_number(name, 4))
     yield from ((day_of(folder), folder) for folder in _days_by_year(root, home, names))
@@ -266,7 +266,7 @@ def last_sessions(root: str, most: int) -> Iterator[str]:
 
 def sessions_of(root: str, days: Iterable[str]) -> Iterator[str]:
     """Yield the folders of sessions that began on these days: `2026-09-14`. It reads no other days."""
-    for home in [f"{TOP}/{project}" for project in projects(root)]:
+    for home in [f"{JOURNAL}/{project}" for project in projects(root)]:
         for day in days:
             by_year = _below(root, f"{home}/{day[:4]}/{day[5:7]}")
             for folder in [f"{home}/{day}", *(dated for dated in by_year if day_of(dated) == day)]:
@@ -289,7 +289,7 @@ def archives(root: str, project: str = "", most: int | None = None) -> Iterator[
     In a vault without year folders it reads only the projects' folders. most: read only this many day folders,
     the latest.
     """
-    homes = [f"{TOP}/{name}" for name in ([project] if project else projects(root))]
+    homes = [f"{JOURNAL}/{name}" for name in ([project] if project else projects(root))]
     day_folders: Iterable[str] = (
         day_folder for home in homes for day_folder in _days_by_year(root, home, folders(f"{root}/{home}"))
     )
@@ -307,7 +307,7 @@ def for_new_session(root: str, project: str, day: str) -> tuple[str, ...]:
 
     It lists the project's and the day's folder, so it is only for a session's first note.
     """
-    home = f"{TOP}/{project}"
+    home = f"{JOURNAL}/{project}"
     folder = f"{home}/{day}"
     if len(names_on_disk(root, home)) >= MANY or len(names_on_disk(root, folder)) >= MANY:
         first = folder = f"{home}/{day.replace('-', '/')}"

@@ -162,7 +162,7 @@ def identities(config: Config, name: str) -> list[str]:
 def front_matter_of(config: Config, name: str) -> dict[str, Any]:
     """Return the front matter of a project's page; {} when there is none that can be read."""
     try:
-        return front_matter.of(disk.read_path(config.vault, f"journal/{name}/{PROJECT_PAGE}"))
+        return front_matter.of(disk.read_path(config.vault, journal.project_page(name)))
     except OSError:
         return {}  # unreadable
 

@@ -100,7 +100,7 @@ def _changed(config: Config, listing: Listing, fresh: _Fresh) -> Iterator[tuple[
     open_work_items = open_work.all_items(listing)
     for name, sessions in by_project.items():
         with listing.on_pages_of(name):
-            page = f"journal/{name}/{journal.PROJECT_PAGE}"
+            page = journal.project_page(name)
             names = {name.lower() for name in project_page.names_of(listing, name)}
             open_items = open_work.in_order(
                 listing, [item for item in open_work_items if item.project.lower() in names]

@@ -35,7 +35,7 @@ def lines(
     folder = session.page.rpartition("/")[0]
     before, after = neighbors
     day = listed.day(session)
-    project = f"journal/{layout.project_of(folder)}/{journal.PROJECT_PAGE}"
+    project = journal.project_page(layout.project_of(folder))
     links = [listed.link("Project", project, folder)] if listing.view.find(project) is not None else []
     links += [listed.link(day, listing.day_page(day), folder)] if day in listing.days else []
     links += [f"previous: {_dated_link(before, folder)}"] if before else []

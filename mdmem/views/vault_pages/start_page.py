@@ -48,7 +48,7 @@ def _projects(listing: Listing) -> Iterator[str]:
         if name := layout.project_of(session.page):
             folders.setdefault(name, []).append(session)
     for name, sessions in folders.items():
-        path = f"journal/{name}/{journal.PROJECT_PAGE}"
+        path = journal.project_page(name)
         if listing.leaves(path):
             counted = plural.number(len(sessions), "session")
             yield f"- {listed.link(name, path)}: {counted}, the last on {listed.day(sessions[0])}"

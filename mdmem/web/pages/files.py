@@ -63,7 +63,7 @@ def project(request: PageRequest) -> Response:
     of_project = view.of_project(name)
     if not of_project:
         raise NotFoundError(f"There is no project {name!r:.60}.")
-    page = f"journal/{name}/{journal.PROJECT_PAGE}"
+    page = journal.project_page(name)
     days = sessions.by_day(view, name)
     return request.page(
         "project",

@@ -111,7 +111,7 @@ def _places(request: PageRequest) -> dict[str, Project]:
     counted = {term[8:]: len(view.notes("facet", term)) for term in view.starting_with("facet", "project:")}
     places: dict[str, Project] = {}
     for name in layout.projects(request.config.vault):
-        meta = note.load(request.config.vault, f"journal/{name}/{journal.PROJECT_PAGE}").meta
+        meta = note.load(request.config.vault, journal.project_page(name)).meta
         identities = projects.identities(request.config, name)
         remotes = [identity for identity in identities if not identity.startswith("path:")]
         roots = [identity.removeprefix("path:") for identity in identities if identity.startswith("path:")]
