@@ -7,10 +7,14 @@ grows. The write half appends these kinds:
     folder TAB journal/project/…/name       where its notes are; the last such line counts
     ? TAB name                              about to be published
     + TAB name TAB kind TAB created TAB ... published
-    = TAB name                              a number taken by a note that came from elsewhere
+    = TAB 001-002-                          a number that is taken without a line of its own for a note
+    skipped TAB hash                        a prompt that took a number, but is not stored
     private TAB lines TAB key               how much its private memory holds
     cron TAB hash                           a prompt that the host will send by itself
     end TAB seconds TAB reason
+
+Modules of `capture` add lines for their own use: `asked`, `hidden` and `told`, `judged`, `left-behind`, `open`
+and `shut`, `shell`, `transcript`, `unseen`. Lines of an unknown kind are skipped.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 CAPTURED = ("prompt", "observation", "response", "summary", "plan")
+"""Kinds that hooks and imports store."""
 WRITTEN = ("note", "decision", "lesson", "preference", "task")
 """Kinds that people, and agents on request, write on purpose."""
 INTERNAL = ("ghost", "agent")
@@ -49,7 +50,7 @@ class Draft(Value):
 class Note(Value):
     """A cleaned note; build it with `new`.
 
-    meta: ordered front matter, `id` first; `created` is ISO 8601 in UTC, whole seconds.
+    meta: ordered front matter, `id` first; `created` as `timestamps.note_time` writes it, with an offset.
     slug: words for the file name, or "".
     body: Markdown, ending in a newline unless empty.
     """
@@ -116,7 +117,7 @@ class NoteRequest(Value):
     context: further front matter (project, session, cwd, ...), also cleaned; "" and None are left out.
     max_bytes: a longer body loses its middle.
     origin: "prompt", "assistant" or "tool"; it decides how lone brackets are read.
-    identity: the input of the note's id. created: ISO 8601 in UTC.
+    identity: the input of the note's id. created: as `timestamps.note_time` writes it.
     """
 
     kind: str

@@ -7,14 +7,12 @@ index, injection and the servers call this module first.
 from __future__ import annotations
 
 from mdmem import config, privacy
-from mdmem.vault import front_matter
+from mdmem.vault import front_matter, journal, note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
-
-    from mdmem.vault import note
 
 _HEAD_CHARS = 4096
 _EDGE_CHARS = 8192
@@ -44,15 +42,11 @@ def stays_here(meta: Mapping[str, object]) -> bool:
 
 def is_captured(parsed: note.Parsed) -> bool:
     """Whether a note is unchanged since a hook stored it cleaned; any other counts as written by people."""
-    from mdmem.vault import note  # YAML is slow to load
-
     return "digest" in parsed.meta and not note.is_edited(parsed)
 
 
 def is_untouched(parsed: note.Parsed, data: bytes, tags: Any) -> bool:
     """Whether a captured note is unchanged: same words and tags, no other keys, formatted as mdmem does."""
-    from mdmem.vault import note
-
     if parsed.problem or note.is_edited(parsed) or "digest" not in parsed.meta or set(parsed.meta) - note.OF_CAPTURE:
         return False
     if parsed.meta.get("tags") != tags:
@@ -68,8 +62,6 @@ def origin(parsed: note.Parsed) -> str:
 
 def read(vault: str, path: str) -> note.Parsed:
     """Return the cleaned note at a path in the vault; a missing one is empty."""
-    from mdmem.vault import note
-
     return cleaned(vault, note.load(vault, path))
 
 
@@ -78,14 +70,12 @@ def readable(vault: str, path: str) -> note.Parsed:
     try:
         return read(vault, path)
     except PermissionError:
-        from mdmem.vault import note
-
         return note.parse(b"")
 
 
 def on_page(vault: str, page: note.Parsed) -> str:
     """Return what people wrote on the page of a session, project or day, without mdmem's part, template and title."""
-    from mdmem.vault import journal, template
+    from mdmem.vault import template
 
     template_lines = template.load(f"notes/{page.meta.get('kind')}.md", vault).splitlines()
     lines = journal.outside(page.body).splitlines()
@@ -94,8 +84,6 @@ def on_page(vault: str, page: note.Parsed) -> str:
 
 def clean_text(vault: str, text: str) -> str:
     """Return the cleaned text of a note; what hooks stored is not cleaned again."""
-    from mdmem.vault import note
-
     if is_captured(note.parse(text)):
         return text
     return _cleaned(rules_of(vault), text, "prompt")
@@ -111,8 +99,6 @@ def cleaned(vault: str, parsed: note.Parsed, rules: privacy.Rules | None = None)
 
     rules: the vault's; None to load them. A captured note is returned as it is.
     """
-    from mdmem.vault import note
-
     if is_captured(parsed):
         return parsed
     rules = rules or rules_of(vault)
@@ -175,8 +161,6 @@ def private_names(rules: privacy.Rules, paths: Sequence[str]) -> list[str]:
 
 def _made_end(stem: str, data: bytes | None) -> str:
     """Return the end of a file name that mdmem made of the note's id or session; "" without one."""
-    from mdmem.vault import journal, note
-
     meta = note.parse(data).meta if data else {}
     note_id = str(meta.get("id", ""))
     ids = [note_id] if note.is_made_id(note_id) and note_id == note_id.lower() else []
