@@ -77,7 +77,7 @@ def pass_over(at: Capture, why: str) -> Outcome:
     """Store nothing of an event, but remember its private text and mark the turn it begins, for later events."""
     outcome = Outcome(why)
     typed = why != pending.SUBAGENT and at.event.name in _PROMPTS and _is_typed(at)
-    learned = turn.pass_over(at, typed=typed)
+    learned = turn.mark_passed_over(at, typed=typed)
     outcome.unmarked = not learned or not turn.can_mark(at) or turn.is_withheld(at)
     if why == pending.PRIVATE and at.live and not turn.is_asked_for(at):
         outcome.ignored, outcome.error = "", pending.UNSEEN

@@ -43,7 +43,7 @@ _JUDGING_SECONDS = 1.0
 _MAX_MARKS_BYTES = 1 << 20
 
 
-# -- marks
+# -- marks -----------------------------------------------------------------------------------------
 
 
 def is_private(at: Capture) -> bool:
@@ -217,7 +217,7 @@ def withhold(at: Capture) -> None:
 
 def can_mark(at: Capture) -> bool:
     """Whether a mark can be written now; where it cannot, an unmarked turn may be private."""
-    return any(_takes_files(os.path.dirname(path)) for path in _marks(at, at.session.key))
+    return any(_takes_files(os.path.dirname(path)) for path in _usual_places(at, at.session.key))
 
 
 def mark_private(at: Capture) -> bool:
@@ -301,14 +301,15 @@ def _prompt_key(at: Capture) -> bytes:
     return short(at.event.prompt_id, 16).encode() if at.event.prompt_id else b""
 
 
-def _marks(at: Capture, key: str) -> tuple[str, str]:
+def _usual_places(at: Capture, key: str) -> tuple[str, str]:
+    """Return the paths of a session's marks in the two folders that are seldom lost together."""
     name = f"{key}.{FLAG}"
     return os.path.join(os.path.dirname(at.session.flag(FLAG)), name), os.path.join(at.config.runtime_dir, name)
 
 
 def _places(at: Capture) -> tuple[str, str, str]:
     """Return the paths of the session's marks, the temporary one last."""
-    return (*_marks(at, at.session.key), _spare(at, at.session.key))
+    return (*_usual_places(at, at.session.key), _spare(at, at.session.key))
 
 
 def _append(path: str, lines: bytes) -> bool:
@@ -328,7 +329,7 @@ def _read_marks(at: Capture, key: str) -> dict[bytes, bytes]:
         OSError: when there are marks and none can be read.
     """
     marks: dict[bytes, bytes] = {}
-    data = _longest(_marks(at, key)) + _longest([_spare(at, key)])
+    data = _longest(_usual_places(at, key)) + _longest([_spare(at, key)])
     for line in (data + (_LOST_LINE if _has_lost(at, key) else b"")).split(b"\n"):
         what, _, prompt = line.partition(b" ")
         if what in (_PRIVATE, _OPEN, _UNSURE):
@@ -340,7 +341,7 @@ def _read_marks(at: Capture, key: str) -> dict[bytes, bytes]:
 def _has_lost(at: Capture, key: str) -> bool:
     """Whether a mark was lost: a full disk leaves the last file that was written truncated or empty."""
     spare = _spare(at, key)
-    paths = [path for path in ((spare,) if os.path.exists(spare) else _marks(at, key)) if os.path.exists(path)]
+    paths = [path for path in ((spare,) if os.path.exists(spare) else _usual_places(at, key)) if os.path.exists(path)]
     return bool(paths) and _longest(paths)[-1:] != b"\n"
 
 
@@ -395,12 +396,12 @@ def _has_prompt(at: Capture, *, sure: bool) -> bool:
     return not sure and (at.session.is_continuous() or not names)
 
 
-# -- sessions, and events that are not stored
+# -- sessions, and events that are not stored ------------------------------------------------------
 
 
 def begin(at: Capture) -> None:
     """Renew the session's marks and private memory when it starts or resumes, and copy a fork's from its parent."""
-    for path in filter(os.path.exists, (*_marks(at, at.session.key), at.memory_of(at.session.key))):
+    for path in filter(os.path.exists, (*_usual_places(at, at.session.key), at.memory_of(at.session.key))):
         files.renew(path)
     from mdmem.capture import remembered
 
@@ -416,7 +417,7 @@ def begin(at: Capture) -> None:
         withhold(at)
 
 
-def pass_over(at: Capture, *, typed: bool) -> bool:
+def mark_passed_over(at: Capture, *, typed: bool) -> bool:
     """Remember the private text of an event that is not stored; if it is a typed prompt, mark its turn as private.
 
     Return False if either could not be written.
