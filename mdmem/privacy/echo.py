@@ -29,9 +29,9 @@ DIGEST_BYTES = 8
 Record = tuple[int, int, int, int, bytes]
 """One part: hash of its anchor, offset of the anchor in the part, length, where it counts (`letters`), digest."""
 
-_GROUP = 4
-_PAIR = 2
-_ANCHOR_BITS = 24
+_GROUP = 4  # characters by which parts are looked up
+_PAIR = 2  # the same for parts shorter than a group
+_ANCHOR_BITS = 24  # of the hash of a group; a record is checked by its digest
 _MOST_AT_ANCHOR = 16
 """Maximum number of parts with the same anchor. It bounds the comparisons for a text that repeats the anchor."""
 
@@ -41,11 +41,11 @@ _ANCHORED = 64
 _MOST_SPELLED = 60
 """With more parts than this, other spellings are not computed: the section is prose, not a value or two."""
 
-_FEW_GROUPS = 16
+_FEW_GROUPS = 16  # anchors: with more, one pass over all groups is faster than a search for each
 _SHORTEST = 4
 """The shortest text that is not ASCII and may have a part: one character may be two letters, such as a ligature."""
 
-_DEPTH = 2
+_DEPTH = 2  # how often what is decoded is decoded again
 
 BY_LETTERS = 4
 """Flag added to where a part counts: the record has only the part's letters and digits."""
@@ -57,7 +57,7 @@ HAS_EDGES = 8
 """Flag for such a part that begins or ends with a sign, which is masked with it."""
 
 _EDGES = "+$%^~#&*@!?＋＄％＃＆＊＠！？"
-_MOST_EDGES = 3
+_MOST_EDGES = 3  # signs on each side
 
 _FEWEST_LETTERS = 4
 _FEW_LETTERS = 5

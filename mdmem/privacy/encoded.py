@@ -8,10 +8,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_SHORTEST_RUN = 6
-_LONG_RUN = 40
-_SHORTEST_PLAIN = 12
-_SHORTEST_LINE = 40
+_SHORTEST_RUN = 6  # characters of base64 that may encode a word
+_LONG_RUN = 40  # characters: a shorter run of small letters and signs is words
+_SHORTEST_PLAIN = 12  # characters: fewer small letters are a word, and fewer hexadecimal digits are decoded whole
+_SHORTEST_LINE = 40  # characters of each line of base64 that is wrapped
 _SHORTEST_BINARY = 16
 """Base64 of at least this many characters that is not text as a whole is searched for parts that are."""
 
@@ -21,7 +21,7 @@ _SHORTEST_WIDE = 8
 _LONGEST_BASE32 = 2_000
 """Maximum length of base32 to decode, in characters. Longer data is usually in base64."""
 
-_SHORTEST_STRETCH = 4
+_SHORTEST_STRETCH = 4  # characters of text between bytes that are none
 _IN_RUNS = b"+/-_="
 
 
@@ -230,10 +230,10 @@ def _is_hex(word: bytes) -> bool:
 
 # -- separate bytes
 
-_DUMP_BYTES = 16
+_DUMP_BYTES = 16  # bytes in a line of a dump: after them comes its column of text
 _WORD = 4
 """`hexdump` and `od -x` show two bytes as a number of four digits, the second byte first."""
-_SHORTEST_ADDRESS = 6
+_SHORTEST_ADDRESS = 6  # hexadecimal digits at the start of a line of a dump
 
 
 def _is_byte(word: bytes) -> bool:
@@ -314,7 +314,7 @@ def _readings(words: bytes) -> Iterator[bytes]:
 
 # -- base85
 
-_SHORTEST_BASE85 = 10
+_SHORTEST_BASE85 = 10  # characters, which are eight bytes
 _BASE85_DIGITS = (
     bytes(range(33, 118)),
     b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~",
@@ -377,7 +377,7 @@ def _group(digits: bytes) -> bytes:
 
 # -- the output of `od -c`
 
-_CELL = 4
+_CELL = 4  # columns of a byte in the output of `od -c`
 
 
 def _characters(plain: bytes, view: TextView) -> None:

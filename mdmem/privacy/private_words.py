@@ -21,10 +21,10 @@ LONGEST = 400
 MOST = 20_000
 """Maximum number of parts to remember from one payload."""
 
-_FEW_WORDS = 8
-_SHORTEST_GLUED = 6
-_LONG_NUMBER = 6
-_LONG_PHRASE = 16
+_FEW_WORDS = 8  # in a section with no more words, more of them count by themselves
+_SHORTEST_GLUED = 6  # characters of a word that also counts inside a longer one
+_LONG_NUMBER = 6  # digits of a number that counts however it is grouped
+_LONG_PHRASE = 16  # characters of a section that also counts inside longer words
 _SHORTEST_SAID = 12
 """A short section of three or more words and this many characters counts as a whole, even if every word is common."""
 _MOST_WORDS = 60  # in a text whose groups of four words count
@@ -82,7 +82,7 @@ def spellings(part: str, bare: str) -> Iterator[str]:
             yield form
 
 
-_LONGEST_SPELLED = 64
+_LONGEST_SPELLED = 64  # characters: a longer word has no other spelling
 _LONGEST_TWIN = 8
 """An everyday word of at most this many letters has no other spellings: backwards, it may be another word."""
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "å": "aa", "ø": "oe", "æ": "ae"})

@@ -28,10 +28,11 @@ options aside, one or two words after the flag.
 A flag that is a plain word also occurs in prose, so only a value that does not read like a word counts, except for
 SURE, FINAL, ONLY, END, URL and PAIR."""
 
-GLUED, APART, BOTH = "glued", "apart", "both"
-"""Whether the argument is in the same word as its flag (`-pX`), in the next word, or either."""
+GLUED, APART, BOTH, BEFORE, AROUND = "glued", "apart", "both", "before", "around"
+"""Where the argument is: in its flag's word (`-pX`), the next word, either; the word before, or before or after."""
 
 COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
+    # flags, where the secret is, the place of the argument, commands with these flags
     ("-p", WORD, GLUED, ("mysql", "mycli ", "mariadb", "7z ", "7za ", "unrar ", "rar ")),
     ("-hp", WORD, GLUED, ("rar ",)),
     ("-p", WORD, BOTH, ("hydra ", "medusa ", "evil-winrm", "nxc ", "crackmapexec ", "netexec ", "cqlsh")),
@@ -145,8 +146,8 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("/p", WORD, APART, ("signtool",)),
     ("password=", WORD, APART, ("sc config", "sc create", "sc.exe config", "sc.exe create")),
     ("/rp", WORD, APART, ("schtasks",)),
-    ("/user:", WORD, "around", ("net use",)),
-    ("/add", WORD, "before", ("net user",)),
+    ("/user:", WORD, AROUND, ("net use",)),
+    ("/add", WORD, BEFORE, ("net user",)),
     ("sqlplus -s -S -L", URL, APART, ("sqlplus",)),
     ("userid=", URL, GLUED, ("exp ", "imp ", "expdp ", "impdp ", "sqlldr ")),
     ("exp", URL, APART, ("exp ",)),
@@ -156,7 +157,6 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("sqlldr", USER, APART, ("sqlldr ",)),
     ("target", URL, APART, ("rman ",)),
 )
-"""Flags, where the secret is, the place of the argument, and the commands with these flags."""
 
 PIPED = (
     "sudo -s", "passwd --stdin", "--password-stdin", "--with-token", "secret put", "secret set", "secrets set",
@@ -259,7 +259,7 @@ def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: Row
     word = text[start:end]
     is_flag = word == flag or ((flag.isalpha() or len(flag) > 2) and word.lower() == flag)
     cluster = len(flag) == 2 and flag[0] == "-" and word[:1] == "-" and word[1:2] != "-" and word[1:].isalpha()
-    if place in ("around", "before"):
+    if place in (AROUND, BEFORE):
         if word.lower().startswith(flag):
             yield from _nearby(text, words, number, place)
     elif holds == THIRD:
@@ -330,7 +330,7 @@ def _is_oracle(text: str, words: list[tuple[int, int]], number: int) -> bool:
 
 def _nearby(text: str, words: list[tuple[int, int]], number: int, place: str) -> Iterator[tuple[int, int]]:
     """Yield the secret in `net use z: \\\\host\\share … /user:bob …` and `net user bob … /add`."""
-    numbers = (number - 1,) if place == "before" else (number - 1, number + 1)
+    numbers = (number - 1,) if place == BEFORE else (number - 1, number + 1)
     for neighbor in numbers:
         if 2 < neighbor < len(words):
             start, end = words[neighbor]

@@ -20,10 +20,10 @@ RELAYS = ("]:587 ", "]:465 ", "]:25 ")
 SENT = ("AUTH PLAIN ", "AUTHENTICATE PLAIN ", "AUTH XOAUTH2 ")
 """Precede a user and a password in base64."""
 _CHALLENGE, _ASKS_USER, _ASKS_PASSWORD = "334 ", "VXNlcm5hbWU6", "UGFzc3dvcmQ6"
-_MOST_BETWEEN = 2
+_MOST_BETWEEN = 2  # lines below a question, as a client may print it twice
 _VAULT = "$ANSIBLE_VAULT;"
 _PROMPT = "<>-+*CS: \t|"
-_LONGEST, _SHORTEST_ANSWER, _MOST_LINES, _HEX_LINE = 256, 4, 4000, 80
+_LONGEST, _SHORTEST_ANSWER, _MOST_LINES, _HEX_LINE = 256, 4, 4000, 80  # of values, base64, vaults, their lines
 _HEX = "0123456789abcdef"
 
 

@@ -21,6 +21,7 @@ ANY, MIXED, DOTS = "any", "mixed", "dots"
 parts separated by dots."""
 
 FORMATS: tuple[tuple[str, str, str, int, str], ...] = (
+    # kind, prefixes, characters after the prefix, their minimum number, further condition
     # -- code hosting and continuous integration
     ("github-token", "ghp_ gho_ ghu_ ghr_", WORD, 30, ANY),
     ("github-token", "ghs_", DOTTED, 30, ANY),
@@ -240,7 +241,6 @@ FORMATS: tuple[tuple[str, str, str, int, str], ...] = (
     ("password-hash", "grub.pbkdf2.sha512.", HEX + ".", 60, ANY),
     ("password-hash", "$2a$ $2b$ $2y$ $5$ $6$ $y$ $argon2i $argon2d $pbkdf2 $scrypt$", BASE64 + ".$,", 40, ANY),
 )  # fmt: skip
-"""Kind, prefixes, characters after the prefix, their minimum number, and further condition."""
 
 AROUND: tuple[tuple[str, str, str, int, str, int], ...] = (
     ("telegram-token", ":AA", DIGITS, 6, WORD, 32),

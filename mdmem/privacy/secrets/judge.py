@@ -27,9 +27,9 @@ _BRANCHES = frozenset(":|?(")
 _CODE = frozenset(".,?:;()")
 _DEFINERS = ("define(", "setdefault(", "putenv(", "setenv(", "setproperty(", "environmentvariable(")
 _TAKERS = ("password", "passwd", "passphrase", "secret", "apikey", "api_key")
-_LONGEST_PHRASE = 400
-_MOST_LISTED = 200
-_SHORTEST_HASH = 20
+_LONGEST_PHRASE = 400  # characters of a mnemonic: 24 words, numbered
+_MOST_LISTED = 200  # values of one list
+_SHORTEST_HASH = 20  # hexadecimal digits: below a commit title they are its hash
 
 
 def assigned(name: Name, at: int) -> list[Span]:
@@ -161,7 +161,7 @@ def _is_of_phrase(word: str) -> bool:
     return word.isalpha() and not describes and (len(word) == 1 or not values.is_placeholder(word))
 
 
-_MOST_IN_QUOTES = 5
+_MOST_IN_QUOTES = 5  # words: more in quotes are a sentence about a password
 
 
 def argument(name: Name, at: int) -> list[Span]:
@@ -400,7 +400,7 @@ def _passphrase(name: Name, at: int) -> list[Span]:
     return [(start, start + len(phrase.rstrip()), name.kind)] if is_phrase else []
 
 
-_LONGEST_SPOKEN = 96
+_LONGEST_SPOKEN = 96  # characters of a passphrase of ten words
 _ENDS_OF_CLAUSE = ("\n", ". ", ",", ";", "!", "?", '"', "'", "`", ")")
 _OF_SENTENCES = _NO_SEEDS | frozenset((
     "not", "too", "used", "stored", "from", "this", "that", "your", "you", "has", "have", "when", "which", "then",

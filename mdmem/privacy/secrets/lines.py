@@ -48,7 +48,7 @@ _DEVICE_LINES = (
 )  # fmt: skip
 _ACCOUNT_LINES = ("user ", "login ", "host ", "account ", "username ", "from ", "port ", "protocol ")
 _PROMPTS = "$#<>+*-: \t"
-_REACH, _MOST_LINES, _LONGEST_LINE = 400, 3, 120
+_REACH, _MOST_LINES, _LONGEST_LINE = 400, 3, 120  # characters and lines above a name; characters of a line
 
 
 def is_setting(name: Name) -> bool:
@@ -152,4 +152,4 @@ def _result(name: Name) -> int:
     return skip_blank(name.low, value) if value else 0
 
 
-_LONGEST_RESOURCE = 1500
+_LONGEST_RESOURCE = 1500  # characters of a resource of Terraform

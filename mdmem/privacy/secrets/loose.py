@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
     from mdmem.privacy.secrets.scan import Name, Span
 
-_SHORTEST, _LONGEST = 6, 64
-_LONGEST_USER = 20
-_NEAR, _LONG_WORD = 128, 14
-_MOST_USERS = 3
+_SHORTEST, _LONGEST = 6, 64  # characters of a password
+_LONGEST_USER = 20  # characters of a user's name
+_NEAR, _LONG_WORD = 128, 14  # characters around a name; a word this long there may be a key
+_MOST_USERS = 3  # words skipped before the value: `password for bob (bob/…)`
 USERS = ("root/", "admin/", "master/", "user/", "default/", "root:", "admin:")
 """Beginnings of an isolated pair of user and password."""
 _SIGNING_IN = tuple(f"{verb} {word} " for verb in ("login", "log in", "sign in", "connect") for word in ("with", "as"))
 LOGINS = (*_SIGNING_IN, "login:", "account:", "telnet:", "telnet ", "ssh:", "ftp:", "계정:", "계정 ")
 """Precede a user and a password, in lower case."""
 _IN_PATHS = frozenset("/\\.-_~@$%=")
-_GROUP, _FEWEST_GROUPS, _LETTERS, _MOST_LETTERS = 4, 4, 16, 64
+_GROUP, _FEWEST_GROUPS, _LETTERS, _MOST_LETTERS = 4, 4, 16, 64  # of a group; groups; letters
 _BEFORE_GROUPS = " :=\"'`*(“„”«‘\u00a0\u202f"
 _AFTER_GROUPS = frozenset(("", "\n", "\r", '"', "'", "`", "“", "”", "»", "’"))
 _BETWEEN_GROUPS = " -\u00a0\u00ad\u2007\u2009\u2010\u2011\u200b\u200c\u202f\u2060\ufeff"
@@ -192,8 +192,8 @@ def groups_near(name: Name) -> list[Span]:
 
 
 _APART = dict.fromkeys(map(ord, _BEFORE_GROUPS + _BETWEEN_GROUPS + "\n\r\t),.;”»’"), " ")
-_NEAR_GROUPS = 80
-_MOST_BLANKS, _LEAST_TURNS_OF_GROUPS = 3, 0.25
+_NEAR_GROUPS = 80  # characters before and after a name
+_MOST_BLANKS, _LEAST_TURNS_OF_GROUPS = 3, 0.25  # between two groups; changes per character
 
 
 def before_name(name: Name) -> list[Span]:
@@ -294,8 +294,8 @@ def _is_chosen(word: str) -> bool:
 _CHOSEN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!@#$&*+"
 _JOINED_BEFORE = frozenset("._-%^~?<{}[]);")
 _JOINED_AFTER = frozenset("=([{}_-%^~?>")
-_SHORTEST_CHOSEN = 8
-_FEWEST_DIGITS, _FEWEST_LETTERS = 3, 4
+_SHORTEST_CHOSEN = 8  # characters that most services ask for
+_FEWEST_DIGITS, _FEWEST_LETTERS = 3, 4  # `Admin@123`, but `Angular@17` is a version
 
 
 def of_addresses(text: str) -> Iterator[Span]:
@@ -338,7 +338,7 @@ def _is_sure(password: str, host: str) -> bool:
 
 
 _HOST = DOTTED + "-"
-_PARTS_OF_IP, _SHORTEST_AT = 4, 4
+_PARTS_OF_IP, _SHORTEST_AT = 4, 4  # numbers of an IP address; characters between `:` and `@`
 _NO_USERS = frozenset((
     "mailto", "sip", "sips", "xmpp", "acct", "ssh", "git", "npm", "to", "cc", "bcc", "from", "email", "mail", "jid",
     "http", "https", "ftp", "contact", "author", "user", "login", "host", "server", "remote", "origin", "url", "pkg",
@@ -346,7 +346,7 @@ _NO_USERS = frozenset((
 ))  # fmt: skip
 """Precede a colon and an address, or a colon and a name with a version."""
 
-_SHORTEST_HASH = 16
+_SHORTEST_HASH = 16  # hexadecimal digits: fewer may be a password
 _OF_PATHS = frozenset("/\\.~:=([]{}")
 
 
@@ -435,6 +435,6 @@ def _is_mail(user: str, host: str) -> bool:
     return is_host and bool(user) and user.translate(_NO_MAIL_SIGNS).isalnum()
 
 
-_SHORTEST_LISTED = 6
+_SHORTEST_LISTED = 6  # characters of a password in a list of `mail:password`
 _SIGNS_OF_PATHS = frozenset("/ \t.,:;<>()[]{}\"'`")
 _NO_MAIL_SIGNS = dict.fromkeys(map(ord, "._%+-"))

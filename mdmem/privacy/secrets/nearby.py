@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 _REACH = 80
 """Maximum distance from a name to its value, in characters."""
-_MOST_WORDS = 6
-_SHORTEST, _LONGEST = 14, 128
+_MOST_WORDS = 6  # words between a name and a value
+_SHORTEST, _LONGEST = 14, 128  # characters of a value
 _QUOTES = "\"'`*_"
 _AROUND = _QUOTES + ",.;:!?"
 _KINDS = frozenset(("key", "secret", "token", "credentials", "password", "authorization"))
@@ -45,7 +45,7 @@ _AS = frozenset(("is", "as", "was", "are", "<-", "←", "#", "//"))
 _PRESENTERS = frozenset(("here", "here's", "heres", "my"))
 """Words of a line that announces a secret, but do not begin a commit title: `Here is the key`."""
 _FENCES = ("```", "~~~")
-_MOST_LINES = 4
+_MOST_LINES = 4  # lines below a name
 
 
 def announced(name: Name) -> list[Span]:
@@ -198,7 +198,7 @@ def _is_of_two_words(word: str) -> bool:
     return all(part.isalpha() and len(part) >= _SHORTEST_PART for part in word.rstrip("0123456789").split("-"))
 
 
-_SHORTEST_PART = 4
+_SHORTEST_PART = 4  # letters of each word: `velvet-ocean7`
 
 
 def _is_told(words: list[tuple[int, str]], number: int) -> bool:
@@ -251,14 +251,14 @@ def _codes(words: list[tuple[int, str]], sentence: str) -> Iterator[Span]:
             yield first, end, "pin"
 
 
-_LONGEST_LINE = 1000
+_LONGEST_LINE = 1000  # characters: a longer line is data, not prose
 _CODE_IN_LINE = frozenset("{};=<>")
 _SENTENCE_ENDS = (". ", "! ", "? ", "。")
 _EDGES = "\"'`«»“„”「」()*,.;:!?–—"
 _SIGNS = frozenset("()[]{}\\/_.:|<>=-'\"")
-_SHORTEST_TYPED, _LONGEST_TYPED = 6, 40
-_MOST_GIVING = 6
-_SHORTEST_CODE, _LONGEST_CODE, _HALF_OF_CODE = 4, 8, 3
+_SHORTEST_TYPED, _LONGEST_TYPED = 6, 40  # characters of a password that a person types
+_MOST_GIVING = 6  # words searched for a verb before a password, or for a code
+_SHORTEST_CODE, _LONGEST_CODE, _HALF_OF_CODE = 4, 8, 3  # digits; half of `123 456`
 _PROGRAMS = frozenset(
     """
     python pypy mysql mariadb postgres postgresql mongo redis node nodejs php ruby java jdk django rails vue react

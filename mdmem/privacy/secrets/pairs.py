@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     Rule = tuple[str, Callable[[Name], bool], Callable[[Name], int], Callable[[Name, int], list[Span]]]
 
 _LIGHT = 0.5
+"""How much an occurrence that names no secret counts towards `limits.MOST_NAMES`."""
 _OF_PROGRAMS = ("password", "secret", "random_password", "github-oauth", "gitlab-oauth", "gitlab-token")
 """Names that `lines.value_in_program` knows, beside those behind an equals sign."""
-"""The cost of a name that does not name a secret, relative to one that does."""
 
 _MAY_FOLLOW = frozenset(scan.CLOSERS + " \t:=＝：?!><([|→\n\r,는은は是为為/*.")
 _FIRST_HANGUL, _CJK = "가", "\u3000"

@@ -33,7 +33,7 @@ _FALLBACKS = ("or ", "|| ", "?? ", "||= ", "{ ", ".unwrap_or(", ".unwrap_or_else
 ASKING = ("what ", "which ", "please ", "enter ", "give ", "tell ", "provide ", "type ")
 """Beginnings of questions that are answered with a value, in lower case."""
 _DATA = "<![CDATA["
-_LONGEST_INSIDE, _LONGEST_WHAT = 32, 48
+_LONGEST_INSIDE, _LONGEST_WHAT = 32, 48  # characters of a type or an index; of what a password is for
 _BLOCKS = (('variable "', "default"), ('output "', "value"))
 _CELLS = ("<td>", "<dd>", "<td ")
 _CELL = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-*`."
@@ -116,7 +116,7 @@ def _in_object(text: str, at: int) -> int:
     return skip_blank(text, value) if value else at
 
 
-_LONGEST_OBJECT = 240
+_LONGEST_OBJECT = 240  # characters of an object with a name and a value
 
 
 def _closes_string(name: Name, value: int) -> bool:
@@ -172,7 +172,7 @@ def behind_attributes(name: Name) -> int:
     return name.sign + len(attributes) + 1 if closing and attributes[-1:] in ("'", '"') and "<" not in attributes else 0
 
 
-_LONGEST_ATTRIBUTES = 160
+_LONGEST_ATTRIBUTES = 160  # characters between `<` and `>`
 
 
 def behind_dot(name: Name) -> int:
@@ -289,7 +289,7 @@ def _is_aligned(text: str, bar: int) -> bool:
     return any(line.find("|") == bar - start for line in (line_above, line_below))
 
 
-_LONGEST_HEAD, _LONGEST_ROW = 80, 400
+_LONGEST_HEAD, _LONGEST_ROW = 80, 400  # characters before a bar, and of a row of a table
 
 
 def after_arrow(name: Name) -> int:
@@ -443,4 +443,4 @@ def on_next_line(name: Name) -> int:
     return scan.next_line(name.text, next_line + rule) if is_rule else next_line
 
 
-_LONGEST_VALUE = 256
+_LONGEST_VALUE = 256  # characters of a line in a block

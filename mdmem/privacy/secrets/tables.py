@@ -22,13 +22,13 @@ _DELIMITERS = ("|", "\t", ";", ",")
 _GAP = "  "
 """The separator of aligned columns below a header in capitals, or with capital initials."""
 _DIGITS = "0123456789"
-_MOST_ROWS = 1000
-_LONGEST_LINE = 2000
-_DEEPEST = 64
+_MOST_ROWS = 1000  # of one table or statement
+_LONGEST_LINE = 2000  # characters before and after a name in a header
+_DEEPEST = 64  # columns that an object in a list is indented
 _BLOCKS = ("data:", "stringdata:", "binarydata:")
 _OF_CODES = ("recovery", "backup", "2fa", "scratch", "notfall")
 """Words before `codes` that give access to an account, with or without a separator."""
-_MOST_CODES, _SHORTEST_CODE, _LONGEST_CODE = 40, 4, 24
+_MOST_CODES, _SHORTEST_CODE, _LONGEST_CODE = 40, 4, 24  # codes of one list; characters of a code
 _CODE_SIGNS = "-*.)#[]{} \t,;|`\"'/&="
 _BETWEEN_CODES = ("and", "or", "und")
 _SHORTEST_OF_SENTENCE = 6
@@ -183,7 +183,7 @@ def _ruled(text: str) -> Iterator[Span]:
         done = end
 
 
-_MOST_COLUMNS = 40
+_MOST_COLUMNS = 40  # of a table with a rule below its header
 
 
 def _of_cookies(text: str) -> Iterator[Span]:
@@ -363,7 +363,7 @@ def _block_starts(low: str, begin: int, end: int, *before: str) -> Iterator[int]
                 yield start + len(sign)
 
 
-_LONGEST_MANIFEST = 64 * 1024
+_LONGEST_MANIFEST = 64 * 1024  # characters searched for the kind of a Kubernetes object
 
 
 def _kubernetes_json(text: str, low: str, block: str) -> Iterator[Span]:
@@ -424,4 +424,4 @@ def _members(text: str, at: int, kind: str, *, every: bool = False) -> Iterator[
         at = end + 1
 
 
-_SHORTEST_MEMBER = 4
+_SHORTEST_MEMBER = 4  # characters of a value in a block

@@ -36,25 +36,25 @@ if TYPE_CHECKING:
 _CLASSES = "A" * 26 + "0" * 10 + "a" * 26
 _SHAPES = str.maketrans(ALNUM, _CLASSES)
 _SHAPE_BYTES = table(ALNUM, _CLASSES)
-_SAMPLE = 512
-_LONGEST_HEAD = 96
-_SHORTEST_SPREAD = 24
+_SAMPLE = 512  # characters of a word from which it is judged
+_LONGEST_HEAD = 96  # characters before the mark of a format in `AROUND`
+_SHORTEST_SPREAD = 24  # characters without signs: less, split by signs, is too little to judge
 _PRODUCT_KEY = 29
 """Length of a product key: five groups of five capitals and digits."""
 _LETTERS = table(DOTTED, "a" * len(DOTTED))
 _LONG_RUN = b"a" * SHORTEST_TOKEN
 _LETTERS_64 = table(ALNUM + "+/", "a" * 64)
-_LONG_64 = b"a" * 36
+_LONG_64 = b"a" * 36  # a run of at least this many characters may be base64 with `/` and `+`
 _BEFORE_RUN = BASE64.replace("=", "")
 _JOINED = WORD + "="
-_MOST_EQUALS = 4
-_LEAST_HUMPS = 5
+_MOST_EQUALS = 4  # in one token: more are a query or a list of `name=value`
+_LEAST_HUMPS = 5  # capitals after small letters: with fewer, and no digit, it is a name
 _ALTERNATING = 0.8
 """Above this rate of changes, letters alternate regularly, as in `AaBbCcDd`, and are not random."""
 _LETTER_PAIRS = ("aa", "Aa", "AA")
-_LEAST_TURNS, _LEAST_PAIRS, _MOST_COMMON = 4, 3, 0.5
-_LONGEST_SHORT = 40
-_SHORTEST_OPAQUE, _SHORTEST_HEX, _LEAST_DIGITS = 14, 20, 3
+_LEAST_TURNS, _LEAST_PAIRS, _MOST_COMMON = 4, 3, 0.5  # changes, pairs of letters, share of them in `_PAIRS`
+_LONGEST_SHORT = 40  # characters in which rare pairs tell a token from joined words
+_SHORTEST_OPAQUE, _SHORTEST_HEX, _LEAST_DIGITS = 14, 20, 3  # an id of a user or a service has fewer
 _FEW_CHANGES, _MANY_CHANGES, _ALL_LETTERS = 0.25, 0.33, 0.4
 """Rates of changes between letters and digits: the minimum in random text, a rate that no word has, and the minimum in
 random text without digits."""
@@ -174,9 +174,9 @@ def _is_of_service(text: str, shapes: str, at: int, end: int) -> bool:
     return is_opaque(text[at:end]) and services.is_named_before(text, at)
 
 
-_SECRET_HALVES, _ID_HALVES = (32, 64), (24, 32, 36)
+_SECRET_HALVES, _ID_HALVES = (32, 64), (24, 32, 36)  # hexadecimal digits of SECRET and ID; 36 with dashes: a UUID
 _BEFORE_VALUE = frozenset("='\"` \t")
-_SHORTEST_NAME, _LEAST_CHANGES = 4, 4
+_SHORTEST_NAME, _LEAST_CHANGES = 4, 4  # characters before the value; digits and humps in it
 
 
 def _in_base64(text: str, letters: bytes) -> Iterator[tuple[int, int, str]]:
