@@ -15,31 +15,31 @@ _JOINING = _words("and but or so")
 _ASKS, _BEFORE_ASKS = frames.ASKS, frames.BEFORE_ASKS
 _RELATIVE = _words("which who whose whom")
 """After the first word, these add a relative clause to a sentence that asks for nothing."""
-_INVERTED = _words(
+_INVERTED = _words(  # begin a question without a question word
     "did didnt was wasnt were werent has hasnt have havent had hadnt do does dont doesnt is isnt are arent any "
     "anything anyone anybody can cant"
 )
-_LEADING = _words(
+_LEADING = _words(  # may precede the first word of what is said
     "so and but also hey hi hello ok okay hmm well wait please quick question btw now then actually again just "
     "oh ah um hm uh erm sorry maybe thanks one more yeah yep yo alright anyway like right"
 )
-_MODAL = _words("should shall would could will must might may need wanna lets going gonna")
+_MODAL = _words("should shall would could will must might may need wanna lets going gonna")  # not yet done
 _WE = _words("we our ours us weve wed")
 _IS = _words("is are isnt arent whats")
 _YOU = _words("you youve youd")
-_RETURNING = _words("is are was were im")
-_PAST = _words("did didnt was wasnt were werent had hadnt been weve ive youve wed")
+_RETURNING = _words("is are was were im")  # before "back": `the 401 is back`
+_PAST = _words("did didnt was wasnt were werent had hadnt been weve ive youve wed")  # tell of what was done
 _HAVE = _words("have has havent hasnt")
-_BACK = _words(
+_BACK = _words(  # past times by themselves
     "yesterday ago earlier before previously already originally formerly recently lately ever initially historically"
 )
-_LAST = _words("last previous prior past earlier other")
+_LAST = _words("last previous prior past earlier other")  # past times with a word of `_PERIOD`
 _PERIOD = _words(
     "time week weeks month months year night day days sprint session sessions conversation conversations chat chats "
     "meeting discussion monday tuesday wednesday thursday friday saturday sunday morning evening afternoon spring "
     "summer autumn fall winter quarter release attempt attempts run work try tries round iteration once"
 )
-_OUTCOME = _words(
+_OUTCOME = _words(  # what came of earlier work
     "reason reasons reasoning rationale decision decisions verdict outcome conclusion fix cause culprit workaround "
     "resolution agreement answer solution motivation thinking trick lesson plan problem deal bug issue"
 )
@@ -56,8 +56,8 @@ TOLD = _words(
     "wrote noted concluded"
 )
 _TELL = _words("summarize summarise recap tell show explain find dig look list describe give review remind")
-_HERE = _words("this these my here your me")
-_TROUBLE = _words(
+_HERE = _words("this these my here your me")  # point at the work at hand
+_TROUBLE = _words(  # what was wrong
     "error errors bug bugs problem problems issue issues failure failures crash exception traceback symptom trouble "
     "warning flake segfault hang deadlock leak timeout regression"
 )
@@ -70,7 +70,7 @@ _RESUMES_TWO = frozenset(
      ("return", "to"), ("left", "off"), ("keep", "going"), ("go", "on"), ("catch", "me"), ("take", "up"),
      ("we", "stand"), ("things", "stand")]
 )  # fmt: skip
-_IRREGULAR = _words(
+_IRREGULAR = _words(  # past forms that do not end in -ed
     "chose went made kept said told found got took gave wrote built left broke ran thought meant led lost came began "
     "threw sent dealt spent knew saw drew fell grew held brought bought caught taught stood understood won rose chosen "
     "gone done seen taken given written broken known thrown fallen stuck cut put set hit let split shut "
@@ -89,7 +89,7 @@ EVERY = (
 )  # fmt: skip
 """All closed classes: a sentence's number of these words tells its language."""
 _NAMING_NO_SUBJECT = EVERY | _TROUBLE | FAILS | _AGAIN | _AT_WORK
-_NOT_PAST = _words(
+_NOT_PAST = _words(  # end in -ed, but are no past form
     "need needed seed feed speed embed exceed proceed succeed indeed unused based nested named typed shared red bed "
     "related unrelated required allowed supported deprecated"
 )

@@ -272,11 +272,12 @@ _PATTERNS: tuple[_Row, ...] = (
 )
 """Expressions for folded text, the most exact first, each with the function that reads it."""
 
-_NAMES = frozenset(chain(_MONTHS, _WEEKDAYS, _DAYS_AGO, _UNITS, _ABBREVIATED)) - {"an", "may", "mar", "sep", "dec"}
 _OF_DAY = word_set("night evening morning afternoon matin soir manana tarde abend")
 EVERY_WORD = frozenset(chain(_MONTHS, _WEEKDAYS, _ORDER, _DAYS_AGO, _UNITS, _LAST, _THIS, _OF_DAY))
 """Words that may name a period."""
-_NAMES |= _OF_DAY | {"weekend", "week-end", "wochenende"}
+_NAMES = frozenset(
+    chain(_MONTHS, _WEEKDAYS, _DAYS_AGO, _UNITS, _ABBREVIATED, _OF_DAY, ["weekend", "week-end", "wochenende"])
+) - {"an", "may", "mar", "sep", "dec"}
 """Words of which a period in Latin letters has one, unless it has a digit."""
 _SURE_NAMES = _NAMES - _OF_DAY - {"hier", "mes", "sun", "sat", "mon"}
 """Words of which a period has one at most."""
