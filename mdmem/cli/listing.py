@@ -182,7 +182,7 @@ def tree(settings: Config, folder: str, depth: int, files: bool, limit: int, as_
         return
     drawn = _draw(vault_tree, relative, depth, limit, files=files)
     top = [("", ""), *_label(relative or root.name, vault_tree.notes(relative))]
-    render.write(render.fitted(line, 1) for line in (top, *drawn))
+    render.write(map(render.fitted, (top, *drawn)))
 
 
 def _relative(root: str, folder: str) -> str | None:

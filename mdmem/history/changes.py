@@ -216,8 +216,8 @@ def refuse_pipes(folder: Path, names: Collection[str]) -> None:
             raise GitError(f"{path} is a pipe or a device, which git would read forever. Delete it; then try again.")
 
 
-def refuse_any_pipe(root: Path, paths: Collection[str] = ()) -> None:
-    """Raise GitError when git would read a pipe on the way to one of `paths` or below it; by default, anywhere."""
+def refuse_any_pipe(root: Path, paths: Collection[str]) -> None:
+    """Raise GitError when git would read a pipe on the way to one of `paths` or below it; without paths, anywhere."""
     for parent in {parent for path in paths for parent in (root / path).parents if parent.is_relative_to(root)}:
         refuse_pipes(parent, RULES)
     for path in paths or ("",):

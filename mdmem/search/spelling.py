@@ -46,7 +46,7 @@ def _nearest(view: View, word: str) -> str | None:
     letters = set(term)  # a typo removes a letter, adds one, or both
     candidates: list[tuple[int, int, str]] = []
     lengths = range(len(term) - slips_allowed, len(term) + slips_allowed + 1)
-    for candidate in view.terms_of_length("body", term[0], lengths, MAX_TERMS):
+    for candidate in view.words_of_length(term[0], lengths, MAX_TERMS):
         if len(letters.symmetric_difference(candidate)) <= 2 * slips_allowed and candidate.isalpha():
             slips = distance(term, candidate, slips_allowed)
             if slips <= slips_allowed:

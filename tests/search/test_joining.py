@@ -147,8 +147,8 @@ def test_many_segments_have_the_same_beginnings_of_words_as_one(
     assert select.prefix_terms(whole, "n4") == select.prefix_terms(parts, "n4")
     for limit in (3, 7, 1000):
         wanted = [term for term in whole.starting_with("body", "n", limit) if 2 <= len(term) <= 3]
-        assert list(whole.terms_of_length("body", "n", range(2, 4), limit)) == wanted
-        assert list(parts.terms_of_length("body", "n", range(2, 4), limit)) == wanted
+        assert list(whole.words_of_length("n", range(2, 4), limit)) == wanted
+        assert list(parts.words_of_length("n", range(2, 4), limit)) == wanted
 
 
 def test_many_segments_have_the_notes_in_the_same_order_as_one(

@@ -285,14 +285,14 @@ def _cropped(text: str, width: int) -> str:
     return f"{set_cell_size(text, width - 1).rstrip()}…"
 
 
-def fitted(line: Sequence[Piece], place: int) -> list[Piece]:
-    """Return a line that fits on the terminal: if need be, the piece at `place` is shortened in its middle."""
+def fitted(line: Sequence[Piece]) -> list[Piece]:
+    """Return a line that fits on the terminal: if need be, its second piece is shortened in the middle."""
     screen = terminal()
-    fits, (text, style) = list(line), line[place]
+    fits, (text, style) = list(line), line[1]
     over = sum(_width(piece) for piece, _ in line) - screen.width if screen else 0
     room = max(_width(text) - over, LEAST_FITTED)
     if over > 0 and room < _width(text):
-        fits[place] = _cropped(text[:-KEPT_END], room - KEPT_END) + text[-KEPT_END:], style
+        fits[1] = _cropped(text[:-KEPT_END], room - KEPT_END) + text[-KEPT_END:], style
     return fits
 
 

@@ -176,11 +176,11 @@ class View:
             remaining.update(key for key in keys if key not in gone)
         return {key[1:].decode("utf-8", "replace") for key in remaining}
 
-    def terms_of_length(self, field: str, prefix: str, lengths: range, limit: int) -> Iterator[str]:
-        """Yield the terms with one of these lengths among the first `limit` that begin with `prefix`."""
+    def words_of_length(self, prefix: str, lengths: range, limit: int) -> Iterator[str]:
+        """Yield the words of bodies with one of these lengths among the first `limit` that begin with `prefix`."""
         known: list[bytes] = []
         for leaf in self.leaves:
-            own = leaf.terms.keys(field, prefix, limit)
+            own = leaf.terms.keys("body", prefix, limit)
             known = sorted({*known, *own})[:limit] if known else own
         least = lengths.start + 1  # with the byte for the field; a letter has a byte or more
         terms = (key[1:].decode("utf-8", "replace") for key in known if len(key) >= least)
