@@ -625,7 +625,7 @@ def test_what_is_nested_too_deep_is_only_counted() -> None:
     assert "bottom" not in body
 
 
-def test_numbers_too_long_to_write_do_no_harm() -> None:
+def test_numbers_too_long_to_write_are_described() -> None:
     assert "a number of " in told("Frobnicate", {"x": 10**6_000, "y": float("nan"), "z": -(10**40)}).body
 
 

@@ -756,7 +756,7 @@ def test_a_bad_value_falls_back_to_the_default_and_is_logged(talk: Talk) -> None
     [{"RECALL_LIMIT": "9" * 20}, {"BULLET_CHARS": "3"}, {"QUERY_TURNS": "0"}, {"QUERY_TURN_CHARS": "0"}],
     ids="".join,
 )
-def test_an_odd_but_allowed_setting_does_no_harm(
+def test_an_odd_but_allowed_setting_still_gives_memories(
     talk: Talk, variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in variables.items():

@@ -121,7 +121,7 @@ def test_another_index_is_looked_at_though_the_vault_is_still(still: stillness.S
     assert has("walrus")
 
 
-def test_no_folder_is_looked_at_while_nothing_is_touched(still: stillness.Stillness, vault: Path) -> None:
+def test_a_vault_whose_notes_are_only_read_is_still(still: stillness.Stillness, vault: Path) -> None:
     for file in vault.rglob("*.md"):
         file.read_text()
 
