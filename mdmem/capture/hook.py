@@ -139,6 +139,7 @@ class Delivery:
             return self._give_up(error)
 
     def _once(self) -> bytes:
+        """Store the payload and return what to print; called again, continue where the first call failed."""
         from mdmem import agents, config
         from mdmem.agents import payload
 

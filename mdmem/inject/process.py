@@ -2,6 +2,9 @@
 
 Most payloads need no answer, which is decided before anything slow is imported. A failure or a missed deadline costs
 the agent only the memories that it would have had.
+
+`main` is the process of `mdmem inject`; a hook that has stored its event calls `after`. Both ask the watcher, which
+runs `answer`, and call `respond` themselves if there is none. Servers call `answer_payload`.
 """
 
 from __future__ import annotations
