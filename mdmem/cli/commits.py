@@ -320,7 +320,7 @@ def diff(vault: str | None, span: str, paths: tuple[str, ...], as_json: bool) ->
     settings = config.load(vault)
     if _is_file(settings, span):
         span, paths = "", (span, *paths)
-    paths = tuple(layout.inside(settings.vault, path) or path for path in paths)
+    paths = tuple(layout.typed_path(settings.vault, path) or path for path in paths)
     lines = past.diff(settings, span, paths=paths)
     if as_json:
         print_json(past.patches(lines))
@@ -336,7 +336,7 @@ def diff(vault: str | None, span: str, paths: tuple[str, ...], as_json: bool) ->
 
 
 def _is_file(settings: Config, typed: str) -> bool:
-    path = Path(settings.vault, layout.inside(settings.vault, typed) if typed else "")
+    path = Path(settings.vault, layout.typed_path(settings.vault, typed) if typed else "")
     return path.is_file() or (path.is_dir() and "/" in typed)
 
 

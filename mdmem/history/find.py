@@ -27,7 +27,7 @@ def path_of(config: Config, name: str) -> str:
         NotFoundError: when there is none.
         AmbiguousError: when there are several.
     """
-    path = layout.inside(config.vault, name)
+    path = layout.typed_path(config.vault, name)
     if path and disk.read_path(config.vault, path) is not None:
         return path
     note_id = note.id_in_reference(name)

@@ -62,7 +62,7 @@ def show(config: Config, name: str, at: str) -> PastNote:
     repo = repository.open_vault(config.vault)
     oid = find.commit_of(repo, at)
     paths = tree(repo, oid)
-    typed, note_id = layout.inside(config.vault, name), note.id_in_reference(name)
+    typed, note_id = layout.typed_path(config.vault, name), note.id_in_reference(name)
     path = typed if typed in paths else find.by_id(paths, note_id) or _renamed(config, paths, note_id)
     path = path or find.by_beginning(find.ids_in(paths), note_id)
     if not path:

@@ -34,7 +34,7 @@ def is_day(name: str) -> bool:
     return len(name) == 10 and name[4] == name[7] == "-" and (name[:4] + name[5:7] + name[8:]).isdecimal()
 
 
-def inside(root: str, typed: str) -> str:
+def typed_path(root: str, typed: str) -> str:
     """Return a typed path relative to the vault, "" when it leads outside.
 
     It counts from the vault's top, or from the current folder if only that has such a file. Links are not followed: a

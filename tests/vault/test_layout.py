@@ -155,6 +155,6 @@ def test_the_archives_of_the_last_days_are_listed_without_a_look_at_the_others(t
 
 @pytest.mark.parametrize("typed", ["a\0b", "notes/\ud800.md"])
 def test_what_can_be_no_path_is_none_in_the_vault(vault: Path, typed: str) -> None:
-    assert layout.inside(str(vault), typed) == ""
+    assert layout.typed_path(str(vault), typed) == ""
     with pytest.raises(NotFoundError):
         find.path_of(config.load(str(vault)), typed)

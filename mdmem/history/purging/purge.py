@@ -263,7 +263,7 @@ def _paths_in_history(repo: Repository) -> set[str]:
 
 def _out_of_history(config: Config, repo: Repository, known_paths: list[str], target: str) -> PurgePlan:
     """Plan to drop files from history, and from the pages and messages that name them."""
-    place = layout.inside(config.vault, target) or target
+    place = layout.typed_path(config.vault, target) or target
     drop = tuple(path for path in known_paths if path == place or path.startswith(f"{place}/"))
     drop = drop or (find.path_of(config, target),)
     if any(disk.is_packed(config.vault, path) for path in drop):

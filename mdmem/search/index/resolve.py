@@ -8,7 +8,7 @@ from mdmem.errors import AmbiguousError, BusyError, NotFoundError
 from mdmem.search.index import catchup, completion, scan_record
 from mdmem.search.index.store import current, opened
 from mdmem.vault import disk, note
-from mdmem.vault.layout import inside
+from mdmem.vault.layout import typed_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def in_files(config: Config, wanted: str) -> list[str]:
 
 
 def _as_path(config: Config, wanted: str) -> str | None:
-    for candidate in (inside(config.vault, wanted), inside(config.vault, f"{wanted}.md")):
+    for candidate in (typed_path(config.vault, wanted), typed_path(config.vault, f"{wanted}.md")):
         if candidate.endswith((".md", ".markdown")) and disk.read_path(config.vault, candidate) is not None:
             return candidate
     return None
