@@ -11,7 +11,7 @@ from mdmem.inject import context
 from mdmem.learn import decisions
 from mdmem.views.vault_pages import upkeep
 from tests.helpers import cli_day
-from tests.learn.test_open_work import FAILED, HOUR, Work
+from tests.helpers.open_work import FAILED, HOUR, Work
 
 
 @pytest.fixture

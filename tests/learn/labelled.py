@@ -9,7 +9,7 @@ from typing import NamedTuple
 from mdmem.learn import fixes, work
 from tests.helpers.cli_day import Day
 from tests.helpers.indexed import indexed
-from tests.learn.test_open_work import HOUR, Session, Work
+from tests.helpers.open_work import HOUR, Session, Work
 
 FILE = Path(__file__).with_name("labelled.txt")
 

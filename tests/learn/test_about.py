@@ -11,7 +11,7 @@ from mdmem.search.text import analysis, entities
 from mdmem.vault import journal
 from tests.helpers import cli_day
 from tests.helpers.indexed import indexed
-from tests.learn.test_open_work import Work
+from tests.helpers.open_work import Work
 
 
 @pytest.fixture

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mdmem.learn import decisions
 from mdmem.vault import user_notes
-from tests.helpers import cli_day
-from tests.learn.test_open_work import FAILED, HOUR, Work
-
-
-@pytest.fixture
-def at(tmp_path: Path) -> Work:
-    return Work(cli_day.empty(tmp_path), tmp_path)
+from tests.helpers.open_work import FAILED, HOUR, Work
 
 
 def work(at: Work, number: int, ask: str = "Fix the date parser") -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,9 +10,8 @@ from mdmem.learn.fixes import Fix
 from mdmem.learn.fixes import fixes as known
 from mdmem.search.text import errors
 from mdmem.vault import journal, note, people
-from tests.helpers import cli_day
 from tests.helpers.indexed import indexed
-from tests.learn.test_open_work import Work
+from tests.helpers.open_work import Work
 
 LEAP = """Exit code 1
 =================================== FAILURES ===================================
@@ -26,11 +23,6 @@ E       dates.DateError: day is out of range for month
 =========================== short test summary info ============================
 FAILED tests/test_dates.py::test_leap_day - dates.DateError: day is out of range for month
 1 failed, 11 passed in 0.42s"""
-
-
-@pytest.fixture
-def at(tmp_path: Path) -> Work:
-    return Work(cli_day.empty(tmp_path), tmp_path)
 
 
 def solve(at: Work, number: int, error: str, path: str, *, command: str = "pytest -q", new: str = "a = 2") -> None:

@@ -10,8 +10,8 @@ import pytest
 from mdmem.vault import note
 from tests.helpers import cli_day
 from tests.helpers.claude import FULL
+from tests.helpers.open_work import Work
 from tests.learn import labelled
-from tests.learn.test_open_work import Work
 
 
 @pytest.mark.slow

@@ -16,18 +16,12 @@ from mdmem.learn import decisions, proposals
 from mdmem.learn.proposals import Proposal
 from mdmem.search.text import wordings
 from mdmem.vault import user_notes
-from tests.helpers import cli_day
 from tests.helpers.cli_day import complete
 from tests.helpers.indexed import indexed
+from tests.helpers.open_work import HOUR, Work
 from tests.helpers.server_calls import Server
-from tests.learn.test_open_work import HOUR, Work
 
 DAY = 24 * HOUR
-
-
-@pytest.fixture
-def at(tmp_path: Path) -> Work:
-    return Work(cli_day.empty(tmp_path), tmp_path)
 
 
 def waiting(at: Work) -> list[Proposal]:

@@ -14,7 +14,7 @@ from mdmem.learn import decisions
 from mdmem.search.expansion import ledger
 from mdmem.vault import user_notes
 from tests.helpers import cli_day
-from tests.learn.test_open_work import FAILED, Work
+from tests.helpers.open_work import FAILED, Work
 from tests.search.test_expand import Server
 
 SPAN = ("digest", "--on", "2026-09-14")
