@@ -214,7 +214,7 @@ def test_pinned_notes_and_notes_of_a_file_wait_too(staging: Path, code: Path) ->
 
 @pytest.mark.slow
 def test_the_watcher_answers_from_where_the_asker_is(staging: Path, code: Path, mdmem: Run) -> None:
-    from tests.watcher.test_watch import running, status
+    from tests.helpers.watching import running, status
 
     session_on(staging, code, "feature", 1)
     with running(staging):

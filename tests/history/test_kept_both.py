@@ -13,7 +13,7 @@ from mdmem.history.git.repository import Repository
 from mdmem.history.merging import both, undecided
 from mdmem.vault import note
 from tests.helpers.history_vault import git, put, run_here, start
-from tests.history.test_sync import machine, settle, trees
+from tests.helpers.machines import machine, settle, trees
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ from mdmem.history.space import archive
 from mdmem.vault import journal, note
 from mdmem.views.vault_pages import upkeep
 from tests.helpers.history_vault import FOLDER, captured, git, put, start, turn
-from tests.history.test_sync import machine, settle, trees, unpacked
+from tests.helpers.machines import machine, settle, trees, unpacked
 
 SOAK = int(os.environ.get("MDMEM_SOAK", "1"))
 MARKS = re.compile(rb"mdmem:both|^(<{4,}|>{4,}|\|{4,})|^\S+_other:", re.MULTILINE)

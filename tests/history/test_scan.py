@@ -20,7 +20,7 @@ from mdmem.history.scan import EVERY_FILE, ScanMode
 from mdmem.watcher import client
 from tests.helpers.few import few
 from tests.helpers.history_vault import FOLDER, captured, git, head_files, put, start, turn
-from tests.watcher.test_watch import running
+from tests.helpers.watching import running
 
 BACKGROUND = ScanMode(background=True)
 

@@ -42,6 +42,7 @@ from tests.helpers.history_vault import (
     start,
     turn,
 )
+from tests.helpers.machines import machine, settle, trees, unpacked
 from tests.helpers.plain_git import make_remote
 from tests.helpers.talk import Talk
 
@@ -76,29 +77,6 @@ def first(vault: Path, remote: Path, prepared: Path) -> Config:
     known = vault / ".git/config"
     known.write_text(known.read_text().replace(str(prepared), str(remote.parent)))
     return config.load(str(vault))
-
-
-def machine(tmp_path: Path, remote: Path, name: str = "second") -> Config:
-    """Another machine, set up from the remote."""
-    sync.clone(str(remote), tmp_path / name)
-    return config.load(str(tmp_path / name))
-
-
-def trees(*machines: Config) -> list[dict[str, bytes]]:
-    """Every file of every machine, without those that a killed writer leaves half-written under a hidden name."""
-    return [
-        {
-            path.relative_to(one.vault).as_posix(): path.read_bytes()
-            for path in sorted(Path(one.vault).rglob("*"))
-            if path.is_file() and ".git" not in path.parts and path.suffix != ".tmp"
-        }
-        for one in machines
-    ]
-
-
-def settle(*machines: Config) -> None:
-    for one in (*machines, *machines[:-1]):  # the last one has everything after the first round
-        sync.sync(one)
 
 
 def test_a_clone_is_a_whole_vault_with_a_clean_status(first: Config, tmp_path: Path, remote: Path) -> None:
@@ -770,10 +748,6 @@ def test_a_project_that_becomes_private_leaves_history_by_one_command(first: Con
         "001-000-prompt-x.md",
         "project.md",
     ]
-
-
-def unpacked(folder: Path) -> str:
-    return git(folder, "cat-file", "--batch-all-objects", "--batch", "--buffer")
 
 
 @pytest.mark.slow

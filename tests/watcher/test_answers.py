@@ -23,7 +23,7 @@ from mdmem.inject import injection_log, process
 from mdmem.system import local
 from mdmem.watcher import answer, client
 from tests.helpers.talk import Talk
-from tests.watcher.test_watch import running, status, until
+from tests.helpers.watching import running, status, until
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -14,7 +14,6 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,15 +30,9 @@ from mdmem.search import index
 from mdmem.search.index import scan
 from mdmem.watcher import client, events, loop, stillness, touched
 from tests.helpers.plain_git import git, make_remote
+from tests.helpers.watching import running, status, until
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-
-
-def until(holds: Callable[[], bool], what: str, seconds: float = 240.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline, f"never: {what}"
-        time.sleep(0.02)
 
 
 def in_step(settings: config.Config) -> bool:
@@ -51,33 +44,6 @@ def in_step(settings: config.Config) -> bool:
 def watcher(vault: Path) -> Iterator[subprocess.Popen[bytes]]:
     with running(vault) as process:
         yield process
-
-
-PATIENT = (
-    "import sys, mdmem.watcher.loop as loop; loop.WAIT_SECONDS = loop.BATCH_SECONDS = loop.LOCK_SECONDS = 60; "
-    "import mdmem.watcher.touched as touched; touched.WAIT_SECONDS = 60; "
-    "sys.argv = ['mdmem', 'watch']; from mdmem.cli import main; main()"
-)
-"""A watcher that declines no question because the machine is busy."""
-
-
-@contextmanager
-def running(vault: Path, *, patient: bool = False) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a watcher that has looked at everything once."""
-    words = ["-c", PATIENT] if patient else ["-m", "mdmem", "watch"]
-    process = subprocess.Popen([sys.executable, *words], stderr=subprocess.DEVNULL)
-    try:
-        until(lambda: bool(status(vault).get("current")), "the watcher is current")
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-
-
-def status(vault: Path) -> dict[str, Any]:
-    said = client.ask(config.load(str(vault)), "status", {}, b"", seconds=20)
-    found: dict[str, Any] = json.loads(said) if said else {}
-    return found
 
 
 @pytest.mark.slow
