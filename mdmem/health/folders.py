@@ -52,7 +52,7 @@ def vault(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     else:
         yield fine(f"the vault is at {root}")
     yield from without_variable(config)
-    outer = repository.is_inside_other_repository(root)
+    outer = repository.repository_around(root)
     if outer:
         yield note(
             f"The vault lies inside the git repository {outer}.", "Add it to that repository's .gitignore, or move it."

@@ -21,6 +21,7 @@ STATES = (
     "pinned", "edited", "failed", "private", "redacted", "staged", "candidate", "proposed", "dismissed", "archived",
     "retired",
 )  # fmt: skip
+"""Values of `is:`."""
 TIMES = ("since", "until", "on")
 """Filters with a time."""
 _SYNONYMS = {

@@ -91,9 +91,10 @@ class Guard:
         headers: Headers = {}
         for name, value in scope["headers"]:
             headers.setdefault(name.lower(), []).append(value.strip())
-        return self._is_foreign(headers) or self.admit(scope, headers)
+        return self._refusal_of_foreign(headers) or self.admit(scope, headers)
 
-    def _is_foreign(self, headers: Headers) -> int | None:
+    def _refusal_of_foreign(self, headers: Headers) -> int | None:
+        """Return the status that refuses a request from elsewhere: another host name, page or site; else None."""
         host = headers.get(b"host", [])
         if len(host) != 1 or host[0].lower() not in self._hosts:
             return 421

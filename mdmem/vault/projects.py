@@ -155,7 +155,7 @@ def is_earlier(meta: dict[str, Any], project: Project, clean: Callable[[str], st
 
 
 def identities(config: Config, name: str) -> list[str]:
-    """Return the identities of the projects in a journal folder, from its `project.md`."""
+    """Return the identities of the projects in a journal folder, from its page, remotes in one spelling."""
     return [in_one_case(item) for item in identities_in(front_matter_of(config, name))]
 
 

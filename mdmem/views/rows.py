@@ -105,7 +105,7 @@ def each(
 def select(view: View, root: str, query: Query) -> list[int]:
     """Return the numbers of the notes that match a query, newest first.
 
-    The pages of sessions and projects are left out unless the query asks for their kind.
+    The pages of sessions, projects and days are left out unless the query asks for their kind.
     """
     matching, excluded_kinds = _matching(view, root, query)
     return list(_newest(view, matching, excluded_kinds))

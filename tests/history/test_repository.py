@@ -58,8 +58,8 @@ def test_a_vault_inside_another_repository_is_told_so(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q", "project")
     inside = tmp_path / "project" / "docs" / "vault"
 
-    assert repository.is_inside_other_repository(inside) == str(tmp_path / "project")
-    assert repository.is_inside_other_repository(tmp_path / "project") is None
+    assert repository.repository_around(inside) == str(tmp_path / "project")
+    assert repository.repository_around(tmp_path / "project") is None
 
 
 def test_a_folder_in_another_repository_is_no_vault(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
     root = Path(settings.vault)
     if root.exists() and not root.is_dir():
         raise VaultError(f"{root} is a file. Give a folder: `mdmem init PATH`.")
-    other = repository.is_inside_other_repository(root)
+    other = repository.repository_around(root)
     if other and not inside:
         raise VaultError(
             f"{root} lies inside the git repository {other}, and a vault is a repository of its own. Choose a"

@@ -131,7 +131,7 @@ def refuse_shallow(repo: Repository, why: str) -> None:
         )
 
 
-def is_inside_other_repository(path: str | Path) -> str | None:
+def repository_around(path: str | Path) -> str | None:
     """Return the repository whose work tree contains `path`, or None. One whose top folder is `path` does not count."""
     return next((str(parent) for parent in Path(path).resolve().parents if (parent / ".git").exists()), None)
 

@@ -43,7 +43,7 @@ def written(listing: Listing, day: str) -> list[NoteRow]:
     return [row for row in candidates if date_of(listing.root, row.path) == day]
 
 
-def may_be_written(view: View, day: str) -> list[str]:
+def possibly_written(view: View, day: str) -> list[str]:
     """Return the paths of the notes that `written` may return, and of some from adjacent days, without reading them."""
     return sorted(map(view.path, _written_near(view).get(day, ())))
 

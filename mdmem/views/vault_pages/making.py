@@ -156,7 +156,7 @@ def _days(listing: Listing, fresh: _Fresh) -> Iterator[tuple[str, list[str]]]:
         path = listing.day_page(day.name)
         around = (days[place + 1] if place + 1 < len(days) else None, days[place - 1] if place else None)
         neighbor_pages = (listing.day_page(other.name) if other else "" for other in around)
-        named = (*neighbor_pages, *map(_listed_facts, day.sessions), *day_page.may_be_written(listing.view, day.name))
+        named = (*neighbor_pages, *map(_listed_facts, day.sessions), *day_page.possibly_written(listing.view, day.name))
         if fresh.names_other(path, named) or any(changed[max(place - 1, 0) : place + 2]):
             yield path, day_page.lines(listing, day, around)
     for name in sorted(generated.day_pages(listing.root).keys() - {day.name for day in days}):  # no sessions now
