@@ -27,18 +27,18 @@ USERS = ("root/", "admin/", "master/", "user/", "default/", "root:", "admin:")
 _SIGNING_IN = tuple(f"{verb} {word} " for verb in ("login", "log in", "sign in", "connect") for word in ("with", "as"))
 LOGINS = (*_SIGNING_IN, "login:", "account:", "telnet:", "telnet ", "ssh:", "ftp:", "계정:", "계정 ")
 """Precede a user and a password, in lower case."""
-_IN_PATHS = frozenset("/\\.-_~@$%=")
+_IN_PATHS = frozenset("/\\.-_~@$%=")  # before a pair that is a part of a path
 _GROUP, _FEWEST_GROUPS, _LETTERS, _MOST_LETTERS = 4, 4, 16, 64  # of a group; groups; letters
 _BEFORE_GROUPS = " :=\"'`*(“„”«‘\u00a0\u202f"
 _AFTER_GROUPS = frozenset(("", "\n", "\r", '"', "'", "`", "“", "”", "»", "’"))
 _BETWEEN_GROUPS = " -\u00a0\u00ad\u2007\u2009\u2010\u2011\u200b\u200c\u202f\u2060\ufeff"
-_JOINS = " :(,-/)"
-_BEFORE_VALUE = ":/( "
-_HANGUL = ("가", "힣")
-_STOPS = " \t\r\n,;:)/\"'`<>|"
+_JOINS = " :(,-/)"  # between a name and its value
+_BEFORE_VALUE = ":/( "  # between a user's name and the value
+_HANGUL = ("가", "힣")  # the first and the last syllable
+_STOPS = " \t\r\n,;:)/\"'`<>|"  # end a value
 _SIGNS = frozenset("!@#$%^&*+~")
 _HEX = "0123456789abcdefABCDEF"
-_CODE = frozenset("=.()[]{}\\")
+_CODE = frozenset("=.()[]{}\\")  # in code, not in a password
 
 
 def after_name(name: Name) -> list[Span]:
@@ -292,8 +292,8 @@ def _is_chosen(word: str) -> bool:
 
 
 _CHOSEN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!@#$&*+"
-_JOINED_BEFORE = frozenset("._-%^~?<{}[]);")
-_JOINED_AFTER = frozenset("=([{}_-%^~?>")
+_JOINED_BEFORE = frozenset("._-%^~?<{}[]);")  # before a part of code
+_JOINED_AFTER = frozenset("=([{}_-%^~?>")  # behind it
 _SHORTEST_CHOSEN = 8  # characters that most services ask for
 _FEWEST_DIGITS, _FEWEST_LETTERS = 3, 4  # `Admin@123`, but `Angular@17` is a version
 
@@ -347,7 +347,7 @@ _NO_USERS = frozenset((
 """Precede a colon and an address, or a colon and a name with a version."""
 
 _SHORTEST_HASH = 16  # hexadecimal digits: fewer may be a password
-_OF_PATHS = frozenset("/\\.~:=([]{}")
+_OF_PATHS = frozenset("/\\.~:=([]{}")  # in a path, an address or code
 
 
 def of_logins(text: str, low: str) -> Iterator[Span]:

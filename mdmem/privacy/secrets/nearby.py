@@ -27,7 +27,7 @@ _QUOTES = "\"'`*_"
 _AROUND = _QUOTES + ",.;:!?"
 _KINDS = frozenset(("key", "secret", "token", "credentials", "password", "authorization"))
 _CODE = frozenset("=(){}[]<>\\/$@#")
-_STOPS = frozenset(".;!?")
+_STOPS = frozenset(".;!?")  # end a sentence
 
 _PUBLIC = frozenset(
     """
@@ -252,7 +252,7 @@ def _codes(words: list[tuple[int, str]], sentence: str) -> Iterator[Span]:
 
 
 _LONGEST_LINE = 1000  # characters: a longer line is data, not prose
-_CODE_IN_LINE = frozenset("{};=<>")
+_CODE_IN_LINE = frozenset("{};=<>")  # a line with one of these is code
 _SENTENCE_ENDS = (". ", "! ", "? ", "。")
 _EDGES = "\"'`«»“„”「」()*,.;:!?–—"
 _SIGNS = frozenset("()[]{}\\/_.:|<>=-'\"")
@@ -268,9 +268,9 @@ _PROGRAMS = frozenset(
     """.split()
 )
 """Words that numbers follow: programs, formats, parts."""
-_JOINING = frozenset(("and", "und", "et", "y", "e", "/"))
+_JOINING = frozenset(("and", "und", "et", "y", "e", "/"))  # between a user and a password
 _WITH = frozenset(("with", "as", "user", "mit", "als", "avec", "con", "use", "credentials", "identifiants", "in"))
-_INTO = frozenset(("to", "auf", "en", "a"))
+_INTO = frozenset(("to", "auf", "en", "a"))  # before the new password, behind `_CHANGING`
 _CHANGING = ("set", "chang", "reset", "rotat", "switch", "änder", "geändert", "cambi", "passwort", "kennwort")
 _GIVING = frozenset(
     """
@@ -279,7 +279,7 @@ _GIVING = frozenset(
     """.split()
 )
 """Words before a password."""
-_AS_A = frozenset(("as", "als", "comme", "como"))
+_AS_A = frozenset(("as", "als", "comme", "como"))  # rather before a user than a password
 _EQUALS = frozenset(("is", "are", "was", "ist", "war", "est", "es", *_AS_A))
 """Words after a password that begins a sentence, or before one."""
 _SUBJECTS = frozenset(("it", "this", "that", "which", "one", "code", "es", "das", "wifi", "server", "root", "admin"))

@@ -21,15 +21,15 @@ _SAYS = (
     *_CHANGES, " is ", " is: ", " was ", " should be ", " must be ", " will be ", " remains ", " became ", " ist ",
     " lautet ", " est ", " es ", " è ", " é ",
 )  # fmt: skip
-_VERBS = (*_SAYS, " to ", " from ", "は", "는 ", "은 ", "是", "为", "為")
-_OF_WHAT = (
+_VERBS = (*_SAYS, " to ", " from ", "は", "는 ", "은 ", "是", "为", "為")  # between a name and its value
+_OF_WHAT = (  # `the password for the shop is …`
     " for ", " on ", " of ", " to ", " in ", " at ", " von ", " für ", " pour ", " de ", " para ", " del ", " della ",
     " du ", " do ", " da ", " vom ", " zum ",
 )  # fmt: skip
-_WHEN = ("now ", "still ", "currently ", "again ", "just ", "always ", "jetzt ", "maintenant ", "ahora ")
-_OF_WHOM = ("admin ", "root ", "user ", "db ", "wifi ", "my ")
+_WHEN = ("now ", "still ", "currently ", "again ", "just ", "always ", "jetzt ", "maintenant ", "ahora ")  # `is now …`
+_OF_WHOM = ("admin ", "root ", "user ", "db ", "wifi ", "my ")  # before `pass to …`, which else has other meanings
 _ARROWS = ("-> ", "→ ", "- ", "– ", "⇒ ", "⇒")
-_FALLBACKS = ("or ", "|| ", "?? ", "||= ", "{ ", ".unwrap_or(", ".unwrap_or_else(|_| ")
+_FALLBACKS = ("or ", "|| ", "?? ", "||= ", "{ ", ".unwrap_or(", ".unwrap_or_else(|_| ")  # `getenv("NAME") or "…"`
 ASKING = ("what ", "which ", "please ", "enter ", "give ", "tell ", "provide ", "type ")
 """Beginnings of questions that are answered with a value, in lower case."""
 _DATA = "<![CDATA["

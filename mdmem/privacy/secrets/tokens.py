@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from mdmem.privacy.secrets.formats import Row
 
-_CLASSES = "A" * 26 + "0" * 10 + "a" * 26
+_CLASSES = "A" * 26 + "0" * 10 + "a" * 26  # sign by sign of `ALNUM`
 _SHAPES = str.maketrans(ALNUM, _CLASSES)
 _SHAPE_BYTES = table(ALNUM, _CLASSES)
 _SAMPLE = 512  # characters of a word from which it is judged
@@ -51,7 +51,7 @@ _MOST_EQUALS = 4  # in one token: more are a query or a list of `name=value`
 _LEAST_HUMPS = 5  # capitals after small letters: with fewer, and no digit, it is a name
 _ALTERNATING = 0.8
 """Above this rate of changes, letters alternate regularly, as in `AaBbCcDd`, and are not random."""
-_LETTER_PAIRS = ("aa", "Aa", "AA")
+_LETTER_PAIRS = ("aa", "Aa", "AA")  # shapes of two letters of one word
 _LEAST_TURNS, _LEAST_PAIRS, _MOST_COMMON = 4, 3, 0.5  # changes, pairs of letters, share of them in `_PAIRS`
 _LONGEST_SHORT = 40  # characters in which rare pairs tell a token from joined words
 _SHORTEST_OPAQUE, _SHORTEST_HEX, _LEAST_DIGITS = 14, 20, 3  # an id of a user or a service has fewer
@@ -175,7 +175,7 @@ def _is_of_service(text: str, shapes: str, at: int, end: int) -> bool:
 
 
 _SECRET_HALVES, _ID_HALVES = (32, 64), (24, 32, 36)  # hexadecimal digits of SECRET and ID; 36 with dashes: a UUID
-_BEFORE_VALUE = frozenset("='\"` \t")
+_BEFORE_VALUE = frozenset("='\"` \t")  # before what is assigned to the name of a service
 _SHORTEST_NAME, _LEAST_CHANGES = 4, 4  # characters before the value; digits and humps in it
 
 

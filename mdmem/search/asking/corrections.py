@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 MAX_WORDS, FIRST_WORDS = 40, 15
 """A replacement is named in the first words of a text, an objection made in those of a prompt."""
 
-_LEADING = word_set("ok okay hm hmm oh ah well sorry but and wait ach also mais bon pero ma")
-_NO = word_set("no nope nah nein nee non nao wrong incorrect falsch")
+_LEADING = word_set("ok okay hm hmm oh ah well sorry but and wait ach also mais bon pero ma")  # skipped
+_NO = word_set("no nope nah nein nee non nao wrong incorrect falsch")  # object, as the first word
 _STOP = word_set("stop wait halt stopp alto")
 """With a comma or the like behind them, these object."""
 _PAUSES = (",", ".", ";", ":", "!", "-", "–", "—")
-_NOT_OBJECTING = word_set(
+_NOT_OBJECTING = word_set(  # after `no`: `no problem`
     "thanks thank thx problem problems worries need rush hurry matter questions more further danke merci gracias"
 )
 _OBJECTING = word_set("i we it its that thats you the this not dont use please rather lets just leave keep")
 """After `no` without a comma."""
-_UNDO = word_set("undo revert rollback unwind annule annuler deshaz revierte desfaz annulla")
-_BACK = word_set("roll take put change turn switch set")
-_POINTS = word_set("that this it those these your the last ca cela eso isso")
+_UNDO = word_set("undo revert rollback unwind annule annuler deshaz revierte desfaz annulla")  # `undo that`
+_BACK = word_set("roll take put change turn switch set")  # `roll it back`
+_POINTS = word_set("that this it those these your the last ca cela eso isso")  # behind those two
 _ACTUALLY, _ORDER = word_set("actually"), word_set("lets use make take prefer want rather id no not dont keep")
-_NOT_GOOD = word_set("not wrong isnt wasnt")
+_NOT_GOOD = word_set("not wrong isnt wasnt")  # behind `_SUBJECTS`: `that is not …`
 _SUBJECTS = word_set("that thats this it its")
-_INSIDE = word_set("instead rather stattdessen lieber ruckgangig plutot invece piuttosto")
+_INSIDE = word_set("instead rather stattdessen lieber ruckgangig plutot invece piuttosto")  # object anywhere
 _COMPARING = word_set("of than")
 """`instead of text` is as likely part of a new request."""
 _RUNS = tuple(
@@ -98,7 +98,7 @@ _GOES_BACK = word_set("go going gone went moved switched switch changed rolled r
 """`reverted to X`, `went back to X`: what was decided against X is replaced."""
 _SMALL = word_set("the our a all of use using old den die das der le la les el los las de du des")
 _IS = word_set("is are was were has have been being now will be wird wurde ist sind est sont es ha sido")
-_IT = word_set("it them that this")
+_IT = word_set("it them that this")  # `X is slow, replace it`
 _FAR = 15
 """Maximum number of words between a name and `replace it`, or between `move` and `from` a name."""
 

@@ -43,9 +43,9 @@ _OUTCOME = _words(  # what came of earlier work
     "reason reasons reasoning rationale decision decisions verdict outcome conclusion fix cause culprit workaround "
     "resolution agreement answer solution motivation thinking trick lesson plan problem deal bug issue"
 )
-_STORY = _words("story backstory happened became rationale backdrop")
+_STORY = _words("story backstory happened became rationale backdrop")  # `what is the story behind X`
 _NOTES = _words("notes note memory memories journal records record history")
-_AGREED = _words(
+_AGREED = _words(  # `is there a decision on X`
     "plan plans decision decisions agreement agreements conclusion conclusions consensus verdict rationale"
 )
 _WEEKDAYS = _words("monday tuesday wednesday thursday friday saturday sunday")
@@ -55,7 +55,7 @@ TOLD = _words(
     "told said suggested recommended mentioned proposed explained advised promised claimed warned found showed gave "
     "wrote noted concluded"
 )
-_TELL = _words("summarize summarise recap tell show explain find dig look list describe give review remind")
+_TELL = _words("summarize summarise recap tell show explain find dig look list describe give review remind")  # orders
 _HERE = _words("this these my here your me")  # point at the work at hand
 _TROUBLE = _words(  # what was wrong
     "error errors bug bugs problem problems issue issues failure failures crash exception traceback symptom trouble "
@@ -65,7 +65,7 @@ FAILS = _words(
     "flaky broken failing crashing hanging leaking stuck red slow down fails crashes hangs breaks leaks flakes"
 )
 _RESUMES = _words("resume continue resuming continuing")
-_RESUMES_TWO = frozenset(
+_RESUMES_TWO = frozenset(  # the same in two words
     [("pick", "up"), ("carry", "on"), ("get", "back"), ("getting", "back"), ("go", "back"), ("back", "to"),
      ("return", "to"), ("left", "off"), ("keep", "going"), ("go", "on"), ("catch", "me"), ("take", "up"),
      ("we", "stand"), ("things", "stand")]
@@ -76,7 +76,7 @@ _IRREGULAR = _words(  # past forms that do not end in -ed
     "gone done seen taken given written broken known thrown fallen stuck cut put set hit let split shut "
     "froze frozen hung shrank sank slept slid shook shot struck swept tore woke drove dug hid spun sped wore rewrote"
 )
-_AGAIN = _words("again still back")
+_AGAIN = _words("again still back")  # with a past form or a trouble, something has come back
 _AT_WORK = _words(
     "same test tests code output message line work works working worked fail failed failing get gets getting "
     "seeing see one thing things happens happening persists occurs here there now yet nothing something everything "
@@ -301,7 +301,7 @@ _AT_HAND = _HERE | _YOU | _words("it its that those please instead i im lets sho
 
 _COMMANDS = _words("command commands cmd")
 """`the command for X` is found in earlier runs."""
-_PLANNED = _words("going planning supposed meant")
+_PLANNED = _words("going planning supposed meant")  # `were we going to …`
 _GOING = _words("going coming along progressing")
 """`how is X going` asks for its progress."""
 _CHANGES = _WE | _GOING | _words("now again still left")
@@ -441,7 +441,7 @@ def asks_what_is_left(words: list[str]) -> bool:
 _ANYTHING = _words("what whats anything any")
 _MAY_BE_OPEN = ("anything", "is anything", "is there anything", "whats", "what is")
 _OPEN_OF = _words("on for with in from of about regarding")
-_UNDONE = _words("left remains remaining missing unfinished undone half outstanding todo todos")
+_UNDONE = _words("left remains remaining missing unfinished undone half outstanding todo todos")  # `what is left to do`
 _BEHIND_UNDONE = frozenset(["", "to", "for", "on", "open", "undone", "done", "finished", "work", "tasks"])
 
 

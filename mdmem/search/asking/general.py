@@ -16,17 +16,17 @@ _POINTS = word_set("the our ours us we weve this that these those my mine your i
 _IS, _DOES = word_set("is are"), word_set("do does")
 _MAY = word_set("do does can could should would might may must")
 _ANYONE = word_set("i you one people someone")
-_EXPLAINED = word_set("work works mean means internally")
-_NEEDED = word_set("needed necessary important useful required called considered")
-_INVENTED = word_set("invented discovered coined")
+_EXPLAINED = word_set("work works mean means internally")  # `how does X work`
+_NEEDED = word_set("needed necessary important useful required called considered")  # `why is X needed`
+_INVENTED = word_set("invented discovered coined")  # `who invented X`
 _FIRST, _PUBLISHED = word_set("first"), word_set("released published announced introduced")
-_HAPPENS, _IF = word_set("happens happen"), word_set("if when")
+_HAPPENS, _IF = word_set("happens happen"), word_set("if when")  # `what happens if X`
 _STATE = word_set(
     "open left known missing next remaining planned unsolved still yet already ever now done ready finished fixed "
     "merged broken flaky failing down slow no not any anyone anybody anything"
 )
 """With one of these, a question is about the state of the work."""
-_A, _COMPARES = word_set("a an"), word_set("than difference differences")
+_A, _COMPARES = word_set("a an"), word_set("than difference differences")  # `what is a X`, `is X faster than Y`
 PARTS_OF_CODE = word_set(
     "function functions method methods class classes module modules file files test tests caller callers endpoint "
     "endpoints query queries table tables column columns component components type types package packages"
@@ -87,9 +87,9 @@ def asks_what_became(words: list[str]) -> bool:
     return not _UNTIL_NOW.isdisjoint(words) or _after(words, _LEARNED, _OF)
 
 
-_UNTIL_NOW = word_set("still yet anymore gone")
+_UNTIL_NOW = word_set("still yet anymore gone")  # `is X still broken`
 _LEARNED = word_set("gotcha gotchas pitfall pitfalls caveat caveats quirk quirks luck history experience")
-_OF = word_set("with in of on for about regarding")
+_OF = word_set("with in of on for about regarding")  # behind those
 
 
 def asks_whether(words: list[str]) -> bool:

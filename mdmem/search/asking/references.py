@@ -17,14 +17,14 @@ _WHO = word_set("we you i")
 _DID = word_set(
     "did had built used made wrote solved fixed got tried chose decided handled measured added introduced wired"
 )
-_MANNER = word_set(
+_MANNER = word_set(  # what earlier work can be used again as
     "trick way approach technique method pattern fix workaround solution fallback idea recipe thing setup strategy"
 )
 _HAD = word_set("had seen")
 """`bad device token, had that`."""
 POINTS = word_set("for with in on to from when")
 _OF, _TO = word_set("of from for in with"), word_set("to on")
-_AS = word_set("as like")
+_AS = word_set("as like")  # `do it like for the exporter`
 _THAT = word_set("that this it those these")
 _ONE = word_set("one ones thing kind way")
 _ELSEWHERE = word_set(
@@ -32,8 +32,8 @@ _ELSEWHERE = word_set(
     "case cases usual"
 )
 """Where something may come from that is no earlier work."""
-_USE = word_set("use apply reuse take do try copy follow repeat")
-_MAKE = word_set("make")
+_USE = word_set("use apply reuse take do try copy follow repeat")  # `use the trick from the importer`
+_MAKE = word_set("make")  # `make the fix to X too`
 
 
 def points_back(words: list[str]) -> bool:
@@ -90,7 +90,7 @@ _UNKNOWN = word_set("is has was needs wants does gets makes a an another one sam
 """Between `the` and `thing`, these name nothing known."""
 _MORE_OF_IT = word_set("about where what whats how why which who")
 """Behind `the X thing`, these say or ask more of it."""
-_SOME = word_set("some something")
+_SOME = word_set("some something")  # `there was something about X`
 _TOLD = word_set("mentioned said told reported noticed noted suggested found warned claimed")
 _HEARSAY = (
     (word_set("there wasnt"), word_set("was there"), _SOME),
@@ -107,16 +107,16 @@ _SURE_THAT = (
 _NEGATED, _WE = word_set("havent hadnt didnt"), word_set("we")
 """`haven't we seen this` asks, but not `haven't we got a function in this file`."""
 _IN = word_set("in for of")
-_AT_HAND = word_set("this these my here")
-_RECALL, _NAMED = word_set("remember recall"), word_set("the our")
+_AT_HAND = word_set("this these my here")  # with one, it is about what is at hand
+_RECALL, _NAMED = word_set("remember recall"), word_set("the our")  # `remember the outage`
 _HAPPENED = word_set(
     "bug bugs issue issues problem problems error errors crash outage incident failure flake regression deadlock leak "
     "timeout loop discussion story thing trouble"
 )
 _STATES = word_set("is are was were to must should has have needs for next when")
 """With these, a sentence says what shall be remembered: `remember the port is 8081`."""
-_ENDS, _BEGAN = word_set("finish complete"), word_set("began begun started left")
-_DO = word_set("do handle solve fix implement")
+_ENDS, _BEGAN = word_set("finish complete"), word_set("began begun started left")  # `finish what we began`
+_DO = word_set("do handle solve fix implement")  # `solve it as with the importer`
 
 
 _PREFERENCE = word_set("preference preferences preferred")
