@@ -39,7 +39,7 @@ def copied(compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     """Make the registered commands run a compiled copy of mdmem."""
     package = tmp_path / "copy" / "mdmem"
     shutil.copytree(compiled, package)
-    monkeypatch.setattr(launcher, "_PACKAGE", str(package))
+    monkeypatch.setattr(launcher, "PACKAGE", str(package))
     return package
 
 

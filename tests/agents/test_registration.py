@@ -666,7 +666,7 @@ def test_a_command_is_valid_in_every_shell_and_silent_where_mdmem_is_gone(
     if gone == "interpreter":
         monkeypatch.setattr(sys, "executable", str(tmp_path / "it's gone" / "python"))
     else:
-        monkeypatch.setattr(launcher, "_PACKAGE", str(tmp_path / "it's gone" / "mdmem"))
+        monkeypatch.setattr(launcher, "PACKAGE", str(tmp_path / "it's gone" / "mdmem"))
 
     done = run(registered(verb, "codex", str(tmp_path)), shell, input=b"{}")
 
@@ -714,7 +714,7 @@ def test_a_python_or_a_package_that_hooks_start_and_that_is_gone_is_told(
     assert registration.status("claude-code").problem == ""
     for name, value, gone in (
         ("sys.executable", "/nowhere/bin/python", "/nowhere/bin/python"),
-        ("mdmem.agents.install.launcher._PACKAGE", "/nowhere/lib", "/nowhere/lib/launch.py"),
+        ("mdmem.agents.install.launcher.PACKAGE", "/nowhere/lib", "/nowhere/lib/launch.py"),
     ):
         with monkeypatch.context() as elsewhere:
             elsewhere.setattr(name, value)
@@ -772,8 +772,7 @@ def test_the_launcher_comes_with_the_first_registration_and_goes_with_the_last(
 def test_on_windows_claude_code_starts_python_without_a_window_and_without_a_shell(
     monkeypatch: pytest.MonkeyPatch, vault: Path
 ) -> None:
-    monkeypatch.setattr(launcher, "_is_windows", lambda: True)
-    monkeypatch.setattr(command_line, "_is_windows", lambda: True)
+    monkeypatch.setattr(launcher, "is_windows", lambda: True)
 
     lists = entries.lists_for(registration.row_of("claude-code"), "C:\\my notes", shared=False)
 
@@ -836,7 +835,7 @@ def test_a_commit_continues_after_the_agent(tmp_path: Path, monkeypatch: pytest.
         "utf-8",
     )
     (package.parent / "launch.py").touch()
-    monkeypatch.setattr(launcher, "_PACKAGE", str(package.parent))
+    monkeypatch.setattr(launcher, "PACKAGE", str(package.parent))
 
     done = run(registered("commit", "codex", "/v"), input=b"x" * 200_000)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

@@ -35,7 +35,7 @@ def command(verb: str, agent: str, vault: str | None = None, *, shared: bool = F
     shared: for a file that other people get too: it works in any home folder and does nothing without a launcher.
     """
     line = words(verb, agent, vault)
-    if _is_windows():
+    if launcher.is_windows():
         return " ".join(map(_quoted, line))
     if not shared and agent not in _REFUSERS:
         return shlex.join(line)
@@ -56,7 +56,7 @@ def _quoted(word: str) -> str:
 
 def needs_no_shell(agent: str) -> bool:
     """Whether the agent gets a program and arguments instead of a line: on Windows it may not have a shell it knows."""
-    return _is_windows() and agent == "claude-code"
+    return launcher.is_windows() and agent == "claude-code"
 
 
 _BY_HAND = re.compile(r"""(?:^|[\s/\\;&"'])mdmem(?:\.exe)?["']?(?:\s+--vault[\s=]\S+)?\s+(?:hook|inject)\s""")
@@ -73,7 +73,7 @@ def is_own(line: Any) -> bool:
 def launcher_of(line: str) -> str:
     """Return the path of the launcher that a registered command starts, or ""; one may be elsewhere (XDG_DATA_HOME)."""
     try:
-        parts = shlex.split(line, posix=not _is_windows())
+        parts = shlex.split(line, posix=not launcher.is_windows())
     except ValueError:
         return ""
     named = (part.strip('"') for part in parts if launcher.NAME in os.path.basename(part))
@@ -83,14 +83,10 @@ def launcher_of(line: str) -> str:
 def vault_of(line: str) -> str:
     """Return the vault that a registered command names, or ""."""
     try:
-        arguments = shlex.split(line, posix=not _is_windows())
+        arguments = shlex.split(line, posix=not launcher.is_windows())
         if "--vault" in arguments[:-1]:
             return arguments[arguments.index("--vault") + 1].strip('"')
         _, vault = ast.literal_eval(f"({arguments[-1].rpartition(' main(')[2]}")
     except (ValueError, SyntaxError, IndexError, TypeError):
         return ""
     return vault if isinstance(vault, str) else ""
-
-
-def _is_windows() -> bool:
-    return os.name == "nt"

@@ -32,7 +32,8 @@ _NEEDS = (
 
 A hook needs them only to read unusual front matter written by a person, or to look up memories."""
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+"""mdmem's own folder."""
 
 _USER = "#: "
 """Prefix of the lines that name the settings files using the launcher."""
@@ -117,7 +118,7 @@ if os.path.isfile({rescue}):
 
 def path() -> str:
     """Return the launcher's path, whether or not the file exists."""
-    if _is_windows():
+    if is_windows():
         return os.path.join(config.places(os.environ)["config"], f"{NAME}.py")
     data = os.environ.get("XDG_DATA_HOME") or ""
     top = data if os.path.isabs(data) else os.path.join(config.home(), ".local", "share")
@@ -126,7 +127,7 @@ def path() -> str:
 
 def words() -> list[str]:
     """Return the program and arguments that start the launcher without a shell."""
-    if not _is_windows():
+    if not is_windows():
         return [path()]
     return [windows.windowless(sys.executable), "-I", "-S", "-B", path()]
 
@@ -149,10 +150,10 @@ def text(users: list[str], registered: str = "") -> str:
 
     registered: a name to keep for this interpreter, if it is one.
     """
-    rescue = os.path.join(_PACKAGE, "launch.py")
+    rescue = os.path.join(PACKAGE, "launch.py")
     codes = {verb: code(verb) for verb in (*MODULES, "commit")}
     lines = "".join(f"{_USER}{user}\n" for user in users if "\n" not in user)
-    if _is_windows():
+    if is_windows():
         return _PYTHON.format(users=lines, rescue=_literal(rescue), codes=_literal(codes))
     program = interpreter(registered)
     python = shlex.quote(program)
@@ -179,18 +180,18 @@ def _message_if_gone(program: str, users: list[str]) -> str:
 def code(verb: str) -> str:
     """Return the Python code that a verb runs; its arguments are the launcher's."""
     alone = _alone(verb)
-    if verb != "hook" or _is_windows():
+    if verb != "hook" or is_windows():
         return alone
-    rescue = _literal(os.path.join(_PACKAGE, "launch.py"))
-    hand_over, socket = _literal(os.path.join(_PACKAGE, "hand_over.py")), _literal(socket_path())
+    rescue = _literal(os.path.join(PACKAGE, "launch.py"))
+    hand_over, socket = _literal(os.path.join(PACKAGE, "hand_over.py")), _literal(socket_path())
     return _HANDED_OVER.format(hand_over=hand_over, socket=socket, rescue=rescue, otherwise=_literal(alone))
 
 
 def _alone(verb: str) -> str:
     """Return the Python code that runs a verb in its own process."""
-    paths, rescue = _literal(search_path()), _literal(os.path.join(_PACKAGE, "launch.py"))
+    paths, rescue = _literal(search_path()), _literal(os.path.join(PACKAGE, "launch.py"))
     form = _COMMIT if verb == "commit" else _OTHER
-    preload = _PRELOAD.format(preload=_literal(os.path.join(_PACKAGE, "preload.py")), package=_literal(_PACKAGE))
+    preload = _PRELOAD.format(preload=_literal(os.path.join(PACKAGE, "preload.py")), package=_literal(PACKAGE))
     return form.format(
         paths=paths, rescue=rescue, module=MODULES.get(verb, ""), preload=preload if verb == "hook" else ""
     )
@@ -203,8 +204,8 @@ def _with_perl(python: str) -> str:
         return ""
     words = {
         "socket": socket_path(),
-        "hand_over": os.path.join(_PACKAGE, "hand_over.pl"),
-        "rescue": os.path.join(_PACKAGE, "launch.py"),
+        "hand_over": os.path.join(PACKAGE, "hand_over.pl"),
+        "rescue": os.path.join(PACKAGE, "launch.py"),
         "python": python,
         "otherwise": _alone("hook"),
     }
@@ -220,7 +221,7 @@ def socket_path() -> str:
 def is_current() -> bool:
     """Whether the launcher exists and starts this mdmem."""
     current = _read()
-    return current == text(_users(current), _interpreter_in(current)) and (_is_windows() or os.access(path(), os.X_OK))
+    return current == text(_users(current), _interpreter_in(current)) and (is_windows() or os.access(path(), os.X_OK))
 
 
 def missing(place: str) -> str:
@@ -316,7 +317,7 @@ def _write(data: str) -> None:
 
 def search_path() -> list[str]:
     """Return the folders that a command's imports need besides the standard library."""
-    folders = [os.path.dirname(_PACKAGE)]
+    folders = [os.path.dirname(PACKAGE)]
     for name in _NEEDS:
         spec = importlib.util.find_spec(name)
         if spec and spec.origin:
@@ -330,5 +331,6 @@ def _literal(value: str | list[str] | dict[str, str]) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _is_windows() -> bool:
+def is_windows() -> bool:
+    """Whether commands are for Windows' shells."""
     return os.name == "nt"

@@ -6,13 +6,13 @@ import json
 import os
 from typing import TYPE_CHECKING
 
+from mdmem.agents.install import launcher
 from mdmem.agents.install.command_line import command
 from mdmem.errors import ConfigError
 
 if TYPE_CHECKING:
     from mdmem.agents.install.known import KnownAgent
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _MARK = "mdmem's plugin for"
 _PLACE = "__COMMANDS__"
 
@@ -44,7 +44,7 @@ def lines(text: str, path: str) -> list[str]:
 
 
 def _template(name: str) -> str:
-    for folder in (_PACKAGE, os.path.dirname(_PACKAGE)):  # as installed, or in a checkout
+    for folder in (launcher.PACKAGE, os.path.dirname(launcher.PACKAGE)):  # as installed, or in a checkout
         path = os.path.join(folder, "templates", *name.split("/"))
         if os.path.isfile(path):
             with open(path, encoding="utf-8") as file:
