@@ -337,8 +337,6 @@ def _without_question(words: list[str], used: frozenset[str], *, past: bool, bac
         return LIKELY
     if ours and past and not used & _MODAL and used & _ASKS and _is_request(words, words[0]) | (words[0] in _TELL):
         return SURE
-    if _after(words, _words("back"), _words("to")) and words[0] in ("back", "now", "ok", "so"):
-        return LIKELY
     if _after(words, _NOTES, _ABOUT) and words[0] in ("search", "check", "look", "consult", "find", "show", "give"):
         return LIKELY
     done = words[0] in SUBJECTS and past and not used & _MODAL

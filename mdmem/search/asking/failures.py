@@ -103,9 +103,9 @@ _PEOPLE = frozenset(_PERSONAL.split())
 
 
 def failure(output: str) -> str:
-    """Return the line of a failed run's output that says why: an error line, else the last one; "" for none."""
+    """Return the last line of two or more words in a failed run's output without an error line; "" for none."""
     lines = [line.strip() for line in output[-4_000:].splitlines() if len(line.split()) > 1]
-    return error_line(output) or (lines[-1][:MAX_ERROR_CHARS] if lines else "")
+    return lines[-1][:MAX_ERROR_CHARS] if lines else ""
 
 
 MAX_COLONS = 3

@@ -307,7 +307,7 @@ def _in_language(
         return LIKELY, resumes
     if again and not here:
         return (LIKELY if past else POSSIBLE), resumes
-    if not (asking and (asks or leads)):
+    if not asking:
         return NOT, False
     if here:
         return (POSSIBLE if we else NOT), resumes
