@@ -28,7 +28,7 @@ from mdmem.vault import disk, front_matter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from mdmem.agents import Event
     from mdmem.config import Config
@@ -248,16 +248,14 @@ def is_page(path: str) -> bool:
     return layout.is_session(folder) and _is_like_a_page(name) and is_own
 
 
-def page_of(names: Container[str], folder: str) -> str:
+def page_of(names: Collection[str], folder: str) -> str:
     """Return the page among the file names in a session's folder; "" when it has none.
 
-    names: must be iterable too. In a renamed folder the page still has the old name.
+    In a renamed folder the page still has the old name.
     """
     for name in (page_name(folder), FORMER_PAGE):
         if name in names:
             return name
-    if not isinstance(names, (list, set, tuple, dict)):
-        return ""
     candidates = [name for name in names if _is_like_a_page(name)]
     return candidates[0] if len(candidates) == 1 else ""
 
