@@ -26,7 +26,7 @@ from mdmem.inject import injection_log
 from mdmem.learn import decisions, proposals
 from mdmem.search import engine, index, query
 from mdmem.vault import note, user_notes
-from mdmem.views import rows
+from mdmem.views import rows, sessions
 from mdmem.views.injections import Injection
 from mdmem.views.rows import NoteRow
 from mdmem.views.sessions import SessionTurn
@@ -446,6 +446,30 @@ def test_a_session_lists_the_memories_that_it_was_given(web: Web, cookie: str) -
         given = page.partition("asked to recall")[2].partition("</ul>")[0]
         assert f'href="/note/{answer}">The parser took 29 February' in given
         assert '<code>zzzzzzzzzz</code> <span class="soft">no longer in the vault</span>' in given
+
+
+def test_an_injection_names_the_prompt_that_got_it(web: Web, cookie: str) -> None:
+    hooked(web, hook_event_name="UserPromptSubmit", prompt="Which walrus did we choose", session_id="asked-1")
+    settings = config.load(str(web.vault), {**os.environ, **web.day.env})
+    indexed(settings)
+    (path,) = web.vault.rglob("*-prompt-which-walrus-*.md")
+    stored = note.parse(path.read_bytes()).meta
+    row = {"session": "asked-1", "event": "UserPromptSubmit", "why": ["recall"], "ids": [], "tokens": 0, "chars": 0}
+    injection_log.log(settings, {"time": stored["created"], "project": "api", **row})
+
+    assert f'<a href="/note/{stored["id"]}">Which walrus did we choose</a></h2>' in get(web, cookie, "/injected")
+
+
+def test_the_latest_session_has_an_address_of_its_own(web: Web, cookie: str) -> None:
+    hooked(web, hook_event_name="UserPromptSubmit", prompt="The newest question", session_id="newest-1")
+    view = index.current(indexed(config.load(str(web.vault), {**os.environ, **web.day.env})))
+    assert view is not None
+    newest = sessions.table(view)[0]
+
+    status, headers, _ = web.served.ask("/session/latest", headers={"Cookie": cookie})
+
+    assert (status, headers["location"]) == (303, f"/session/{newest.tag}")
+    assert "The newest question" in get(web, cookie, f"/session/{newest.tag}")
 
 
 def test_a_session_leads_to_the_runs_that_committed_and_to_each_turn(web: Web, cookie: str) -> None:
