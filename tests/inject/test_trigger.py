@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import time
@@ -16,6 +17,9 @@ from mdmem.search import engine, freshness, index, recall
 from mdmem.search.asking import shape
 from tests.conftest import session_pages
 from tests.helpers.talk import Talk
+
+NOW = 1_795_000_000
+"""When prompts are given: how old a note is decides what comes first."""
 
 SESSIONS = (
     (
@@ -238,7 +242,7 @@ def block(journal: tuple[config.Config, str], prompt: str) -> str:
     """Return what a prompt is given as the first of a new session."""
     settings, cwd = journal
     event = Event(agent="claude-code", name="UserPromptSubmit", session="new", cwd=cwd, prompt=prompt)
-    found = context.explain(settings, event, time.time(), time.monotonic() + 240)
+    found = context.explain(settings, event, NOW, time.monotonic() + 240)
     return found.block.text if found.block else ""
 
 
@@ -896,7 +900,9 @@ def test_a_short_note_with_one_word_does_not_hide_work_that_has_most_of_the_ques
         + "The loader takes them now. " * 12
     )
     (vault / "notes").mkdir(exist_ok=True)
-    (vault / "notes" / "vendor.md").write_text("# Vendor of files\n\nPieter, until 16:00.\n")
+    vendor = vault / "notes" / "vendor.md"
+    vendor.write_text("# Vendor of files\n\nPieter, until 16:00.\n")
+    os.utime(vendor, (NOW, NOW))
     there = config.load(str(vault)), str(talk.cwd)
 
     given = block(there, "what was up with the vendor csv files in september")
