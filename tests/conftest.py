@@ -107,6 +107,17 @@ def tmp_path(homes: Iterator[Path]) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _shared_home(homes: Iterator[Path]) -> Iterator[None]:
+    """Hide the user's home and settings from what several tests share: it is made before a test has its own home."""
+    outside = ("MDMEM_", "GIT_", "XDG_", "CLAUDE", "VISUAL", "EDITOR", "PAGER")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith(outside) or name.lower().endswith("_proxy")]:
+            patch.delenv(name)
+        _live_in(next(homes), patch)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Return every test a home of its own: no test reads or writes the real one.
@@ -114,23 +125,24 @@ def home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Iterator[Pat
     What a test has put off (a server's look at the whole vault) is called off with it, not done in the next test's.
     """
     folder = next(homes)
-    folder.mkdir(mode=0o700)
-    outside = ("MDMEM_", "GIT_", "XDG_", "CLAUDE", "VISUAL", "EDITOR", "PAGER")
-    for name in [name for name in os.environ if name.startswith(outside)]:
-        monkeypatch.delenv(name)
-    for name in ("HOME", "USERPROFILE", "LOCALAPPDATA"):
-        monkeypatch.setenv(name, str(folder))
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder / "run"))
-    monkeypatch.setenv("TMPDIR", str(folder.parent))
-    monkeypatch.setenv("TZ", "UTC")
-    if hasattr(time, "tzset"):  # Windows has none, and reads it once
-        time.tzset()
-    monkeypatch.setenv("MDMEM_INJECT_DEADLINE_SECONDS", PATIENT_SECONDS)
-    (folder / "run").mkdir(mode=0o700)
+    _live_in(folder, monkeypatch)
     yield folder
     for timer in [one for one in threading.enumerate() if isinstance(one, threading.Timer)]:
         timer.cancel()
         timer.join()
+
+
+def _live_in(folder: Path, patch: pytest.MonkeyPatch) -> None:
+    folder.mkdir(mode=0o700)
+    for name in ("HOME", "USERPROFILE", "LOCALAPPDATA"):
+        patch.setenv(name, str(folder))
+    patch.setenv("XDG_RUNTIME_DIR", str(folder / "run"))
+    patch.setenv("TMPDIR", str(folder.parent))
+    patch.setenv("TZ", "UTC")
+    if hasattr(time, "tzset"):  # Windows has none, and reads it once
+        time.tzset()
+    patch.setenv("MDMEM_INJECT_DEADLINE_SECONDS", PATIENT_SECONDS)
+    (folder / "run").mkdir(mode=0o700)
 
 
 def own_settings(text: str) -> None:
@@ -164,6 +176,12 @@ def day(made_day: Day, tmp_path: Path) -> Day:
     from tests.helpers import cli_day
 
     return cli_day.copy(made_day, tmp_path)
+
+
+@pytest.fixture
+def november(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands take it for November 2026, when the sample's days are past, whatever the clock says."""
+    monkeypatch.setenv("MDMEM_NOW", "1793620800")
 
 
 @pytest.fixture
