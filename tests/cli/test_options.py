@@ -132,6 +132,7 @@ def test_sessions_in_which_something_failed_are_listed_alone(day: Day) -> None:
     assert 0 < day.run("log", "--failed", "--oneline").stdout.count("\n") == len(every)
 
 
+@pytest.mark.usefixtures("november")
 def test_a_time_narrows_what_prompts_digests_and_exports_hold(day: Day) -> None:
     assert day.run("prompts", "--on", "2026-09-14").stdout
     assert not day.run("prompts", "--until", "2026-09-13").stdout
@@ -160,6 +161,7 @@ def test_a_digest_until_a_time_covers_everything_before_it(day: Day) -> None:
     assert day.json("digest", "--until", "2026-09-13")["since"] == ""
 
 
+@pytest.mark.usefixtures("november")
 @pytest.mark.skipif(not hasattr(time, "tzset"), reason="this system takes no time zone from the environment")
 def test_a_digest_by_day_begins_each_day_at_midnight_after_clocks_changed(
     vault: Path, mdmem: Run, monkeypatch: pytest.MonkeyPatch

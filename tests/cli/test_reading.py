@@ -94,6 +94,7 @@ def test_sessions_say_that_there_are_more_only_if_there_are(day: Day, command: s
     assert day.run(command, "-n", "1", "--project", "api").stderr == ""
 
 
+@pytest.mark.usefixtures("november")
 def test_a_session_that_was_resumed_days_later_took_the_time_worked(vault: Path, tmp_path: Path, ask: Run) -> None:
     talk = Talk(vault, tmp_path / "shop")
     for _ in range(2):
@@ -125,6 +126,7 @@ def test_an_agent_is_meant_by_its_title_in_any_case_and_by_a_part_of_its_name(
     assert day.json(command, "--agent", name) == day.json(command, "--agent", "codex") != []
 
 
+@pytest.mark.usefixtures("november")
 @pytest.mark.parametrize("command", [["sessions"], ["log", "--oneline"], ["digest", "--on", "2026-09"]])
 def test_a_project_is_meant_by_a_part_of_its_name_that_no_other_project_has(day: Day, command: list[str]) -> None:
     whole = "notes-app"
@@ -190,6 +192,7 @@ def test_a_filter_that_cannot_be_read_says_what_can(day: Day) -> None:
     assert "2026-09-14" in str(done.exception)
 
 
+@pytest.mark.usefixtures("november")
 @pytest.mark.parametrize("command", ["list", "sessions", "log", "digest", "stats", "prompts", "search"])
 def test_a_time_that_ends_before_it_begins_is_refused(day: Day, command: str) -> None:
     done = day.attempt(command, "--since", "2026-09-20", "--until", "2026-09-01")
@@ -470,6 +473,7 @@ def test_the_anchor_is_in_its_timeline_whatever_is_filtered(day: Day) -> None:
 # -- digest ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("november")
 def test_a_digest_is_markdown_of_what_was_asked_answered_changed_and_failed(day: Day) -> None:
     out = day.run("digest", "--since", "2026-09-14", "--until", "2026-09-14").stdout
     assert out.startswith("# ")
@@ -480,6 +484,7 @@ def test_a_digest_is_markdown_of_what_was_asked_answered_changed_and_failed(day:
     assert "- Failed: pytest -q" in out
 
 
+@pytest.mark.usefixtures("november")
 def test_a_digest_groups_by_project_and_names_notes_that_were_written(day: Day, tmp_path: Path) -> None:
     mine = cli_day.copy(day, tmp_path)
     mine.run("note", "Times are UTC.", "--title", "Decision", env={"MDMEM_NOW": "1789400000"})

@@ -144,21 +144,21 @@ def test_a_note_is_shown_as_it_was_at_a_commit_or_a_date(vault: Path) -> None:
     config = start(vault)
     put(vault, "notes/plan.md", "---\nid: plan123456\n---\n\nfirst plan\n")
     commit.commit(config)
-    backdated(vault, "2026-01-05T10:00:00Z")
+    backdated(vault, "2024-01-05T10:00:00Z")
     put(vault, "notes/plan.md", "---\nid: plan123456\n---\n\nsecond plan\n")
     commit.commit(config)
-    backdated(vault, "2026-01-07T10:00:00Z")
+    backdated(vault, "2024-01-07T10:00:00Z")
     (vault / "notes/plan.md").unlink()
     commit.commit(config)
 
-    assert b"first" in past.show(config, "notes/plan.md", "2026-01-05").data
-    assert b"first" in past.show(config, "notes/plan.md", "2026-01-06").data
-    assert b"second" in past.show(config, "notes/plan.md", "2026-01-07T11:00:00+00:00").data
+    assert b"first" in past.show(config, "notes/plan.md", "2024-01-05").data
+    assert b"first" in past.show(config, "notes/plan.md", "2024-01-06").data
+    assert b"second" in past.show(config, "notes/plan.md", "2024-01-07T11:00:00+00:00").data
     assert b"second" in past.show(config, "notes/plan.md", "HEAD~1").data
     with pytest.raises(NotFoundError, match="no note had"):
         past.show(config, "notes/plan.md", "HEAD")
     with pytest.raises(NotFoundError, match="no commit from before"):
-        past.show(config, "notes/plan.md", "2025-12-31")
+        past.show(config, "notes/plan.md", "2023-12-31")
     for nonsense in ("whenever", "--all", "-1"):
         with pytest.raises(UsageError, match="not a commit, date or time"):
             past.show(config, "notes/plan.md", nonsense)

@@ -38,6 +38,9 @@ from tests.helpers.indexed import indexed
 from tests.helpers.pages import serving
 from tests.web.conftest import Web
 
+LATER = 1_790_000_000
+"""A time after all of the sample's notes, also where the clock is behind them."""
+
 PAGES = (
     "/", "/timeline", "/timeline?on=2026-09-14&failed=1", "/projects", "/project/notes-app", f"/session/{FIRST}",
     "/search", "/search?q=date+parser", "/search?q=kind:prompt&project=notes-app", "/search?q=%22never+closed",
@@ -361,7 +364,7 @@ def test_a_search_shows_a_session_once_where_its_first_prompt_is_found_too(web: 
 
 def test_a_search_without_words_offers_what_people_wrote_and_every_kind(web: Web, cookie: str) -> None:
     settings = config.load(str(web.vault), {**os.environ, **web.day.env})
-    path = user_notes.add(settings, "Found without a word", "Words.", now=time.time()).path
+    path = user_notes.add(settings, "Found without a word", "Words.", now=max(time.time(), LATER)).path
     indexed(settings)
     page = get(web, cookie, "/search")
 
@@ -385,10 +388,10 @@ def test_a_note_of_a_packed_session_is_opened_in_the_file_that_holds_it(tmp_path
     asked = Event(
         agent="claude-code", name="UserPromptSubmit", session="old-1", cwd=str(tmp_path), prompt="An old question"
     )
-    assert not events.capture(day.config(), asked, MORNING - 500 * 86_400, day.env).error
+    assert not events.capture(day.config(), asked, MORNING - 900 * 86_400, day.env).error
     day.run("init", str(day.vault))
     day.run("commit")
-    day.run("archive", "2025")
+    day.run("archive", "2024")
     with serving(day.vault, day.env) as served:
         page = served.ask(f"/note/{day.id('An old question')}", headers={"Cookie": served.enter()})[2]
 
@@ -1265,7 +1268,7 @@ def test_an_open_page_is_told_of_a_note_at_once(web: Web, cookie: str) -> None:
         "hook_event_name": "UserPromptSubmit", "session_id": "live-1", "cwd": str(web.vault.parent),
         "prompt": "A prompt that is told of",
     }  # fmt: skip
-    latest = max(time.time(), 1_790_000_000)  # also where the clock is behind the sample's notes
+    latest = max(time.time(), LATER)
     env = {**os.environ, **web.day.env, "MDMEM_NOW": str(int(latest))}
     command = [sys.executable, "-m", "mdmem", "hook", "claude-code"]
     subprocess.run(command, input=json.dumps(payload).encode(), env=env, check=True)

@@ -178,10 +178,10 @@ def test_notes_that_say_the_same_are_a_pair(settings: Config) -> None:
 
 
 def test_notes_nobody_uses_are_named_until_they_are_given(settings: Config) -> None:
-    old = user_notes.add(settings, "Old and unused", "a text of its own", now=MORNING - 400 * 86_400)
-    used = user_notes.add(settings, "Old and used", "another text of its own", now=MORNING - 400 * 86_400)
+    old = user_notes.add(settings, "Old and unused", "a text of its own", now=MORNING - 900 * 86_400)
+    used = user_notes.add(settings, "Old and used", "another text of its own", now=MORNING - 900 * 86_400)
     for made in (old, used):
-        long_ago = MORNING - 300 * 86_400
+        long_ago = MORNING - 800 * 86_400
         os.utime(Path(settings.vault, made.path), (long_ago, long_ago))
     injection_log.log(
         settings, {"time": timestamps.iso_time(4_000_000_000), "session": "s", "why": ["recall"], "ids": [used.id]}

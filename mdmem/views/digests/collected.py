@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, NamedTuple
 
 from mdmem import timestamps
@@ -92,7 +93,7 @@ class DigestNotes(NamedTuple):
 def collect(config: Config, query: Query, project: str, session: str = "") -> DigestNotes:
     """Return what happened in the span of a query. session: only this one."""
     first = query.since or 0.0
-    last = query.until if query.until is not None else datetime.now().astimezone().timestamp()
+    last = query.until if query.until is not None else timestamps.now(os.environ)
     since, until = timestamps.iso_time(first) if query.since is not None else "", timestamps.iso_time(last)
     early = timestamps.iso_time(max(first - LONGEST_SESSION.total_seconds(), 0))
     candidates = session_log.sessions(config, project=project, since=early, session=session)
