@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import time
 from pathlib import Path
@@ -46,6 +47,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settings = start(root)
     turn(root, session=SESSION, folder=FOLDER)
     turn(root)
+    for path in root.rglob("*.md"):
+        os.utime(path, (1e9, 1e9))  # recently saved notes would be indexed again
     commit.commit(settings)
     return root
 
