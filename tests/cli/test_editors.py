@@ -127,7 +127,7 @@ def test_the_status_line_does_not_wait_for_a_named_pipe(day: Day) -> None:
     os.mkfifo(day.vault / "notes" / "pipe.md")
 
     words = [sys.executable, "-m", "mdmem", "status", "--line"]
-    done = subprocess.run(words, env={**os.environ, **day.env}, capture_output=True, text=True, timeout=20)
+    done = subprocess.run(words, env={**os.environ, **day.env}, capture_output=True, text=True, timeout=240)
 
     assert (done.stdout, done.stderr) == ("mdmem: 0 notes today\n", "")
 

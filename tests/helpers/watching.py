@@ -45,6 +45,6 @@ def running(vault: Path, *, patient: bool = False) -> Iterator[subprocess.Popen[
 
 def status(vault: Path) -> dict[str, Any]:
     """Return what the watcher says of itself; {} without one."""
-    said = client.ask(config.load(str(vault)), "status", {}, b"", seconds=20)
+    said = client.ask(config.load(str(vault)), "status", {}, b"", seconds=240)
     found: dict[str, Any] = json.loads(said) if said else {}
     return found

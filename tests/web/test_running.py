@@ -58,7 +58,7 @@ def test_a_server_that_ended_or_was_killed_leaves_nothing_in_the_way(web: Web, t
     env = {**web.day.env, "XDG_RUNTIME_DIR": str(tmp_path)}
     with serving(web.vault, env) as killed:
         killed.process.send_signal(signal.SIGKILL)
-        killed.process.wait(timeout=20)
+        killed.process.wait(timeout=240)
     with serving(web.vault, env) as served:
         assert served.ask("/help", headers={"Cookie": served.enter()})[0] == 200
         assert list(tmp_path.rglob("web.*"))
