@@ -43,6 +43,9 @@ hypothesis.settings.load_profile("mdmem")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# mdmem starts itself again where a locale's encoding is another: in the middle of a test, that would end a worker.
+os.environ["PYTHONUTF8"] = "1"
+
 # Files of few and slow tests, whose tests go to whichever worker has time; the others' tests stay together, so that
 # what a file sets up and imports (a server, a vendor's library) is paid for once.
 APART = {"test_faults", "test_commit", "test_sync", "test_import", "test_index", "test_watch"}

@@ -291,7 +291,8 @@ def test_what_others_can_read_is_closed_when_asked(day: Day) -> None:
 
 def test_a_folder_that_is_no_vault_is_left_open_to_whom_it_is_open(day: Day, tmp_path: Path) -> None:
     other = tmp_path / "Shared documents"
-    other.mkdir(mode=0o755)
+    other.mkdir()
+    other.chmod(0o755)
     there = day._replace(env={**day.env, "MDMEM_VAULT": str(other)})
     assert "only you can read mdmem's own files" in look(there, "permissions", fix=True)[0]["text"]
     assert other.stat().st_mode & 0o777 == 0o755
