@@ -196,20 +196,37 @@ class Session(journal.Record):
         """Reread the record under the folder's lock, and add the folder's notes if the record does not match it.
 
         Only this function writes the folder's name into the record, so a record that names a folder also knows its
-        notes. A resumed session is listed again: notes may have come from another machine.
+        notes. A resumed session is listed again: notes may have come from another machine. So is one whose folder has
+        changed since its last note: a power cut may have taken whole lines off the record's end, but not the notes.
         """
         self.read()
         path = os.path.relpath(folder.path, self.config.vault).replace(os.sep, "/")
         last = self.data.rfind(b"\nfolder\t")
         is_known = "/".join(self.folder) == path and self.data.rfind(b"\nstart\t") < last
-        if is_known and not _has_gap(self.data, last):
+        is_known = is_known and not _has_gap(self.data, last)
+        if is_known and self._is_unchanged(folder):
             return
         recorded = {line[0] for line in self.lines("+")}
         names = sorted(filter(numbers, journal.names_with_parts(folder)), key=numbers)
         new = [name for name in names if name not in recorded]
+        if is_known and not new:
+            return
         highest = _highest_numbers({*names, *recorded}) if new else []
         self._append([("folder", path), *[("+", name) for name in new], *[("=", name) for name in highest]])
         self.read()
+
+    def _is_unchanged(self, folder: disk.Folder) -> bool:
+        """Whether the folder is as it was after the last note of the record; an update of its page changes it too."""
+        seen = self._seen(folder)
+        return bool(seen) and self.data.rfind(b"\nseen\t") == self.data.rfind(_line(("seen", seen))) >= 0
+
+    def _seen(self, folder: disk.Folder) -> str:
+        """Return when the folder, and the part for the next note, last got or lost a file; "" if unknown."""
+        part = self.next_part()
+        try:
+            return " ".join([str(folder.handle.stat(name).st_mtime_ns) for name in ((".", part[:-1]) if part else ".")])
+        except OSError:
+            return ""
 
     def published(self) -> list[list[str]]:
         """Return the session's notes in order: each one's file name, then the facts in the record."""
@@ -273,7 +290,7 @@ class Session(journal.Record):
             from mdmem import log
 
             log.write(self.config, "a note is stored, but may not survive a power cut", error)
-        self.append("+", name, *facts(built))
+        self._append([("+", name, *facts(built)), ("seen", self._seen(folder))])
 
 
 def _lacks_page(folder: disk.Folder) -> bool:

@@ -636,6 +636,35 @@ def test_a_record_that_was_cut_or_garbled_costs_no_note(vault: Path) -> None:
     assert len(notes(vault)) == 9
 
 
+@pytest.mark.parametrize("notes_before", [0, 299])
+def test_a_record_that_lost_whole_lines_numbers_no_two_notes_alike(vault: Path, home: Path, notes_before: int) -> None:
+    """As after a power cut: the record is not synced with each note, and the notes are."""
+    if notes_before:
+        capture(prompt("first"))
+        (folder,) = vault.glob("journal/*/*/*/")
+        for number in range(1, notes_before):
+            (folder / f"001-{number:03d}-bash-x-{number:010d}.md").write_text("---\nkind: observation\n---\n")
+        delete_state(home)
+    for number in (1, 2):
+        capture(prompt(f"question {number}", number))
+        capture(bash("one", f"toolu_{number}", number))
+        capture(stop(f"answer {number}", number))
+    (record,) = [path for path in Path(config.load().state_dir, "sessions").iterdir() if "." not in path.name]
+    lines = record.read_bytes().split(b"\n\n")
+    copy = vault.with_name("copy")
+    shutil.copytree(vault, copy)
+    for fewer in range(1, min(len(lines), 20)):
+        shutil.rmtree(vault)
+        shutil.copytree(copy, vault)
+        before = len(notes(vault))
+        record.write_bytes(b"\n\n".join(lines[:-fewer]) + b"\n")
+        for event in (stop("answer 2", 2), bash("two", "toolu_3", 2), prompt("third", 3), bash("one", "toolu_4", 3)):
+            capture(event)
+        found = notes(vault)
+        assert len(found) == before + 3, fewer
+        assert len({path.name[:7] for path in found}) == len(found), fewer
+
+
 def test_two_agents_with_one_session_and_one_prompt_id_lose_nothing(vault: Path) -> None:
     for name in ("claude-code", "codex", "gemini"):
         event = agents.Event(
