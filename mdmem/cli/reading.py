@@ -269,7 +269,7 @@ def _read(settings: Config, reference: str) -> tuple[str, bytes]:
         if not path:
             from mdmem.history import find
 
-            if deletion := find.deletion_of(settings, note.id_in_reference(reference)):
+            if deletion := find.deletion_of(settings, reference):
                 raise NotFoundError(f"No note has the id {reference!r:.80}. {deletion}") from None
             raise
     data = disk.read_path(settings.vault, path)

@@ -36,18 +36,31 @@ def path_of(config: Config, name: str) -> str:
         return match
     if match := by_beginning({**ids_in(paths), **_ids_like(config.vault, paths, note_id)}, note_id):
         return match
-    hint = deletion_of(config, note_id) or "`mdmem search` finds notes by their words."
+    hint = deletion_of(config, name) or "`mdmem search` finds notes by their words."
     raise NotFoundError(f"No note has the id or path {name!r}. {hint}")
 
 
-def deletion_of(config: Config, note_id: str) -> str:
-    """Return a sentence about the commit that deleted a captured note; "" when there is none."""
-    if not note.is_made_id(note_id):
+def deletion_of(config: Config, name: str) -> str:
+    """Return a sentence about how a note was deleted, by a commit or not yet; "" when it was not.
+
+    name: a captured note's id, or the path of any note.
+    """
+    note_id, path = note.id_in_reference(name), layout.inside(config.vault, name)
+    if note.is_made_id(note_id):
+        place = f":(glob)**/*-{note_id}.md"
+    elif disk.is_note_path(path):
+        place = f":(literal){path}"
+    else:
         return ""
     try:
-        oid, time, subject = last_deletion(repository.open_vault(config.vault), f":(glob)**/*-{note_id}.md")
+        repo = repository.open_vault(config.vault)
+        words = ("diff", "--name-only", "--no-renames", "--diff-filter=D", "HEAD", "--", place)
+        deleted = repository.attempt(repo, *words, env={"GIT_LITERAL_PATHSPECS": "0"}).out
+        oid, time, subject = ("", "", "") if deleted else last_deletion(repo, place)
     except MdmemError:
         return ""
+    if deleted:
+        return "Its file is deleted, but that is not committed: `mdmem commit` completes it."
     return f"It was deleted on {time[:10]} ({subject}): `mdmem undo {oid[:8]}` brings it back." if oid else ""
 
 

@@ -165,10 +165,9 @@ def _paths(config: Config, name: str) -> list[str]:
         except AmbiguousError:
             raise
         except NotFoundError:
-            raise NotFoundError(
-                f"No note or session has the id or path {name!r}. "
-                f"To forget all notes with these words: mdmem forget --matching {shlex.quote(name)}"
-            ) from None
+            words = f"To forget all notes with these words: mdmem forget --matching {shlex.quote(name)}"
+            hint = find.deletion_of(config, name) or words
+            raise NotFoundError(f"No note or session has the id or path {name!r}. {hint}") from None
     if len({folder.rpartition("-")[2] for folder in folders}) > 1:
         listed = ", ".join(folder.rpartition("/")[2] for folder in folders[:5])
         raise NotFoundError(f"{name!r} matches {len(folders)} sessions ({listed}, …): give more characters.")

@@ -6,8 +6,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from mdmem import plural
 from mdmem.config import Config
-from mdmem.errors import VaultError
+from mdmem.errors import GitError, MdmemError, VaultError
 from mdmem.history import commit, pages
 from mdmem.history.commit import CommitResult
 from mdmem.progress import ProgressCallback, ignore
@@ -54,15 +55,15 @@ def apply(
     report: progress callback for what follows the steps.
 
     Raises:
-        VaultError, BusyError, GitError: as `commit.commit`; what was changed stays changed.
-        OSError: when the disk fails.
-        KeyboardInterrupt: when the steps were interrupted; those already applied are committed.
+        VaultError, BusyError, GitError: as `commit.commit`; what was changed stays changed, and the error says so.
+        OSError, KeyboardInterrupt: when the disk failed or the steps were interrupted; those already applied are
+            committed.
     """
     changed: list[str] = []
     skipped: list[str] = []
     deleted = _Deleted({}, set())
     unwritten: set[bytes | None] = set()
-    stopped: KeyboardInterrupt | None = None
+    stopped: KeyboardInterrupt | OSError | None = None
     try:
         for step in steps:
             is_moving = step.after is None and step.before in unwritten
@@ -75,13 +76,29 @@ def apply(
                 title = str(note.parse(step.before or b"").meta.get("title", ""))
                 deleted.titles.setdefault(layout.folder_of(step.path), set()).add(title)
                 deleted.paths.add(step.path)
-    except KeyboardInterrupt as error:  # commit what was changed so far
+    except (KeyboardInterrupt, OSError) as error:  # commit what was changed so far
         stopped = error
-    also = _bring_pages(config, deleted, update_page, report) if update_page else []
-    result = commit.commit_paths(config, [*changed, *also], text, report)
+    also: list[str] = []
+    try:
+        also += _bring_pages(config, deleted, update_page, report) if update_page else []
+    except OSError as error:
+        stopped = stopped or error
+    try:
+        result = commit.commit_paths(config, [*changed, *also], text, report)
+    except (MdmemError, OSError) as error:
+        raise (_uncommitted(error, len(changed)) if changed else error) from error
     if stopped:
         raise stopped
     return Applied(changed, skipped, result)
+
+
+def _uncommitted(error: MdmemError | OSError, files: int) -> MdmemError:
+    """Return the error of a failed commit with what is done and what is not: a second run would not find the files."""
+    kind, why = (
+        (GitError, f"The commit failed: {error.strerror}.") if isinstance(error, OSError) else (type(error), error)
+    )
+    done = plural.number(files, "file is", "files are")
+    return kind(f"{why} {done} changed or deleted already, and the commit is incomplete: `mdmem commit` completes it.")
 
 
 class _Deleted(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -263,6 +264,33 @@ def test_undo_and_forget_ask_before_they_act(mdmem: Run, kept: Path) -> None:
     assert (kept / FOLDER).exists()
     assert mdmem("forget").returncode == 2
     assert "--matching 'the falcon'" in mdmem("forget", "the falcon").stderr
+
+
+def test_a_forget_whose_git_fails_at_the_end_says_what_is_done_and_what_is_not(
+    mdmem: Run, kept: Path, tmp_path: Path
+) -> None:
+    mdmem("commit", check=True)
+    (note,) = kept.glob(f"{FOLDER}/001-001-*.md")
+    path = str(note.relative_to(kept))
+    git = tmp_path / "bin/git"
+    git.parent.mkdir()
+    works = f"[ -e {shlex.quote(str(note))} ]"
+    git.write_text(f'#!/bin/sh\n{works} || {{ echo "fatal: no" >&2; exit 128; }}\nexec {shutil.which("git")} "$@"\n')
+    git.chmod(0o755)
+    env = {"PATH": f"{git.parent}:{os.environ['PATH']}"}
+
+    failed = mdmem("forget", path, "--yes", env=env)
+    again = mdmem("forget", path, "--yes")
+    mdmem("commit", check=True)
+    later = mdmem("forget", path, "--yes")
+
+    assert failed.returncode == 7
+    assert "1 file is changed or deleted already" in failed.stderr
+    assert "`mdmem commit` completes it" in failed.stderr
+    assert again.returncode == 5
+    assert "Its file is deleted, but that is not committed: `mdmem commit` completes it." in again.stderr
+    assert "`mdmem undo " in later.stderr
+    assert not note.exists()
 
 
 def test_programs_get_the_times_of_commits_in_the_form_of_all_others(mdmem: Run, kept: Path) -> None:
