@@ -88,8 +88,18 @@ def _write(config: Config, session_key: str, data: bytes) -> None:
         files.remove(temp)
         raise
     if config.durable:
+        _sync(config)
+
+
+def _sync(config: Config) -> None:
+    """Sync the queue's folder; a failure is only logged, as the note is there."""
+    try:
         queue = system.open_folder(folder(config))
         try:
             queue.sync()
         finally:
             queue.close()
+    except OSError as error:
+        from mdmem import log
+
+        log.write(config, "a note is queued, but may not survive a power cut", error)

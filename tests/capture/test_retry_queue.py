@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -53,6 +54,25 @@ def test_what_waits_is_the_users_alone_and_holds_nothing_private(vault: Path, aw
         assert "canary" not in path.name
         assert not path.is_file() or b"canary" not in path.read_bytes()
     assert len(notes(vault)) == 2
+
+
+def test_a_queued_note_whose_folder_cannot_be_synced_is_not_called_lost(
+    vault: Path, away: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with fsync, which may fail for a folder on a network share."""
+    sync = os.fsync
+
+    def no_folders(fd: int) -> None:
+        if stat.S_ISDIR(os.fstat(fd).st_mode):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        sync(fd)
+
+    monkeypatch.setattr(os, "fsync", no_folders)
+
+    outcome = capture(bash("out"))
+
+    assert (outcome.waits, outcome.is_lost) == (True, False)
+    assert len(waiting()) == 1
 
 
 def test_queued_notes_are_written_in_the_order_of_events_with_their_own_prompts(vault: Path, away: Path) -> None:
