@@ -135,7 +135,7 @@ def _problem(page: PageRequest, error: Exception) -> Response:
     paths = error.paths if isinstance(error, AmbiguousError) else ()
     numbers = [number for path in paths[: rows.MOST] if (number := page.view.find(path)) is not None]
     choices = [rows.row(page.view, number) for number in numbers if number not in page.view.internal]
-    return page.page("problem", status=status, problem=str(error), choices=choices)
+    return page.page("problem", status=status, problem=site.said(error), choices=choices)
 
 
 class _NoPageError(NotFoundError):

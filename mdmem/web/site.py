@@ -66,6 +66,11 @@ class OpenNote(NamedTuple):
         return str(self.parsed.meta.get("title") or self.listed_title or named)
 
 
+def said(error: Exception) -> str:
+    """Return an error for a page; one of the system as `No space left on device (/v/notes).`."""
+    return f"{wording.cause(error)}." if isinstance(error, OSError) else str(error)
+
+
 class PageRequest:
     """A request of an admitted browser. form: the fields of a POST, as `form` reads them."""
 

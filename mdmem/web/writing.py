@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import os
 import time
 from collections.abc import Callable
 
@@ -14,12 +15,13 @@ from mdmem.history import commit, forget, gate, review, rewrite, undo
 from mdmem.history.git import repository
 from mdmem.history.rewrite import Applied
 from mdmem.learn import decisions, proposals, work
-from mdmem.vault import layout, note, user_notes
+from mdmem.vault import disk, layout, note, user_notes
+from mdmem.views import wording
 from mdmem.views.vault_pages import upkeep
 from mdmem.web import address
 from mdmem.web.gate import Message
 from mdmem.web.pages import health, notes
-from mdmem.web.site import OpenNote, PageRequest
+from mdmem.web.site import OpenNote, PageRequest, said
 
 
 class ForgedError(MdmemError):
@@ -45,7 +47,13 @@ def do(request: PageRequest) -> Response:
         response = _FORMS[action](request, _OLD_FORM)
         response.status_code = 403
         return response
-    response = action(request)
+    try:
+        response = action(request)
+    except disk.NotSyncedError as error:  # a second try would store it twice
+        to = address.note(path := os.path.relpath(str(error.filename), request.config.vault), path)
+        response = _back_with_message(
+            request, f"Saved, but a power cut may undo it: {wording.cause(error)}.", to, bad=True
+        )
     request.site.live.catch_up()  # the next page shows what was written
     return response
 
@@ -110,6 +118,8 @@ def _add(request: PageRequest) -> Response:
             tags=user_notes.typed_tags(tags),
             now=time.time(),
         )
+    except disk.NotSyncedError:
+        raise
     except (MdmemError, OSError) as error:
         return _not_added(request, error)
     return _back_with_message(
@@ -128,10 +138,15 @@ def _edit(request: PageRequest) -> Response:
         user_notes.change_text(
             request.config, opened.path, text, seen=opened.data, title=title, most=notes.MAX_FORM_BYTES
         )
+    except disk.NotSyncedError:
+        raise
     except (MdmemError, OSError) as error:
         return _not_saved(request, error)
-    known = gate.IN_HISTORY if _is_in_history(request, opened, f"{title}\n{text}") else ""
     kept_out = _kept_out(request, opened.path, text)
+    try:
+        known = gate.IN_HISTORY if _is_in_history(request, opened, f"{title}\n{text}") else ""
+    except (MdmemError, OSError) as error:
+        known = f" Whether history has what is private in it is unknown: {wording.cause(error)}."
     return _back_with_message(
         request, f"Saved.{kept_out}{known}", address.note(opened.id, opened.path), bad=bool(known)
     )
@@ -139,7 +154,10 @@ def _edit(request: PageRequest) -> Response:
 
 def _kept_out(request: PageRequest, path: str, typed: str) -> str:
     """Return what the gate kept out of a note's text, as a sentence: the marks that are new in it."""
-    body = note.load(request.config.vault, path).body
+    try:
+        body = note.load(request.config.vault, path).body
+    except (MdmemError, OSError):
+        return ""  # the note's page shows the marks
     marks = request.config.settings.privacy
     counts = [
         plural.number(body.count(mark) - typed.count(mark), noun)
@@ -155,7 +173,7 @@ def _typed(request: PageRequest) -> str:
 
 def _not_added(request: PageRequest, error: MdmemError | OSError) -> Response:
     """Show a new note that could not be saved in its form again."""
-    return notes.new_form(request, {**request.form, "text": _typed(request)}, str(error))
+    return notes.new_form(request, {**request.form, "text": _typed(request)}, said(error))
 
 
 def _not_saved(request: PageRequest, error: MdmemError | OSError) -> Response:
@@ -166,7 +184,7 @@ def _not_saved(request: PageRequest, error: MdmemError | OSError) -> Response:
     except (MdmemError, OSError) as gone:
         opened, is_changed, error = OpenNote(request.form.get("note", ""), b"", note.parse(b""), None), False, gone
     return notes.edit_form(
-        request, opened, _typed(request), title=request.form.get("title", ""), conflict=is_changed, problem=str(error)
+        request, opened, _typed(request), title=request.form.get("title", ""), conflict=is_changed, problem=said(error)
     )
 
 

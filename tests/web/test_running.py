@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
@@ -81,17 +83,50 @@ def test_today_shows_what_was_written_today_without_a_session_and_counts_the_res
 
 
 @pytest.mark.skipif(not LINUX, reason="only Linux lists who holds the other end of a connection")
-def test_the_pages_build_the_index_again_that_their_owner_has_deleted(web: Web) -> None:
+@pytest.mark.parametrize("address", ["/timeline", "/search?q=parser"])
+def test_the_pages_build_the_index_again_that_their_owner_has_deleted(web: Web, address: str) -> None:
     folder = Path(config.load(str(web.vault), web.served.env).index_dir)
     cookie = web.served.enter()
-    _, _, before = web.served.ask("/timeline", headers={"Cookie": cookie})
-    shutil.rmtree(folder.rename(folder.with_name("deleted")))  # the server may be writing in it
+    _, _, before = web.served.ask(address, headers={"Cookie": cookie})
+    shutil.rmtree(
+        folder.rename(folder.with_name(f"deleted{address[:3].strip('/')}"))
+    )  # the server may be writing in it
 
-    status, _, page = web.served.ask("/timeline", headers={"Cookie": cookie})
+    status, _, page = web.served.ask(address, headers={"Cookie": cookie})
 
     assert (status, page.count("/session/")) == (200, before.count("/session/"))
     assert "/session/" in page
     assert any(folder.iterdir())
+
+
+NO_FOLDER_IS_SYNCED = """
+import errno, os, stat
+sync = os.fsync
+def fsync(fd):
+    if stat.S_ISDIR(os.fstat(fd).st_mode):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+    sync(fd)
+os.fsync = fsync
+from mdmem.cli import main
+main()
+"""
+
+
+def test_a_note_that_is_stored_but_not_synced_is_not_offered_again_for_saving(tmp_path: Path) -> None:
+    day = cli_day.make(tmp_path)
+    with serving(day.vault, day.env, program=(sys.executable, "-c", NO_FOLDER_IS_SYNCED)) as served:
+        sent = {"Cookie": served.enter(), "Origin": served.url, "Content-Type": "application/x-www-form-urlencoded"}
+        token = re.search(r'name="csrf" value="([^"]+)"', served.ask("/new", headers=sent)[2])
+        assert token
+        body = urlencode({"csrf": token[1], "title": "Zebras", "text": "They have stripes.", "kind": "note"})
+
+        status, headers, _ = served.ask("/do/add", method="POST", body=body, headers=sent)
+        page = served.ask(headers["location"], headers=sent)[2]
+
+    assert status == 303
+    assert "Saved, but a power cut may undo it" in page
+    assert "They have stripes." in page
+    assert len(list(day.vault.glob("notes/**/*zebras*.md"))) == 1
 
 
 def test_the_user_at_the_other_end_of_a_connection_is_known() -> None:

@@ -54,6 +54,7 @@ def search(request: PageRequest) -> Response:
     chosen_sort = "newest" if request.query.get("sort") == "newest" else ""
     sort = "newest" if chosen_sort or not asked_query.text else "relevance"
     options = engine.SearchOptions(sort, limit=SIZE, offset=(page - 1) * SIZE, update=False, collapse=False)
+    view = request.view  # builds an index that was deleted: a search without an update would find nothing
     result = engine.search(request.config, asked_query, options)
     if not result.total and _UNFINISHED.search(form["q"]):
         unfinished = query.with_filters(query.parse(f"{form['q']}*"), None, **filters)
@@ -78,7 +79,7 @@ def search(request: PageRequest) -> Response:
         sort=sort,
         facets=_facets(request, asked_query, {**form, "sort": chosen_sort}) if total or not is_search else {},
         other_order=address.query("/search", **{**form, "sort": other_sort}) if asked_query.text else "",
-        written=[] if is_search else shared.newest(request.view, request.view.of_kinds(WRITTEN), most=SIZE // 2),
+        written=[] if is_search else shared.newest(view, view.of_kinds(WRITTEN), most=SIZE // 2),
         part_of=shared.part(total, page, SIZE),
     )
 
