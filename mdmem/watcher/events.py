@@ -63,6 +63,9 @@ KINDS = [
 """Event types to listen to; not those for opened and read files, of which every answer causes hundreds."""
 
 
+Place = tuple[int, int]
+"""Device and inode of a folder: of another disk's folder, the inode alone may be the same."""
+
 FEW = 64
 """Maximum number of dirty notes that are indexed while somebody waits for an answer."""
 
@@ -71,6 +74,7 @@ class Dirty(FileSystemEventHandler):
     """The set of paths that something happened to: filled by watchdog's thread, emptied by the indexing one.
 
     unwatched: why the system reports no changes, so that the vault is polled instead; "" if it reports them.
+    place: the watched folder.
     """
 
     def __init__(self, root: str) -> None:
@@ -81,6 +85,7 @@ class Dirty(FileSystemEventHandler):
         self._ends = False
         self.touched = touched.TouchedFiles()
         self.unwatched = ""
+        self.place: Place = (0, 0)
         self._changed = threading.Condition()
 
     def on_any_event(self, event: FileSystemEvent) -> None:
@@ -110,6 +115,13 @@ class Dirty(FileSystemEventHandler):
         with self._changed:
             self._sweep = True
             self._changed.notify()
+
+    def is_in_place(self) -> bool:
+        """Whether the watched folder is still where the vault is; if not, the whole vault becomes dirty."""
+        is_in_place = _place(self.root) == self.place
+        if not is_in_place:
+            self.sweep()
+        return is_in_place
 
     def wait(self, seconds: float) -> bool:
         """Wait until something is dirty; False on timeout."""
@@ -181,6 +193,9 @@ def settled(
         watched = _Watched(dirty)
         swept = time.monotonic()
         while not stop.is_set():
+            if watched.is_elsewhere():  # another disk is mounted there, or the vault was moved and put back
+                dirty.sweep()
+                watched.renew()
             pause = min(sweep_seconds, POLL_SECONDS) if dirty.unwatched else sweep_seconds
             seconds_left = pause - (time.monotonic() - swept)
             if seconds_left > 0 and not dirty.wait(min(seconds_left, LOOK_UP_SECONDS)):
@@ -204,16 +219,22 @@ class _Watched:
 
     def __init__(self, dirty: Dirty) -> None:
         self._dirty = dirty
-        self._inode = 0
+        self._place: Place = (0, 0)
+        self._seen = _place(dirty.root)
         self._again = 0.0
         self._is_local = stillness.is_local(Path(dirty.root))
         self._observer: BaseObserver | None = None
         self.renew()
 
+    def is_elsewhere(self) -> bool:
+        """Whether another folder, or none, is now where the vault was at the last call."""
+        before, self._seen = self._seen, _place(self._dirty.root)
+        return self._seen != before
+
     def renew(self) -> None:
         """Watch again if the vault's folder was replaced, or could not be watched."""
-        inode = _inode(self._dirty.root)
-        if inode == self._inode or time.monotonic() < self._again:
+        place = _place(self._dirty.root)
+        if place == self._place or time.monotonic() < self._again:
             return
         self.end()
         try:
@@ -225,7 +246,8 @@ class _Watched:
                 self._again = time.monotonic() + RENEW_SECONDS  # each try may be expensive
             self._dirty.unwatched = _REASONS.get(error.errno or 0, "the vault's folder cannot be watched")
             return
-        self._observer, self._inode = observer, inode
+        self._observer, self._place = observer, place
+        self._dirty.place = place
         self._dirty.touched.begin()
         self._look()
 
@@ -256,7 +278,7 @@ class _Watched:
             self._observer.stop()
             self._observer.join()
             self._observer = None
-        self._inode = 0
+        self._place = (0, 0)
 
 
 _REASONS = {
@@ -289,11 +311,12 @@ def _changed_ns(path: str) -> int:
         return time.time_ns()
 
 
-def _inode(path: str) -> int:
+def _place(path: str) -> Place:
     try:
-        return Path(path).stat().st_ino
+        state = Path(path).stat()
     except OSError:
-        return -1
+        return -1, -1
+    return state.st_dev, state.st_ino
 
 
 def _let_turn_end(dirty: Dirty) -> None:

@@ -182,6 +182,7 @@ class Watcher:
     def _knows_all(self) -> bool:
         """Whether the index has every change so far, including those in place. Called while answering."""
         is_reliable = self._is_local and not self.dirty.unwatched
+        is_reliable = is_reliable and self.dirty.is_in_place()
         return is_reliable and self.dirty.touched.is_heard(self.config.vault) and self._index_pending()
 
     def _index_pending(self) -> bool:

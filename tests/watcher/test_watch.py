@@ -258,6 +258,32 @@ def test_a_vault_that_is_replaced_is_watched_again(vault: Path) -> None:
     assert not list(batches)
 
 
+def test_a_vault_that_comes_back_is_looked_at_whole_as_after_its_disk_was_unmounted(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Meanwhile a search may have emptied the index, and the vault's folder reports no change of its own."""
+    monkeypatch.setattr(events, "LOOK_UP_SECONDS", 0.1)
+    dirty, stop = events.Dirty(str(vault)), threading.Event()
+    batches = events.settled(dirty, stop, sweep_seconds=10_000)
+    next(batches)
+    assert dirty.take() is None
+    assert dirty.is_in_place()
+    vault.rename(vault.with_name("disk"))
+    vault.mkdir()
+    assert not dirty.is_in_place()
+    next(batches)
+    assert dirty.take() is None
+
+    vault.rmdir()
+    vault.with_name("disk").rename(vault)
+    next(batches)
+
+    assert dirty.take() is None
+    assert dirty.is_in_place()
+    stop.set()
+    assert not list(batches)
+
+
 @pytest.mark.slow
 def test_a_checkout_of_many_notes_is_followed_both_ways(vault: Path) -> None:
     count = 200 if "MDMEM_SOAK" not in os.environ else 1_000
