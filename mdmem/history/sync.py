@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -143,12 +143,26 @@ def sync(
                 ours = writer.tip(repo, branch)
             report("Pushing", 0, 0)
             replaces = bool(carried and carried.replaces)
-            sent = _push(config, repo, remote, remote_branch, (ours, theirs), replaces=replaces)
+            with _telling_of(result.kept):
+                sent = _push(config, repo, remote, remote_branch, (ours, theirs), replaces=replaces)
             if sent is not None:
                 purged = (carried.planned, carried.replaces) if carried else carry.unfinished(config, repo, branch)
                 remaining_advice = _after_purge(config, repo, remote, *purged, lock_fd) if purged else ()
                 return result._replace(sent=sent, remaining_advice=remaining_advice)
     raise BusyError(f"Other machines keep pushing to {remote}. Everything is committed here: sync again later.")
+
+
+@contextmanager
+def _telling_of(kept: tuple[KeptPlace, ...]) -> Iterator[None]:
+    """Add to the error of a push which notes were merged before with both versions: the next run does not know."""
+    try:
+        yield
+    except GitError as error:
+        if not kept:
+            raise
+        paths = plural.some(list(dict.fromkeys(place.path for place in kept)), 3)
+        asks = "both versions are kept, and `mdmem review` asks which one stays."
+        raise GitError(f"{error} Both machines changed the same lines of {paths}: {asks}") from error
 
 
 def _no_remote(repo: Repository, remote: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mdmem.config import Config
+from mdmem.errors import GitError
 from mdmem.history import sync
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
@@ -14,6 +15,7 @@ from mdmem.history.merging import both, undecided
 from mdmem.vault import note
 from tests.helpers.history_vault import git, put, run_here, start
 from tests.helpers.machines import machine, settle, trees
+from tests.helpers.plain_git import make_remote
 
 
 @pytest.fixture(scope="module")
@@ -167,6 +169,26 @@ def test_sync_says_where_both_versions_are_and_review_asks_which_stays(two: tupl
         assert undecided.waiting(at) == []
         assert "same place" not in asked(at, "status")
     assert trees(first) == trees(second)
+
+
+def test_a_push_that_a_remote_refuses_tells_its_words_and_what_was_merged_before(vault: Path, tmp_path: Path) -> None:
+    remote = make_remote(tmp_path / "remote.git")
+    first = start(vault)
+    git(vault, "remote", "add", "origin", str(remote))
+    put(vault, "notes/d.md", "old\n")
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    put(Path(second.vault), "notes/d.md", "theirs\n")
+    sync.sync(second)
+    put(vault, "notes/d.md", "ours\n")
+    put(remote, "hooks/pre-receive", "#!/bin/sh\necho 'The branch is protected.' >&2\nexit 1\n").chmod(0o700)
+
+    with pytest.raises(GitError) as refused:
+        sync.sync(first)
+
+    assert "hook declined. It says: The branch is protected. Everything is committed here." in str(refused.value)
+    assert "Both machines changed the same lines of notes/d.md: both versions are kept" in str(refused.value)
+    assert {"ours", "theirs"} == set((vault / "notes/d.md").read_text().split())
 
 
 @pytest.mark.slow

@@ -76,7 +76,9 @@ def refusal(done: GitResult) -> str:
     if not found:
         return repository.reason(done)
     tip = " That branch is checked out there: sync through a bare repository (git init --bare PATH)."
-    return f"{found[1]:.200}.{tip if 'checked out' in found[1] else ''}"
+    words = " ".join(" ".join(re.findall(r"(?m)^remote: (.*)", done.err)).split())
+    told = f" It says: {words:.300}" if words else ""
+    return f"{found[1]:.200}.{tip if 'checked out' in found[1] else told}"
 
 
 def in_git(repo: Repository, oids: Collection[str]) -> list[str]:
