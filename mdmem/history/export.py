@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import time
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from mdmem import files, privacy, timestamps
+from mdmem import files, privacy, system, timestamps
 from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
 from mdmem.history import commit
@@ -49,21 +50,32 @@ def refuse(target: Path) -> None:
 
 
 @contextmanager
-def new_file(target: Path) -> Iterator[BinaryIO]:
-    """Open a new file for the `with` block; it is removed when the block fails.
+def new_file(target: Path) -> Iterator[Path]:
+    """Make a file for the `with` block, which fills it; it gets the name `target` when that is done.
+
+    So a run that is killed leaves no part of a file that looks like all of it.
 
     Raises:
         UsageError: as `refuse`.
         OSError: when it cannot be written.
     """
     refuse(target)
-    file = open(target, "xb", opener=files.opener)  # noqa: SIM115 - closed below
+    parent = system.open_folder(str(target.absolute().parent))
+    temp = Path(parent.path, f".mdmem-{time.time_ns():x}-{os.getpid()}.tmp")
     try:
-        with file:
-            yield file
-    except BaseException:
-        target.unlink(missing_ok=True)
+        os.close(files.opener(str(temp), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        yield temp
+        with temp.open("rb+") as file:
+            os.fsync(file.fileno())
+        if not parent.publish(temp.name, target.name):
+            refuse(target)
+    except OSError as error:
+        if error.errno and error.filename in (None, str(temp)):
+            error.filename = str(target)  # or it would be taken for an error of the vault's disk
         raise
+    finally:
+        temp.unlink(missing_ok=True)
+        parent.close()
 
 
 def select(
@@ -131,13 +143,13 @@ def backup(config: Config, target: Path) -> Backup:
     if not head:
         raise GitError("The vault has no commit yet, so there is nothing to back up.")
     repository.refuse_shallow(repo, "and a backup without them cannot be restored")
-    try:
-        repository.run(repo, "bundle", "create", "--quiet", str(target), "--all")
-        repository.run(repo, "bundle", "verify", "--quiet", str(target))
-    except GitError:
-        target.unlink(missing_ok=True)
-        raise
-    target.chmod(0o600)
+    with new_file(target) as temp:
+        umask = os.umask(0o077)  # git replaces the file by one of its own
+        try:
+            repository.run(repo, "bundle", "create", "--quiet", str(temp), "--all")
+        finally:
+            os.umask(umask)
+        repository.run(repo, "bundle", "verify", "--quiet", str(temp))
     committed = {path for _, _, path in objects.listed(repo, head)}
     missing = sorted(entry.path for entry in disk.walk(config.vault, packed=False) if entry.path not in committed)
     count = int(repository.run(repo, "rev-list", "--count", "--all"))

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import sqlite3
 import sys
 import time
@@ -268,6 +269,24 @@ def test_an_export_that_is_stopped_leaves_nothing(form: str, tmp_path: Path) -> 
     with pytest.raises(KeyboardInterrupt):
         exports.write(config.load(SAMPLE), tmp_path / "out", form, progress=stopped)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("form", ["zip", "jsonl", "html", "sqlite"])
+def test_an_export_that_is_killed_leaves_no_part_under_its_name(form: str, tmp_path: Path) -> None:
+    def killed(done: int, total: int) -> None:
+        if done == total - 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    child = os.fork()
+    if child == 0:
+        exports.write(config.load(SAMPLE), tmp_path / "out", form, progress=killed)
+        os._exit(0)
+    assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+
+    assert [path.name[:7] for path in tmp_path.iterdir()] == [".mdmem-"]
+    exports.write(config.load(SAMPLE), tmp_path / "out", form)
+    assert (tmp_path / "out").stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a file's name is text")

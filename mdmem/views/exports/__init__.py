@@ -52,13 +52,14 @@ def write(config: Config, target: Path, form: str, *, stdout: BinaryIO | None = 
     if stdout is not None:
         _write(notes, stdout, form)
         return notes.counts
-    with export.new_file(target) as file:
+    with export.new_file(target) as temp:
         if form == "sqlite":
             from mdmem.views.exports import database
 
-            database.write(notes, target)
+            database.write(notes, temp)
         else:
-            _write(notes, file, form)
+            with temp.open("wb") as file:
+                _write(notes, file, form)
     return notes.counts
 
 

@@ -40,7 +40,7 @@ def write(notes: Iterable[Exported], target: Path) -> None:
             base.commit()
             base.execute("PRAGMA optimize")
     except sqlite3.Error as error:
-        raise OSError(f"{target} could not be written ({error}).") from error
+        raise OSError(f"The database could not be written ({error}).") from error
 
 
 def _add(base: sqlite3.Connection, number: int, note: Exported) -> None:
