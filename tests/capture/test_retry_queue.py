@@ -120,6 +120,29 @@ def test_a_queued_note_that_a_purge_rewrote_is_not_taken_for_edited(vault: Path,
     assert not note.is_edited(note.parse(found.read_bytes()))
 
 
+@pytest.mark.parametrize("comes_back", [True, False])
+def test_notes_wait_while_the_vault_is_the_empty_folder_of_a_disk_that_is_not_mounted(
+    vault: Path, ask: Any, comes_back: bool
+) -> None:
+    capture(prompt("first"))
+    disk = vault.rename(vault.with_name("disk"))
+    vault.mkdir()
+
+    outcomes = [capture(bash("out")), capture(prompt("of another session", session_id=OTHER))]
+
+    assert [(outcome.waits, outcome.error) for outcome in outcomes] == [(True, "VaultError")] * 2
+    assert list(vault.iterdir()) == []
+    assert "If it is on a disk that is not mounted, mount it; to begin anew, run `mdmem init" in ask("index").stderr
+    if comes_back:
+        vault.rmdir()
+        disk.rename(vault)
+    else:
+        ask("init", str(vault))
+    ask("index")
+    assert len([path for path in notes(vault) if path.name[:4] != "0800"]) == 2 + comes_back
+    assert waiting() == []
+
+
 def test_more_notes_than_a_hook_brings_home_stay_before_the_next_of_their_session(
     vault: Path, away: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
