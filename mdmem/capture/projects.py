@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-
 from mdmem import files, privacy
-from mdmem.hook_errors import VaultError
 from mdmem.vault import disk, front_matter, journal, note, projects, template
 from mdmem.vault.journal import PROJECT_PAGE
 
@@ -30,28 +27,11 @@ def folder_name(config: Config, project: Project, created: str, rules: privacy.R
     clean = projects.cleaner(rules)
     name = projects.look_for(config, clean(identity)) or _known_otherwise(config, project, clean)
     if not name:
-        _refuse_emptied(config)
+        projects.refuse_emptied(config)
         name = _make(config, project, clean(identity), created, rules)
     for known in filter(None, (identity, projects.mark(project))):
         _remember(config, known, name)
     return name
-
-
-def _refuse_emptied(config: Config) -> None:
-    """Raise VaultError when a vault that had projects is an empty folder, as where its disk is not mounted.
-
-    What is stored there would be hidden when the disk is back.
-    """
-    try:
-        is_empty = not os.listdir(config.vault)
-        was_used = is_empty and os.listdir(os.path.dirname(journal.project_pointer(config, "")))
-    except OSError:
-        return
-    if was_used:
-        raise VaultError(
-            f"The vault at {config.vault} had notes and is an empty folder now. If it is on a disk that is not mounted,"
-            f" mount it; to begin anew, run `mdmem init {config.vault}`."
-        )
 
 
 def _known_otherwise(config: Config, project: Project, clean: Callable[[str], str]) -> str:

@@ -20,7 +20,7 @@ from mdmem.errors import MdmemError, SettingsWarning
 from mdmem.health import HealthFinding, error, fine, note, remove, warning
 from mdmem.health.scope import CheckScope
 from mdmem.history.git import repository, tidy
-from mdmem.vault import layout, template
+from mdmem.vault import layout, projects, template
 from mdmem.vault.leftovers import is_temp
 from mdmem.views import settings as checks
 from mdmem.views import wording
@@ -42,6 +42,8 @@ def vault(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         is_ours = wording.is_set_up(str(root))
         todo = _to_make_writable(root) if is_ours else "Name yours with --vault, MDMEM_VAULT or `vault` in config.toml."
         yield error(f"{root} cannot be written{'' if is_ours else ', and is not set up as a vault'}.", todo)
+    elif projects.is_emptied(config):
+        yield error(f"{root} {projects.EMPTIED[0]}.", projects.EMPTIED[1].format(shlex.quote(str(root))))
     elif not (root / "mdmem.toml").exists():
         yield note(
             f"{root} has no mdmem.toml: it is read like any folder of markdown.",

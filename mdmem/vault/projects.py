@@ -6,6 +6,7 @@ import os
 
 from mdmem import files, privacy, timestamps
 from mdmem.hashing import short
+from mdmem.hook_errors import VaultError
 from mdmem.project import began_ns, folder_name, in_one_case, name_of, suffix, was_cloned
 from mdmem.slug import slug
 from mdmem.vault import disk, front_matter, journal, layout
@@ -181,3 +182,27 @@ def is_page(path: str) -> bool:
 def has_first_name(page: str, meta: dict[str, Any]) -> bool:
     """Whether a project's folder still has the name that mdmem gave it: its title. page: the path of its page."""
     return page.split("/")[-2] == meta.get("title")
+
+
+def is_emptied(config: Config) -> bool:
+    """Whether a vault that had projects is an empty folder now, as where its disk is not mounted."""
+    try:
+        is_empty = not os.listdir(config.vault)
+        return is_empty and bool(os.listdir(os.path.dirname(journal.project_pointer(config, ""))))
+    except OSError:
+        return False
+
+
+def refuse_emptied(config: Config) -> None:
+    """Raise VaultError when `is_emptied`: what is stored there would be hidden once the disk is back."""
+    if is_emptied(config):
+        import shlex  # hooks need it only here
+
+        raise VaultError(f"The vault at {config.vault} {EMPTIED[0]}. {EMPTIED[1].format(shlex.quote(config.vault))}")
+
+
+EMPTIED = (
+    "had notes and is an empty folder now",
+    "If it is on a disk that is not mounted, mount it; to begin anew, run `mdmem init {}`.",
+)
+"""What is wrong with such a vault, and what to do."""

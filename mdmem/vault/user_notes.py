@@ -14,7 +14,7 @@ from mdmem.config import Config
 from mdmem.errors import BusyError, NotFoundError, UsageError
 from mdmem.hashing import short
 from mdmem.privacy import memory
-from mdmem.vault import archives, disk, editing, layout, note, titles
+from mdmem.vault import archives, disk, editing, layout, note, projects, titles
 
 MAX_BODY_BYTES = note.MAX_NOTE_BYTES - 8 * 1024
 """Maximum size of a note's text."""
@@ -55,6 +55,7 @@ def add(
     """
     if note.is_internal(folder) != (kind in note.INTERNAL):
         raise UsageError(f"Notes of the kind {kind!r:.20} are not kept in {folder!r:.80}.")
+    projects.refuse_emptied(config)
     rules = privacy.Rules.of(config.settings)
     title, body = privacy.as_typed(title), privacy.as_typed(body)
     source = {"title": title, "body": body, "tags": list(tags), "meta": meta}
