@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import socketserver
+import sys
 import threading
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -67,6 +68,10 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         self.bound = bound
         self.address_family = bound.family
         super().__init__(bound.address, _Handler)  # type: ignore[arg-type]  # a Unix socket's address is a path
+
+    def handle_error(self, request: object, client_address: object) -> None:  # noqa: ARG002 - socketserver's signature
+        """Log why a request got no handler, as where the system starts no thread; the client does without an answer."""
+        log.write(self.config, "a request over the local socket failed", sys.exc_info()[1])
 
     def answers_to(self, request: bytes) -> Callable[[], bytes | None] | None:
         """Return the handler of one request; None when it is declined."""

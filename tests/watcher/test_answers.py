@@ -260,3 +260,21 @@ def test_where_a_unix_socket_cannot_be_the_watcher_answers_on_loopback_to_who_ha
                 assert _heard(link, password + request) == b""
     assert not file.exists()
     assert client.ask(settings, "search", {}, b"", seconds=60) is None
+
+
+def test_a_request_for_which_the_system_starts_no_thread_is_logged_and_not_printed(
+    vault: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    settings = config.load()
+
+    def refuse(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with answer.serving(settings, {"search": lambda *_: b"found"}) as server:
+        with monkeypatch.context() as patch:
+            patch.setattr(server, "process_request", refuse)
+            assert not client.ask(settings, "search", {}, b"", seconds=20.0)
+        assert client.ask(settings, "search", {}, b"", seconds=20.0)
+
+    assert capfd.readouterr().err == ""
+    assert "a request over the local socket failed: RuntimeError" in Path(settings.state_dir, "log").read_text()
