@@ -61,12 +61,14 @@ def decoded(text: str) -> TextView | None:
         at += len(run)
     if any(len(run) >= _SHORTEST_LINE for run in every):
         _wrapped_base64(plain, view)
+    has_addresses = any(run[:3] == b"000" and len(run) >= _SHORTEST_ADDRESS for run in every)
     if (
-        any(run[2:3] == b"-" == run[5:6] for run in every)
+        has_addresses
+        or any(run[2:3] == b"-" == run[5:6] for run in every)
         or sum(len(run) < 7 and _is_byte(run.strip(b"U+")) for run in every) > 2
     ):
-        _bytes_apart(plain.translate(_BYTES), view)
-    if any(run[:3] == b"000" and len(run) >= _SHORTEST_ADDRESS for run in every):
+        _bytes_apart(plain, view)
+    if has_addresses:
         _characters(plain, view)
     _base85(plain, view)
     return view.close() if view else None
@@ -231,8 +233,10 @@ def _is_hex(word: bytes) -> bool:
 # -- separate bytes
 
 _DUMP_BYTES = 16  # bytes in a line of a dump: after them comes its column of text
-_WORD = 4
-"""`hexdump` and `od -x` show two bytes as a number of four digits, the second byte first."""
+_WORDS = (4, 8, 16)
+"""`hexdump`, `od -x` and `xxd -e` show two or more bytes as one number of so many digits, the last byte first."""
+_OCTAL_WORD = 6
+"""`od` shows two bytes as a number of six octal digits, the second byte first."""
 _SHORTEST_ADDRESS = 6  # hexadecimal digits at the start of a line of a dump
 
 
@@ -242,14 +246,19 @@ def _is_byte(word: bytes) -> bool:
     return (len(bare) in (2, 4) and _is_hex(bare)) or (len(bare) == 3 and bare.isdigit())
 
 
-def _bytes_apart(flat: bytes, view: TextView) -> None:
-    """Decode separate bytes, as in `68 75 6e 74`, `68:75:6e:74`, `[104, 117, 110]` and the output of `xxd`."""
+def _bytes_apart(plain: bytes, view: TextView) -> None:
+    """Decode separate bytes, as in `68 75 6e 74`, `68:75:6e:74`, `[104, 117, 110]` and the output of `xxd` and `od`."""
+    flat = plain.translate(_BYTES)
     byte_words = {word for word in set(flat.split()) if len(word) < 7 and _is_byte(word)}
     collected: list[tuple[bytes, int, int]] = []
     at = last = 0
     for line in flat.split(b"\n"):
         words = line.split()
-        if len(byte_words.intersection(words)) > (not collected and len(words) > 1):
+        address = next((word for word in words[:3] if len(word) >= _SHORTEST_ADDRESS and _is_hex(word)), b"")
+        if address and (of_dump := _bytes_of_dump(line, address, plain[at : at + len(line)], byte_words)):
+            collected += [(word, at + start, at + end) for word, start, end in of_dump]
+            last = at + len(line)
+        elif len(byte_words.intersection(words)) > (not collected and len(words) > 1):
             collected += _bytes_of(line, words, at, byte_words)
             last = at + len(line)
         elif collected and at > last + _MOST_BETWEEN:
@@ -264,23 +273,39 @@ _MOST_BETWEEN = 40
 
 
 def _bytes_of(line: bytes, words: list[bytes], begin: int, byte_words: set[bytes]) -> list[tuple[bytes, int, int]]:
-    """List the bytes of a line with their spans. A dump's address and its text column are left out."""
+    """List the bytes of a line with their spans; an empty one stands for a word between them."""
     bytes_of_line: list[tuple[bytes, int, int]] = []
-    address = next((word for word in words[:3] if len(word) >= _SHORTEST_ADDRESS and _is_hex(word)), b"")
-    is_dump = bool(address)
-    at = count = 0
-    for word in words[words.index(address) + 1 :] if address else words:
-        if is_dump and (word not in byte_words or count >= _DUMP_BYTES):
-            break
+    at = 0
+    for word in words:
         at = line.find(word, at)
         if word in byte_words:
             bytes_of_line.append((word, begin + at, begin + at + len(word)))
         elif bytes_of_line and bytes_of_line[-1][0] and word not in (b"chr", b"CHR", b"Chr", b"char", b"U"):
             bytes_of_line.append((b"", 0, 0))
-        count += len(word) // 2
         at += len(word)
-    if is_dump and bytes_of_line:
-        bytes_of_line[-1] = (*bytes_of_line[-1][:2], begin + len(line))
+    return bytes_of_line
+
+
+def _bytes_of_dump(line: bytes, address: bytes, written: bytes, byte_words: set[bytes]) -> list[tuple[bytes, int, int]]:
+    """List the bytes or numbers behind a dump's address. The last span includes the text column.
+
+    In a dump of `xxd`, which has a colon behind the address, that column follows two blanks.
+    """
+    at = line.index(address) + len(address)
+    is_closed = written[at : at + 1] == b":"
+    columns = line[at : written.find(b"  ", at + 1)] if is_closed and b"  " in written[at + 1 :] else line[at:]
+    bytes_of_line: list[tuple[bytes, int, int]] = []
+    count = 0
+    for word in columns.split():
+        is_number = len(word) in (_OCTAL_WORD, *_WORDS[1:]) and _is_hex(word)
+        if not (word in byte_words or is_number) or (count >= _DUMP_BYTES and not is_closed):
+            break
+        at = line.find(word, at)
+        bytes_of_line.append((word, at, at + len(word)))
+        count += len(word) // (3 if len(word) == _OCTAL_WORD else 2)
+        at += len(word)
+    if bytes_of_line:
+        bytes_of_line[-1] = (*bytes_of_line[-1][:2], len(line))
     return bytes_of_line
 
 
@@ -304,12 +329,13 @@ def _readings(words: bytes) -> Iterator[bytes]:
         yield bytes(map(int, numbers))
     if all(len(word) == 3 and max(word) < ord("8") for word in numbers):
         yield bytes([int(word, 8) & 255 for word in numbers])
+    if all(len(word) == _OCTAL_WORD and max(word) < ord("8") and word[0] < ord("2") for word in numbers):
+        yield b"".join([int(word, 8).to_bytes(2, "little") for word in numbers])
     digits = words.replace(b"0x", b"").replace(b"0X", b"").replace(b" ", b"")
     if len(digits) % 2 == 0 and all(len(word) != 3 for word in numbers):
-        data = bytes.fromhex(digits.decode())
-        yield data
-        if len(numbers[0]) == _WORD == len(numbers[-1]):
-            yield b"".join([data[at + 1 : at + 2] + data[at : at + 1] for at in range(0, len(data), 2)])
+        yield bytes.fromhex(digits.decode())
+        if len(numbers[0]) in _WORDS and all(len(word) % 2 == 0 and _is_hex(word) for word in numbers):
+            yield b"".join([bytes.fromhex(word.decode())[::-1] for word in numbers])
 
 
 # -- base85

@@ -212,6 +212,35 @@ def test_a_repeated_value_is_masked_in_every_form(form: str, value: str) -> None
     assert text.endswith(" there")
 
 
+LETTER = b"Meet at 500 yds of Falconridge, and 6000"
+DUMPS = {
+    "xxd -c 8": (8, lambda row: f": {row.hex(' ', 2)}  {row.decode()}"),
+    "xxd -c 4": (4, lambda row: f": {row.hex(' ', 2)}  {row.decode()}"),
+    "xxd -c 32 -g 1": (32, lambda row: f": {row.hex(' ')}  {row.decode()}"),
+    "xxd -g 4": (16, lambda row: f": {row.hex(' ', -4)}  {row.decode()}"),
+    "xxd -e": (16, lambda row: f": {' '.join(words_of(row, 4))}  {row.decode()}"),
+    "od": (16, lambda row: f" {' '.join(f'{int(word, 16):06o}' for word in words_of(row, 2))}"),
+    "od -t x4": (16, lambda row: f" {' '.join(words_of(row, 4))}"),
+    "od -t x8": (16, lambda row: f" {' '.join(words_of(row, 8))}"),
+}
+
+
+def words_of(row: bytes, size: int) -> list[str]:
+    """List the numbers of `size` bytes, the last byte first."""
+    return [row[at : at + size][::-1].hex() for at in range(0, len(row), size)]
+
+
+@pytest.mark.parametrize("program", DUMPS)
+def test_a_dump_in_any_width_hides_what_it_shows(program: str) -> None:
+    width, columns = DUMPS[program]
+    rows = [LETTER[at : at + width] for at in range(0, len(LETTER), width)]
+    written = "".join(f"{width * number:08x}{columns(row)}\n" for number, row in enumerate(rows))
+
+    text = masked(LETTER.decode(), f"$ show letter\n{written}done\n")
+
+    assert re.fullmatch(r"\$ show letter\n00000000:? \[PRIVATE\]\ndone\n", text)
+
+
 @pytest.mark.parametrize(
     ("private", "text"),
     [
