@@ -28,10 +28,12 @@ def find(text: str, low: str) -> Iterator[tuple[int, int, str]]:
             is_card = is_even and _is_card(_bare(text[at:end]))
             if is_card and (_is_labeled(low, at) or not _is_in_row(text, at, end)):
                 yield at, end, "card-number"
+                yield from _security_code(low, end)
     for size in _SIZES:
         for at, end in _runs(form, b"0" * size):
             if _is_card(text[at:end]) and _is_labeled(low, at):
                 yield at, end, "card-number"
+                yield from _security_code(low, end)
     at = form.find(b"AA00")
     while at >= 0:
         end = _iban_end(text, at) if form[at - 1 : at] in (b"", b" ") else 0
@@ -119,6 +121,21 @@ def _has_issuer(digits: str) -> bool:
 
 def _is_for_tests(digits: str) -> bool:
     return digits in _TEST_CARDS or digits.startswith(_TEST_PREFIXES) or len(set(digits)) < _FEWEST_KINDS
+
+
+def _security_code(low: str, end: int) -> Iterator[tuple[int, int, str]]:
+    """Yield the three or four digits behind "cvv" and the like, near the end of a card's number."""
+    ahead = low[end : end + _NEAR_CODE]
+    label = next((label for label in _CODES if label in ahead), "")
+    at = end + ahead.find(label) + len(label)
+    following = low[at : at + _REACH].lstrip(" \t:=\"'#.")
+    digits = following[: len(following) - len(following.lstrip("0123456789"))]
+    if label and len(digits) in (3, 4):
+        begin = low.index(digits, at)
+        yield begin, begin + len(digits), "pin"
+
+
+_CODES, _NEAR_CODE = ("cvv2", "cvv", "cvc2", "cvc", "cid", "security code", "prüfziffer"), 96
 
 
 def _is_labeled(low: str, at: int) -> bool:

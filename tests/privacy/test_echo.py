@@ -213,7 +213,7 @@ def test_a_repeated_value_is_masked_in_every_form(form: str, value: str) -> None
 
 
 LETTER = b"Meet at 500 yds of Falconridge, and 6000"
-DUMPS = {
+DUMPS: dict[str, tuple[int, Callable[[bytes], str]]] = {
     "xxd -c 8": (8, lambda row: f": {row.hex(' ', 2)}  {row.decode()}"),
     "xxd -c 4": (4, lambda row: f": {row.hex(' ', 2)}  {row.decode()}"),
     "xxd -c 32 -g 1": (32, lambda row: f": {row.hex(' ')}  {row.decode()}"),

@@ -22,6 +22,7 @@ WRAPPED = "CAAMABAAFAAYABwAIAAsADAAOAA8AEAARABIAEwAU"
         'pack("x4Ix4x4x4x4x4x4x4x4Ix4x4x4I", $values)',
         "DB_PASSWORD=$SECRET\nPORT=3000\nA_TOKEN=${TOKEN}\nMODE=x1y2z3\n",
         "Tokens (JWT): RS256",
+        "+/nix/store/0q4w7zr5m1ix2a9kd8vhp3s6bfjgnyc1-glibc-2.38\n",
         "the specifiers aAbBcdHIjmMpSUwWxXyYZ of strftime",
         "P:musl\nC:Q17mim+wL35iMEtCiwQEovweL8NT0=\nR:libc.so\na:0:0:755\nZ:Q1BD6zJKZTRWyqGnPi4tSfd3krsMU=\n",
         "+Z:Q1BD6zJKZTRWyqGnPi4tSfd3krsMU=",

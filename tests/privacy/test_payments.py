@@ -17,7 +17,7 @@ IBAN = ("DE44", "5001", "0517", "5407", "3249", "31")
         f"pay with {' '.join(CARD)} please",
         f"{'-'.join(CARD)} 123",
         f"card number: {''.join(CARD)}",
-        f'{{"cardNumber": "{"".join(CARD)}", "cvc": "123"}}',
+        f'{{"cardNumber": "{"".join(CARD)}", "exp": "12/27"}}',
         f"Meine Kreditkarte ist {''.join(CARD)}",
         f"card_number,exp\n{''.join(CARD)},12/27",
         f"tarjeta {''.join(CARD)} exp 12/27",
@@ -32,6 +32,18 @@ def test_a_card_number_is_masked_in_groups_or_behind_its_label(text: str, origin
     assert cleaned.redacted == 1
     assert "6362" not in cleaned.value
     assert "822463" not in cleaned.value
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["card {} cvv {} exp 01/29", "{}, CVC: {}", '{{"cardNumber": "{}", "cvc2": "{}"}}', "visa {}\nsecurity code {}"],
+)
+def test_the_security_code_beside_a_card_number_is_masked_with_it(text: str) -> None:
+    masked = text.format("[REDACTED]", "[REDACTED]")
+
+    assert clean(text.format(" ".join(CARD), "923")).value == masked.replace("{{", "{").replace("}}", "}")
+    assert clean(f"{' '.join(CARD)}, limit 300, cvc results").value == "[REDACTED], limit 300, cvc results"
+    assert clean("cvc 923 of the log").value == "cvc 923 of the log"
 
 
 @pytest.mark.parametrize("origin", ["prompt", "tool"])

@@ -748,3 +748,67 @@ def test_a_text_of_places_takes_time_in_proportion_to_its_length(piece: str) -> 
     seconds(1000)
 
     assert seconds(160_000) < 8 * seconds(40_000) + 0.5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "create user bob identified by …",
+        "alter user bob identified by … account unlock;",
+        'server.login("bob@example.com", "…")',
+        "M.login('bob', '…')",
+        '.basic_auth("bob", Some("…"))',
+        "PASSWORD_PEPPER=…",
+        "Das Kennwort lautet … und der Benutzer ist bob",
+        "the password is … and the user is bob",
+        "La contraseña es … para el usuario bob",
+    ],
+)
+def test_a_rare_word_is_masked_where_only_a_password_stands(text: str) -> None:
+    assert clean(text.replace("…", "greypartridge"), origin="tool").value == text.replace("…", "[REDACTED]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Users are identified by greypartridge and by name.",
+        "alter user bob identified by values 'S:1';",
+        "create user bob identified externally;",
+        "The password is required and the user must enter it.",
+        "the password is hashed for users, and plaintext for user bob",
+        'client.login("bob", "admin")',
+        "PublicKeyToken=7cec85d7bea7798e",
+    ],
+)
+def test_what_only_resembles_such_a_place_stays(text: str) -> None:
+    assert clean(text, origin="tool").value == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://example.com/password/reset/…?email=bob",
+        "https://example.com/invitations/…",
+        "https://example.com/activate/…",
+        'acl {\n  tokens {\n    agent = "…"\n    default = "…"\n  }\n}',
+        '{"acl": {"tokens": {"agent": "…"}}}',
+        '{"username":"bob","key":"…"}',
+    ],
+)
+def test_a_hash_is_masked_where_only_a_token_stands(text: str) -> None:
+    value = "9fceb02d0ae598e95dc970b74767f193"
+
+    assert clean(text.replace("…", value), origin="tool").value == text.replace("…", "[REDACTED]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://example.com/docs/password-reset/how-to-reset-in-3-steps",
+        "src/invite/9fceb02d0ae598e95dc970b74767f193",
+        'design tokens: default = "9fceb02d0ae598e95dc970b74767f193"',
+        '"key": "9fceb02d0ae598e95dc970b74767f193", "username": "bob"',
+    ],
+)
+def test_a_hash_stays_where_something_else_may_stand(text: str) -> None:
+    assert clean(text, origin="tool").value == text

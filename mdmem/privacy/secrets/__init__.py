@@ -94,6 +94,7 @@ NAMED_COMMAND_SIGNS = ("setapikey ", "etpassphrase ", "admin-password", "drush "
 NAMED_PLACE_SIGNS = (
     "CRYPT(", "serPassword(", "pw_set(", "assword.create(", "hashpw(", "d_hash(", "_password(", "PASSWORD(", "2_hmac(",
     "oCharArray", "334 ", "PLAIN ", "XOAUTH2 ", 'PSK "', 'AUTH "', 'NTLM "', "]:465 ", "]:25 ", "$ANSIBLE_VAULT;",
+    "asic_auth(",
 )  # fmt: skip
 """Further signs of `places`, which count only if the text also has a name of a secret."""
 

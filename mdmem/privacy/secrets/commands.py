@@ -324,8 +324,10 @@ def _in_same_word(text: str, start: int, end: int, row: Row) -> Iterator[tuple[i
 
 def _is_oracle(text: str, words: list[tuple[int, int]], number: int) -> bool:
     """Whether this is a statement with an unquoted password, not a sentence: `IDENTIFIED BY Abc123;`."""
-    start, end = words[number + 1]
-    return text[slice(*words[number])] == "BY" and _is_given(text[start:end].rstrip(";"), plain=True)
+    if text[slice(*words[number])] == "BY" and _is_given(text[slice(*words[number + 1])].rstrip(";"), plain=True):
+        return True
+    before = text[max(0, words[number][0] - _LONGEST_WORD) : words[number][0]].lower().split()
+    return before[-4:-3] in (["create"], ["alter"]) and before[-3] in ("user", "role")
 
 
 def _nearby(text: str, words: list[tuple[int, int]], number: int, place: str) -> Iterator[tuple[int, int]]:

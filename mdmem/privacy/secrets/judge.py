@@ -145,6 +145,7 @@ def given_word(name: Name, at: int) -> list[Span]:
 def _is_rare_at_end(name: Name, literal: Literal) -> bool:
     core = literal.text.rstrip(_TRAILING + "!?")
     is_end = literal.quoted or len(core) < len(literal.text) or scan.line_ends(name.text, literal.end)
+    is_end = is_end or scan.tells_user(name.low, literal.end)
     is_account = name.word() != "pass" or secrets.has_any(name.line_before(), ("user", "login", "wifi", "wi-fi"))
     return name.kind in ("password", "secret") and is_end and is_account and values.is_rare(core)
 

@@ -30,7 +30,7 @@ KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
             "presharedkey", "wifikey", "wlankey", *ELSEWHERE,
         ),
     ),
-    ("secret", STRONG, ("secret", "secrets")),
+    ("secret", STRONG, ("secret", "secrets", "passwordpepper", "secretpepper", "authpepper")),
     (
         "key",
         STRONG,
@@ -111,9 +111,10 @@ COUNTS = (
 PLACES = (
     "nexttoken", "pagetoken", "continuationtoken", "forwardtoken", "backwardtoken", "startingtoken", "locktoken",
     "changetoken", "synctoken", "sequencetoken", "paginationtoken", "clientrequesttoken", "idempotencytoken",
-    "existingsecret",
+    "existingsecret", "publickeytoken",
 )  # fmt: skip
-"""Endings of names for tokens that are only a position in a list, or the id of a request."""
+"""Endings of names for tokens that are only a position in a list, the id of a request, or a part
+of a name."""
 
 _PASSES = (
     "compass", "bypass", "surpass", "trespass", "overpass", "underpass", "passpass", "lowpass", "highpass", "bandpass",

@@ -7,7 +7,7 @@ from mdmem.privacy.secrets import dialogues, loose, values
 from mdmem.privacy.secrets.formats import BASE64, WORD
 from mdmem.privacy.secrets.literals import line_end
 from mdmem.privacy.secrets.names import STRONG
-from mdmem.privacy.secrets.tokens import shape
+from mdmem.privacy.secrets.tokens import is_opaque, shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,10 +36,20 @@ HOOKS = (
 )
 """URLs whose path is secret: the URL up to the secret, and the alphabet of the secret."""
 
+LINKS = (
+    "password/reset/", "reset/password/", "reset-password/", "reset_password/", "password-reset/", "password_reset/",
+    "/magic-link/", "/magic_link/", "/magic/", "/activate/", "/activation/", "/invite/", "/invites/", "/invitation/",
+    "/invitations/", "/confirm-email/", "/confirmation/",
+)  # fmt: skip
+"""Ends of paths behind which a link has a token."""
+_OF_LINKS = ("reset", "/magic", "/activat", "/invit", "/confirm")
+"""Every link in `LINKS` contains one of these."""
+
 CALLS = (
     ("getconnection(", 2), ("mysqli_connect(", 2), ("mysql_connect(", 2), ("new mysqli(", 2), ("new pdo(", 2),
     ("ftp_login(", 2), ("networkcredential(", 1), ("passwordauthentication(", 1), ("usernamepasswordcredentials(", 1),
     ("setbasicauth(", 1), ("basicauth(", 1), ("wifi.begin(", 1), ("mysqldb.connect(", 2), ("pymysql.connect(", 2),
+    ("basic_auth(", 1),
     ("sp_addlogin ", 1), ("sp_addapprole ", 1), ("sp_setapprole ", 1), ("sp_addlinkedsrvlogin ", 4),
     ("sp_password ", 0), ("sp_password ", 1), (" crypt(", 0), ("=crypt(", 0), ("(crypt(", 0), (".crypt(", 0),
     ("hashpw(", 0), ("bcrypt.hash(", 0), ("hashsync(", 0), ("make_password(", 0), ("hash_password(", 0),
@@ -72,6 +82,7 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
         yield from _url_passwords(text, marks)
         for address, alphabet in HOOKS:
             yield from _hooks(text, low, address, alphabet)
+        yield from _links(text, low)
     yield from _dsn_passwords(text)
     yield from _wifi_codes(text)
     yield from dialogues.find(text)
@@ -287,13 +298,21 @@ def _arguments(text: str, low: str, call: str, number: int) -> Iterator[Span]:
         arguments = text[begin : begin + _LONGEST_WORD].partition(")")[0].split(",")
         if len(arguments) > number:
             written = arguments[number].strip().lstrip("@bN")
-            value = written.removesuffix(".toCharArray(")
+            value = written.removesuffix(".toCharArray(").removeprefix("Some(")
             core = value.strip("\"'")
             is_sure = (call, number) not in LOGINS or value != written or values.is_unlike_words(core)
+            is_sure = is_sure or (call == "login(" and number == 1 and _are_strings(arguments))
             is_string = value[:1] in ("'", '"') and len(core) + 2 == len(value)
             if is_string and is_sure and values.is_secret(core, STRONG, quoted=True):
                 start = text.index(value, begin + sum(len(word) + 1 for word in arguments[:number])) + 1
                 yield start, start + len(core), "password"
+
+
+def _are_strings(arguments: list[str]) -> bool:
+    """Whether these are two literals, of which the second does not read like a word: `server.login("ana", "…")`."""
+    user, password = (written.strip() for written in arguments) if len(arguments) == 2 else ("", "")
+    core = password.strip("\"'")
+    return user[:1] in ("'", '"') and user[:1] == user[-1:] and (values.is_rare(core) or " " in core or "@" in user)
 
 
 def _chap_lines(text: str) -> Iterator[Span]:
@@ -314,6 +333,15 @@ def _hooks(text: str, low: str, address: str, alphabet: str) -> Iterator[Span]:
         end = begin + len(address_part) - len(address_part.lstrip(alphabet))
         if end - begin >= 16 and "0" in shape(text[begin:end]):
             yield begin, end, "web-hook"
+
+
+def _links(text: str, low: str) -> Iterator[Span]:
+    """Find the token in a link that lets its reader in: `https://…/password/reset/…`, `…/invitations/…`."""
+    for _, begin in secrets.occurrences(low, *LINKS) if secrets.has_any(low, _OF_LINKS) else ():
+        ahead = text[begin : begin + _LONGEST_WORD]
+        end = begin + len(ahead) - len(ahead.lstrip(WORD))
+        if is_opaque(text[begin:end]) and "://" in text[max(0, begin - _LONGEST_WORD) : begin].rpartition(" ")[2]:
+            yield begin, end, "token"
 
 
 def _pgpass_lines(text: str) -> Iterator[Span]:

@@ -46,7 +46,7 @@ def is_public(text: str, start: int, end: int, run: str) -> bool:
     if (
         is_hash(run)
         or ("EXAMPLE" in run and not run.replace("EXAMPLE", "").strip(HEX + "-"))
-        or run.startswith(PUBLIC)
+        or run.lstrip("+").startswith(PUBLIC)  # also as a line that a diff adds
         or text.endswith(BEFORE_HASH, 0, start)
     ):
         return True

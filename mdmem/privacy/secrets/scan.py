@@ -222,6 +222,16 @@ def line_ends(text: str, end: int) -> bool:
     return text[at : at + 1] in ("", "\n", "\r", "#")
 
 
+def tells_user(low: str, end: int) -> bool:
+    """Whether a sentence goes on with the name of the user: `… and the user is ana`."""
+    words = low[end : end + LONGEST_NAME].partition("\n")[0].split()[:3]
+    return words[:1] in _AND and any(word.startswith(_USERS) for word in words[1:])
+
+
+_AND = (["and"], ["und"], ["et"], ["y"], ["e"], ["en"], ["for"], ["für"], ["pour"], ["para"])
+_USERS = ("user", "benutzer", "nutzer", "login", "utilisateur", "l'utilisateur", "usuario", "utente", "gebruiker")
+
+
 def next_line(text: str, at: int) -> int:
     """Return the start of the next line's text, skipping at most one empty line; 0 if there is none near."""
     ahead = text[at : at + 96]

@@ -40,6 +40,10 @@ _SURE_ROLES = (
 )  # fmt: skip
 """Endings of names whose value is secret, for any service."""
 
+_TOKENS_OF_CONSUL = ("agent", "default", "replication", "dns")
+"""Names of tokens in the block `tokens` of Consul's settings, which are UUIDs."""
+_LONGEST_BLOCK = 400
+
 _REACH = 64
 _JOINS = " \t\\\"'`"
 _SIGNS = frozenset("=:>,(|")
@@ -54,6 +58,11 @@ def is_named_before(text: str, at: int) -> bool:
         return False
     head = joined.rstrip("=:>|,(?+").rstrip(_JOINS)
     name = head[len(head.rstrip(_NAME)) :]
+    block, _, settings = text[max(0, at - _LONGEST_BLOCK) : at].rpartition("{")
+    if name in _TOKENS_OF_CONSUL and block.rstrip(' "=:').endswith("tokens") and "}" not in settings:
+        return True
+    if name == "key" and '"username"' in before:
+        return True  # kaggle.json
     return (len(name) > 2 and _is_of_service(name)) or head[-len("secret id") :].lower() == "secret id"
 
 
