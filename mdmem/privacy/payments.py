@@ -1,7 +1,8 @@
 """Payments: finds card numbers and IBANs, which are known by their check digits.
 
-A card number counts in groups of four, or with a word such as "card" before it: one in ten numbers of its length passes
-the check. An IBAN counts anywhere: its country gives its length, and one in a hundred such words passes the check.
+A card number counts in groups of four, with a word such as "card" before it, or with a month and a year behind it: one
+in forty numbers of its length has an issuer's prefix and passes the check. An IBAN counts anywhere: its country gives
+its length, and one in a hundred such words passes the check.
 Numbers that are published for tests stay.
 """
 
@@ -31,7 +32,7 @@ def find(text: str, low: str) -> Iterator[tuple[int, int, str]]:
                 yield from _security_code(low, end)
     for size in _SIZES:
         for at, end in _runs(form, b"0" * size):
-            if _is_card(text[at:end]) and _is_labeled(low, at):
+            if _is_card(text[at:end]) and (_is_labeled(low, at) or _expires(text, end)):
                 yield at, end, "card-number"
                 yield from _security_code(low, end)
     at = form.find(b"AA00")
@@ -121,6 +122,19 @@ def _has_issuer(digits: str) -> bool:
 
 def _is_for_tests(digits: str) -> bool:
     return digits in _TEST_CARDS or digits.startswith(_TEST_PREFIXES) or len(set(digits)) < _FEWEST_KINDS
+
+
+def _expires(text: str, end: int) -> bool:
+    """Whether a month and a year follow a number, as in lists of cards: `…,12/27`, `…|12|2027|`. A date does not."""
+    ahead = text[end + 1 : end + 9]
+    month, sign = ahead[:2], ahead[2:3]
+    behind = ahead[3:].lstrip("0123456789")
+    size = len(ahead) - 3 - len(behind)
+    is_month = text[end : end + 1] in _BEFORE_MONTH and month.isdecimal() and 1 <= int(month) <= _MONTHS
+    return is_month and sign in ("/", "|") and size in (2, 4) and behind[:1] != "/"
+
+
+_BEFORE_MONTH, _MONTHS = frozenset(" ,;|:\t"), 12
 
 
 def _security_code(low: str, end: int) -> Iterator[tuple[int, int, str]]:

@@ -16,6 +16,9 @@ IBAN = ("DE44", "5001", "0517", "5407", "3249", "31")
     [
         f"pay with {' '.join(CARD)} please",
         f"{'-'.join(CARD)} 123",
+        f"{''.join(CARD)} 12/27",
+        f"{''.join(CARD)}|09|2027|Ana",
+        f"ana,{''.join(CARD)},01/2028\n",
         f"card number: {''.join(CARD)}",
         f'{{"cardNumber": "{"".join(CARD)}", "exp": "12/27"}}',
         f"Meine Kreditkarte ist {''.join(CARD)}",
@@ -72,6 +75,7 @@ def test_an_iban_is_masked_wherever_it_is(text: str, origin: str) -> None:
         "card 4012888888881881",
         f"span: {''.join(CARD)}",
         f"order {''.join(CARD)}",  # one in ten ids has such a check digit
+        f"order {''.join(CARD)} 2026-09-14, {''.join(CARD)} 09/14/2026, {''.join(CARD)},13/27, {''.join(CARD)} 12/275",
         "card 4539578763621487",  # the check digit is wrong
         "5434 5435 5436 5437 5438 5439",
         "00000000: 4539 5787 6362 1486 0a0b",
