@@ -392,3 +392,28 @@ def _read_all(fd: int, limit: int, path: str) -> bytes:
         error.filename = path  # a message that lacks it helps nobody
         raise
     return b"".join(pieces)
+
+
+def unpacked(data: bytes, most: int) -> Iterator[bytes]:
+    """Yield what a `.gz` file or a zip archive holds, as far as it can be read, and at most so many bytes."""
+    if data[:2] != b"\x1f\x8b" and data[:4] != b"PK\3\4":
+        return
+    import contextlib  # few files are packed
+    import lzma
+    import zlib
+
+    if data[:2] == b"\x1f\x8b":
+        with contextlib.suppress(zlib.error):
+            yield zlib.decompressobj(31).decompress(data, most)
+        return
+    import io
+    import zipfile
+
+    # what reading a damaged or encrypted archive, or one that is packed in an unknown way, raises
+    damaged = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError, RuntimeError)
+    with contextlib.suppress(*damaged), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for name in archive.namelist():
+            with contextlib.suppress(*damaged), archive.open(name) as member:
+                part = member.read(most)
+                most -= len(part)
+                yield part

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import codecs
-import contextlib
-import io
-import lzma
 import re
 import shlex
-import zipfile
-import zlib
-from collections.abc import Iterator
 from typing import NamedTuple
 
-from mdmem import privacy
+from mdmem import files, privacy
 from mdmem.history.changes import MARKDOWN
 from mdmem.privacy import encoded
 from mdmem.settings import Settings
@@ -146,7 +140,7 @@ class CommitGate:
 
     def _look_for_tags(self, path: str, data: bytes) -> HeldBack | None:
         """Check what a file that is not text says between private tags: an image's description, a compressed text."""
-        for part in (data, *_unpacked(data)):
+        for part in (data, *files.unpacked(data, disk.MAX_READ_BYTES)):
             text = encoded.readable(part)
             if privacy.may_hold_private([text], self._pairs):
                 spans = privacy.clean(text, rules=self._pairs).spans
@@ -209,25 +203,6 @@ def _origin(target: str) -> str:
     turn, sequence, source, *_ = [*target.split("-", 3), "", ""]
     is_note = len(turn) == len(sequence) == 3 and (turn + sequence).isdigit()
     return "tool" if is_note and source not in ("prompt", "response", "summary") else "prompt"
-
-
-def _unpacked(data: bytes) -> Iterator[bytes]:
-    """Yield what a `.gz` file or a zip archive holds, as far as it can be read, and at most `disk.MAX_READ_BYTES`."""
-    if data[:2] == b"\x1f\x8b":
-        with contextlib.suppress(zlib.error):
-            yield zlib.decompressobj(31).decompress(data, disk.MAX_READ_BYTES)
-    elif data[:4] == b"PK\3\4":
-        left = disk.MAX_READ_BYTES
-        with contextlib.suppress(*_DAMAGED), zipfile.ZipFile(io.BytesIO(data)) as archive:
-            for name in archive.namelist():
-                with contextlib.suppress(*_DAMAGED), archive.open(name) as member:
-                    part = member.read(left)
-                    left -= len(part)
-                    yield part
-
-
-_DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError, RuntimeError)
-"""What reading a damaged or encrypted archive, or one that is packed in an unknown way, raises."""
 
 
 def _is_text(data: bytes) -> bool:

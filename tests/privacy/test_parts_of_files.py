@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import os
 import shutil
 import subprocess
+import tarfile
 import time
+import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -200,6 +203,8 @@ PART = "alpha walrus code\nbeta 4711904226"
     [
         "grep -rh walrus .", "grep -h walrus -r", "rg -I walrus", "ag --nofilename walrus", "git grep -h walrus",
         "find . -type f | xargs sed -n 3,4p", "find . -name '*.md' -exec cat {} +", "cat **/*",
+        "find . -name '*.md' -execdir sed -n 3p {} +", "fd -e md -x tail -2", "find . -name '*.md' | parallel head -4",
+        "git submodule foreach 'sed -n 3p other.md'",
         "F=plan; sed -n 3p $F.md", "ls | xargs -n1 awk 'NR==3||NR==4'", "for f in *.x; do tail -4 $f; done",
         'sed -n 3p "$(ls)"', "sed -n 3p pl[a]n.md", "sed -n 3p {plan,x}.md", "cat p''lan.md", "cat plan\\.md", "cat file://$PWD/plan.md",
         "docker exec c cat /srv/plan.md", "tail -3 'my plan.md'", "tail -3 my\\ plan.md", "diff {plan,x}.md NOTES2",
@@ -214,6 +219,28 @@ def test_a_command_that_names_no_file_leaves_no_line_of_a_section_either(
     run(folder, "Bash", {"command": command}, {"stdout": f"{PART}\nmade: public words", "stderr": ""})
 
     assert "public words" in stored(vault)
+    assert not [word for word in ("walrus", "4711904226") if word in stored(vault)]
+
+
+@pytest.mark.parametrize("name", ["plan.md.gz", "plan.zip", "plan.tgz"])
+def test_lines_of_a_packed_file_are_looked_up(vault: Path, folder: Path, name: str) -> None:
+    plan = folder / "plan.md"
+    packed = folder / "packed" / name
+    packed.parent.mkdir()
+    if name.endswith(".zip"):
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.write(plan, "plan.md")
+    elif name.endswith(".tgz"):
+        with tarfile.open(packed, "w:gz") as tar:
+            tar.add(plan, "plan.md")
+    else:
+        packed.write_bytes(gzip.compress(plan.read_bytes()))
+    for path in (plan, folder / "NOTES"):
+        path.unlink()
+
+    run(folder, "Bash", {"command": f"show packed/{name} | sed -n 3,4p"}, {"stdout": f"{PART}\npublic", "stderr": ""})
+
+    assert "public" in stored(vault)
     assert not [word for word in ("walrus", "4711904226") if word in stored(vault)]
 
 

@@ -98,13 +98,13 @@ def _before(paths: list[str]) -> Iterator[bytes]:
 
 
 def _tagged(paths: Iterable[str], tags: tuple[str, ...], *, follow: bool) -> Iterator[tuple[str, str]]:
-    """Yield path and text of the files that may hold private tags."""
+    """Yield path and text of the files that may hold private tags, also in a `.gz` file or a zip archive."""
     for path in paths:
         try:
             data = files.read_any(path, MAX_BYTES, follow=follow)
         except (OSError, ValueError):
             continue
-        yield from ((path, text) for text in _with_tags([data], tags))
+        yield from ((path, text) for text in _with_tags([data, *files.unpacked(data, MAX_BYTES)], tags))
 
 
 def _with_tags(texts: Iterable[bytes], tags: tuple[str, ...]) -> Iterator[str]:

@@ -22,7 +22,9 @@ _READING = frozenset([
     "type", "uniq", "xxd", "yq",
 ])  # fmt: skip
 """Programs that print the content of files."""
-_REACHING = _READING | {"-exec", "git", "mv", "rm", "unlink", "xargs"}
+_REACHING = _READING | {
+    "-exec", "-execdir", "-ok", "-okdir", "fd", "fdfind", "git", "mv", "parallel", "rm", "unlink", "xargs",
+}  # fmt: skip
 
 _PATH_KEYS = ("file_path", "filePath", "path", "relative_path", "filename", "file", "uri", "paths", "files")
 _TEXT_KEYS = ("stdout", "stderr", "content", "output", "llmContent", "text")

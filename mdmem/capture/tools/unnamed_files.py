@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 _LISTING = frozenset(["fd", "fdfind", "find", "git", "ls", "printf", "echo"])
 _SEARCHING = frozenset(["ack", "ag", "egrep", "fgrep", "git", "grep", "rg"])
 _WITHOUT_NAMES = frozenset(["-I", "--no-filename", "--nofilename"])
+_EACH = frozenset([
+    "xargs", "parallel", "grep", "-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch", "foreach",
+])  # fmt: skip
+"""Words of a command that runs another one on each file that it lists, or in each submodule."""
 _NAMES_ALONE = ("--files", "--count", "--quiet")
 _BEFORE_COMMAND = frozenset(["do", "then", "else", "{", "(", "sudo", "time", "command", "nice", "env"])
 _NO_TEXT = frozenset([".git", "node_modules", ".venv", "venv", "__pycache__", ".mypy_cache", "target", "dist"])
@@ -102,7 +106,7 @@ def _reads(line: str, reading: frozenset[str], is_named: bool) -> bool:
         return program != "git" or "grep" in words
     if is_named or (searches and any(_asks_for_names(word) for word in words)):
         return False
-    return program in reading or (program in _LISTING and not {"xargs", "-exec", "grep"}.isdisjoint(words))
+    return program in reading or (program in _LISTING and not _EACH.isdisjoint(words))
 
 
 def _asks_for_names(word: str) -> bool:
