@@ -80,14 +80,22 @@ def _word_tags(text: str, plain: str, word: str) -> Iterator[Tag]:
 
 
 def unknown(low: str, words: tuple[str, ...]) -> Iterator[str]:
-    """Yield names that look like a private tag but are none, such as `<private-note>` and `<private:x>`."""
+    """Yield what looks like a private tag but is none: `<private-note>`, `<private:x>`, `<!-- begin private -->`."""
     for word in words:
         for at, end in occurrences(low, f"<{word}"):
             name = low[at + 1 : end + _MAX_WORD_CHARS].partition(">")[0].split(None, 1)[0]
             if low[end : end + 1] in _NAME_GOES_ON and name.strip("-_.:") != word and name not in words:
                 yield name
+    for _, at in occurrences(low, "<!--"):
+        inside, dashes, _ = low[at : at + _MAX_WORD_CHARS].partition("--")
+        said = inside.translate(_NO_SIGNS).split()
+        if dashes and len(said) == len(_LIMITS.intersection(said)) + 1 == 2 and not set(words).isdisjoint(said):
+            yield f"!--{inside}--"
 
 
+_LIMITS = frozenset(("begin", "start", "end", "stop", "on", "off"))
+"""Words with which people mark the ends of a part, beside its name."""
+_NO_SIGNS = dict.fromkeys(map(ord, ":-_=/"), " ")
 _NAME_GOES_ON = ("-", "_", ":", ".")
 
 

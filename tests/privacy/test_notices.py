@@ -98,6 +98,18 @@ def test_a_stray_tag_in_tool_output_is_no_fault_of_the_prompt(vault: Path) -> No
     assert "1 private section (5 characters) of tool output and answers was kept out" in said(stop("Done."))
 
 
+@pytest.mark.parametrize("limits", ["<!-- private: start -->", "<!-- begin private -->", "<!--private-end-->"])
+def test_a_comment_that_only_looks_like_a_tag_is_named(vault: Path, limits: str) -> None:
+    assert said(prompt(f"a {limits}x")).startswith(f"mdmem: {limits} is not a private tag: the text was stored.")
+
+
+def test_a_comment_that_says_something_else_is_not_named(vault: Path) -> None:
+    assert (
+        said(prompt("a <!-- start of the private part --> <!-- begin --> <!-- start: end --> <!-- private api -->"))
+        == ""
+    )
+
+
 def test_an_element_that_only_looks_like_a_private_tag_is_told_once(vault: Path) -> None:
     message = said(prompt("a <private-note>x</private-note> and <private:x>y</private:x>"))
     assert message.startswith("mdmem: <private-note>, <private:x> are not private tags: the text was stored.")
