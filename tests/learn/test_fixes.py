@@ -179,6 +179,23 @@ def test_private_parts_of_an_edited_note_are_left_out(at: Work) -> None:
         ("fatal: bad object 3f0c6d1e8a52", "fatal: bad object deadbeef0123"),
         ("\x1b[31mError: timeout after 30.5 s\x1b[0m", "Error: timeout after 7 s"),
         ("Error: no target arm64 in 3 of 12", "Error: no target arm64 in 4 of 9"),
+        ("AssertionError: 2 refunds of charge ch_91", "AssertionError: 2 refunds of charge ch_3Nq7K2eLkd"),
+        ("KeyError: request id 3fd1a2 is gone", "KeyError: request id zz93 is gone"),
+        (
+            "[Errno 28] No space left on device: '/tmp/tmpk3jd02_x'",
+            "[Errno 28] No space left on device: '/tmp/tmp0ab_9zzq'",
+        ),
+        ("web test: RangeError: Invalid time zone", "packages/web test:unit: RangeError: Invalid time zone"),
+        (
+            "@acme/web:test: AssertionError: 3 seats are sold, not 4",
+            "web test: AssertionError: 5 seats are sold, not 6",
+        ),
+        ("[web]: Error: no seats are left", "[gw0] Error: no seats are left"),
+        ("lerna ERR! web RangeError: Invalid time zone", "RangeError: Invalid time zone"),
+        ("api-1  | [2026-09-14T08:00:01Z] FATAL worker 17: InitError: no answer", "InitError: no answer"),
+        ("Sep 08 10:11:42 pi-07 ingest[2211]: fatal: spool is full", "08:00:12,345 fatal: spool is full"),
+        ("[10:02:11] restore-3: fatal: bad extension", "fatal: bad extension"),
+        ("[gw2] acme.core.exceptions.Misconfigured: no KEYS", "acme.core.exceptions.Misconfigured: no KEYS"),
         ("src\\a\\b.ts(3,14): error TS2304: Cannot find name 'x'.", "b.ts(9,1): error TS2304: Cannot find name 'x'."),
     ],
 )

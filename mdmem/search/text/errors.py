@@ -1,9 +1,9 @@
 """Errors: finds the lines of an output that say what went wrong, without what differs between runs.
 
-The file and line before a message, the test that pytest's summary puts before an error, the thread of a panic, and the
-name that a container puts before its lines, are left out; other paths lose their folders; numbers, hashes, addresses
-and times become one character each. So the same error has the same signature at other places, and in other sessions
-and projects.
+What stands before a message is left out: the file and line, the thread of a panic, the time, and the name of a
+container, worker, service or package script; if the line has the name of an error, so is all before that. Other paths
+lose their folders; numbers, ids, hashes, addresses and times become one character each. So the same error has the same
+signature at other places, and in other sessions and projects.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ _SCAN_CHARS, _END_CHARS = 40_000, 8_000
 _ANSI = lazy(r"\x1b\[[0-9;?]*[A-Za-z]")
 _TELLING = lazy(
     r"""\b\w*(?:Error|Exception|Warning)\b\s*[:(\[] | \b(?:error|ERROR|fatal|FATAL|panic)\b\s*(?:\[\w+\])?\s*:
+    | \b(?:exceptions?|errors?|exc)\.[A-Z]\w*:\s
     | ^\s*(?: (?:FAILED|ERROR)\s+\S | E\s{2,}\S | (?:✗|✕|✘|×|●)\s+\S )
     | ^(?: FAIL:?\s+\S | ---\ FAIL:\s | not\ ok\s+\d | npm\ (?:ERR!|error)\ code\ E(?!LIFECYCLE) )
     | \b(?:command\ not\ found|No\ such\ file|cannot\ find|not\ found:|undefined\ reference|undefined:)
@@ -54,17 +55,33 @@ _OF_COMPARISONS = frozenset(
 )  # fmt: skip
 """Words of failed comparisons that do not tell one from another."""
 _STEPS = (
-    (re.compile(r"^FAILED\s+\S+\s+-\s+(?=(?!AssertionError)[\w.]*(?:Error|Exception):\s+\S)"), ""),
-    (re.compile(r"^[\w.-]+\s+\|\s+"), ""),
-    (re.compile(r"^thread '[^']*'(?: \(\d+\))? panicked at "), ""),
-    (re.compile(r"^(?:[\w.@~+:-]*[/\\])*[\w.+-]+\.\w{1,10}(?::\d+(?::\d+)?:|\(\d+(?:,\d+)?\):)\s+(?=\S)"), ""),
-    (re.compile(r"^E\s{2,}(?=\S)"), ""),
     (re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"), "T"),
     (re.compile(r"\b\d\d:\d\d:\d\d(?:[.,]\d+)?"), "T"),
+    (
+        re.compile(
+            r"""^(?: (?:[A-Z][a-z]{2}\s+\d+\s+)?T\s+(?:[\w.-]+\s+[\w.@-]+\[\d+\]:\s+)? | \[[^\]\s]{1,40}\]:?\s+
+            | [\w.-]+\s+\|\s+ | @?[\w./-]+[ :](?:test|build|lint|check|typecheck|dev|start|e2e)(?:[:-][\w-]+)*:\s+
+            | [A-Za-z][\w.]*-\d+:\s+ | E\s{2,} )+(?=\S)""",
+            re.VERBOSE,
+        ),
+        "",
+    ),
+    (re.compile(r"^thread '[^']*'(?: \(\d+\))? panicked at "), ""),
+    (re.compile(r"^(?:[\w.@~+:-]*[/\\])*[\w.+-]+\.\w{1,10}(?::\d+(?::\d+)?:|\(\d+(?:,\d+)?\):)\s+(?=\S)"), ""),
+    (
+        re.compile(
+            r"^(?!.*\bAssertionError\b).{1,200}?"
+            r"(?<![\w.$])(?=(?:[\w$]+\.)*[A-Z]\w*(?:Error|Exception)(?: \[\w+\])?:\s)"
+        ),
+        "",
+    ),
     (re.compile(r"\b0x[0-9a-fA-F]+"), "H"),
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "H"),
     (re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b"), "H"),
     (re.compile(r"(?:[A-Za-z]:)?(?:[\w.@~+-]*[/\\])+(?=[\w.@+-])"), ""),
+    (re.compile(r"\b((?:\w+[_-])?[Ii][Dd](?:[=:#]|\s)\s*['\"]?)(?=[\w-]*\d)[\w-]+"), r"\1N"),
+    (re.compile(r"\btmp(?:[a-z0-9_]{8}|\.\w{6,12})\b"), "N"),
+    (re.compile(r"\b([A-Za-z]+_)(?:\d[0-9A-Za-z]*|(?=[A-Za-z]*\d+[A-Za-z]+\d)[0-9A-Za-z]{8,})\b"), r"\1N"),
     (re.compile(r"(?<![A-Za-z_\d])\d+(?:[.,]\d+)*(?:\s?[kKMGT]i?B\b)?"), "N"),
     (re.compile(r"(?:N[:,]?)+(?=\W|$)"), "N"),
 )
