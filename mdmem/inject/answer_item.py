@@ -7,7 +7,7 @@ from itertools import islice
 
 from mdmem import timestamps
 from mdmem.inject import excerpts, lock_files, recent
-from mdmem.inject.block import Item
+from mdmem.inject.block import MAX_TITLE_CHARS, Item
 from mdmem.search import recall, replaced, turn_groups
 from mdmem.search.asking import failures, small_talk
 from mdmem.search.text import analysis
@@ -130,6 +130,15 @@ def of_note(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> 
     title = str(parsed.meta.get("title") or hit.title)
     marks = [] if not hit.project or at.is_of(hit.project) else [f"of another project: {hit.project}"]
     return item_of(at, hit, title, text, room=room, marks=marks, lines=code), ""
+
+
+def of_prompt(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> tuple[Item | None, str]:
+    """Return the entry of a prompt's turn, with the prompt's own words if they are more than its title."""
+    item, reason = of_turn(at, hit, terms, room)
+    prompt = people.read(at.config.vault, hit.path)
+    if item is not None and len(prompt.body) > MAX_TITLE_CHARS and not recent.left_out(prompt):
+        item.text, item.lines = excerpts.outcome(at.gate.stored(prompt.body), terms, room), ()
+    return item, reason
 
 
 def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int, file: str = "") -> tuple[Item | None, str]:

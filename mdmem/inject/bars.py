@@ -143,6 +143,8 @@ def of_question(shape: Shape, *, is_foreign: bool = False) -> Bars:
     if shape.language == "error":
         return _ERROR if shape.grade > POSSIBLE else ()  # without an error's name, only the message identifies it
     grade = _needed_grade(shape)
+    if grade == POSSIBLE and general.defines_name(shape.words):
+        return ()
     if grade == POSSIBLE and general.asks_whether(question):
         return _WHETHER
     if grade == LIKELY and general.asks_why_in_general(question):

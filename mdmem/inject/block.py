@@ -279,7 +279,8 @@ def _item(item: Item, room: int, bullet_chars: int) -> list[str]:
         quote = whole_sentences(
             text, min(bullet_chars, room * 3 // 4 if len(lines) == 1 and room_for_code else room - room_for_code)
         )
-        if len(quote) < 2 or (len(lines) > 1 and quote.endswith("…")):
+        is_enough = sum(map(len, lines[1:])) >= bullet_chars // 2
+        if len(quote) < 2 or (is_enough and quote.endswith("…")):
             break
         lines.append(f"  > {quote}")
         room -= len(quote)

@@ -11,9 +11,9 @@ from mdmem.inject import answer_item, bars, block, evidence, excerpts, recent
 from mdmem.inject.block import Item, Section
 from mdmem.inject.injection_log import IN_VAIN_TIMES
 from mdmem.search import engine, freshness, overturned, recall, replaced, turn_groups
-from mdmem.search.asking import english
+from mdmem.search.asking import english, parts, references
 from mdmem.search.asking.english import LIKELY
-from mdmem.search.asking.prose import folds, words
+from mdmem.search.asking.prose import fold, folds, words
 from mdmem.search.query import Filter, Query
 from mdmem.search.recall import Answer
 from mdmem.search.text import analysis
@@ -71,6 +71,40 @@ def is_for_last_sessions(at: Occasion, shape: Shape, candidates: Iterable[Candid
     return shape.resumes and (is_left or is_known)
 
 
+def answers(
+    at: Occasion,
+    text: str,
+    asked: Shape,
+    *,
+    days: tuple[str, str] | None = None,
+    without_session: bool = True,
+) -> list[Candidate]:
+    """Return what answers a prompt, as `looked_up` does; if it asks several things at once, also what answers each.
+
+    If it asks what the person said about something, these are the prompts that name all of it, if there are any.
+    """
+    look = partial(looked_up, at, days=days, without_session=without_session)
+    if references.asks_what_i_said(folds(words(text[: parts.MAX_CHARS]))):
+        subject = (word for word in asked.topic.split() if fold(word) not in references.SAY)
+        said = look(" ".join(subject), shape=asked, of_prompts=True)
+        if any(candidate.item or candidate.left_out.startswith(answer_item.ABOVE) for candidate in said):
+            return said
+    found = look(asked.topic, shape=asked)
+    for part in parts.of(text, asked):
+        found = _joined(found, look(part.topic, shape=part))
+    return found
+
+
+def _joined(found: list[Candidate], of_part: Iterable[Candidate]) -> list[Candidate]:
+    """Return candidates with the best one shown for a part of the question, unless it is shown already."""
+    shown = {one.item.id for one in found if one.item is not None}
+    best = next((one for one in of_part if one.item is not None), None)
+    if best is None or best.item is None or best.item.id in shown:
+        return found
+    place = min(len(shown), 1)
+    return [*found[:place], best, *found[place:]]
+
+
 def looked_up(
     at: Occasion,
     query: str,
@@ -78,11 +112,13 @@ def looked_up(
     shape: Shape | None = None,
     days: tuple[str, str] | None = None,
     without_session: bool = True,
+    of_prompts: bool = False,
 ) -> list[Candidate]:
     """Return what a query finds, each with how it is shown or why not: first what fits, in its order, then the rest.
 
     shape: how the prompt asks, which decides how well an answer must fit; None for a query that nobody asked.
     days: the first and last day that the prompt asks about; answers of other days are shown if none of these fits.
+    of_prompts: only what a person typed, with all of the query's words.
     """
     if not has_topic(query):
         return []
@@ -92,13 +128,16 @@ def looked_up(
         without_session=at.record.id if without_session else "",
         here=at.here,
         now=_other_time(at.now),
+        kinds=("prompt",) if of_prompts else (),
     )
     limit, budget = 2 * evidence.MAX_ANSWERS, at.seconds_left / 2
     look = partial(recall.answers, at.config, query, asker, limit=limit, budget_seconds=budget, guess=guess)
     foreign = shape is not None and shape.is_foreign
     answers = look(foreign=foreign)
-    chosen, why = _chosen_of_days(at, shape, answers, guess, days)
-    is_sought = not chosen and shape is not None and shape.grade >= LIKELY
+    if of_prompts:
+        answers = tuple(answer for answer in answers if answer.coverage >= evidence.ALL)
+    chosen, why = _chosen_of_days(at, None if of_prompts else shape, answers, guess, days)
+    is_sought = not chosen and not of_prompts and shape is not None and shape.grade >= LIKELY
     if is_sought and (view := recall.seen_everywhere(at.config, asker, budget)) is not None:
         answers = look(foreign=foreign, seen=view)  # a person has just edited an old note
         chosen, why = _chosen_of_days(at, shape, answers, guess, days)
@@ -115,7 +154,8 @@ def looked_up(
             candidates.append(Candidate(answer, None, why if answer not in chosen else "no room"))
             continue
         is_first = not count or (count == 1 and answer in changed)
-        item, left_out = _item_of(at, answer, terms, int(chars * (FIRST_SHARE if is_first else SECOND_SHARE)))
+        room = int(chars * (FIRST_SHARE if is_first else SECOND_SHARE))
+        item, left_out = _item_of(at, answer, terms, room, of_prompt=of_prompts)
         if item is not None and answer in changed and candidates and candidates[-1].item is not None:
             item.marks = (CHANGED_LATER, *item.marks)
         count += item is not None
@@ -197,12 +237,14 @@ def _persons_first(answers: Iterable[Answer]) -> list[Answer]:
     )
 
 
-def _item_of(at: Occasion, answer: Answer, terms: frozenset[str], room: int) -> tuple[Item | None, str]:
+def _item_of(
+    at: Occasion, answer: Answer, terms: frozenset[str], room: int, *, of_prompt: bool
+) -> tuple[Item | None, str]:
     hit = answer.hits[0]
     just_now = timestamps.iso_time(at.now - _JUST_SECONDS)
     if hit.session == at.record.id and hit.kind == "prompt" and hit.created > just_now:
         return None, "the prompt itself"
-    return answer_item.of(at, answer, terms, room)
+    return answer_item.of_prompt(at, hit, terms, room) if of_prompt else answer_item.of(at, answer, terms, room)
 
 
 def section(candidates: Iterable[Candidate], heading: str) -> Section:

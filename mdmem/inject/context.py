@@ -130,7 +130,10 @@ def explain(config: Config, event: Event, now: float, deadline: float, place: Pr
     explanation.by_days = triggered.asked is not None and _add_dated(at, offer, text, triggered.asked)
     if explanation.by_days or not candidates.has_topic(explanation.query):
         explanation.query = ""
-    explanation.results = candidates.looked_up(at, explanation.query, shape=triggered.asked, days=days)
+    if triggered.asked and explanation.query:
+        explanation.results = candidates.answers(at, text, asked, days=days)
+    else:
+        explanation.results = candidates.looked_up(at, explanation.query)
     if triggered.asked and not explanation.by_days:
         _add_recall(at, offer, text, triggered.asked, explanation.results)
     if triggered.once:
@@ -209,7 +212,7 @@ def _prompt(at: Occasion) -> Offer:
     offer.asked = triggered.asked is not None and triggered.asked.grade == SURE
     if triggered.asked and not _add_dated(at, offer, text, triggered.asked):
         asked, days = _without_days(at, text, _about_turn_before(at, triggered.asked, text) or triggered.asked)
-        answers = candidates.looked_up(at, asked.topic, shape=asked, days=days, without_session=not at.was_compacted)
+        answers = candidates.answers(at, text, asked, days=days, without_session=not at.was_compacted)
         _add_recall(at, offer, text, asked, answers)
     if triggered.once:
         _once(at, offer, text, triggered.once)

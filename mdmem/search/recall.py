@@ -69,13 +69,14 @@ class Asker(Value):
 
     project: only its notes and those of no project (None: all). without_session: exclude this session's notes, which
     the agent already knows. here: where the question comes from; notes staged on another code branch are not found.
-    now: a time other than the clock's.
+    now: a time other than the clock's. kinds: only notes of these kinds (none: of any).
     """
 
     project: str | None = None
     without_session: str = ""
     here: Place | None = None
     now: datetime | None = None
+    kinds: tuple[str, ...] = ()
 
 
 def answers(
@@ -111,6 +112,9 @@ def answers(
         if not words and not guessed:
             return ()
         among = engine.for_agent(view, asker.project, asker.without_session, asker.here)
+        if asker.kinds:
+            of_kinds = view.of_kinds(asker.kinds)
+            among = of_kinds if among is None else of_kinds & among
         prior, most = engine.prior_by_kind(view, asker.now), POOL + ranking.POOL
         scores = ranking.scores(view, words + guessed, among=among, prior=prior, most=most)
         order = list(islice(engine.in_order(view, scores), POOL))

@@ -280,3 +280,12 @@ def test_persian_and_joined_emoji_stay_whole() -> None:
     text = "می‌خواهم 👩‍💻"
 
     assert block.inert(text) == text
+
+
+def test_behind_a_short_first_sentence_a_long_one_is_cut_rather_than_left_out() -> None:
+    long = f"It was {'very ' * 70}slow."
+    told = Item("7gk2q9m4x1", "session", "the page is slow", "2026-09-14", text=f"Made it faster. {long}", room=600)
+
+    made = rendered([Section("Notes", [told])], bullet=280)
+
+    assert "  > Made it faster.\n  > It was very very" in made.text

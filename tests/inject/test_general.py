@@ -51,6 +51,8 @@ def block(vault: Path, cwd: Path, prompt: str) -> str:
         "do japanese fonts need hinting?",
         "which functions call timebase.c",
         "how do i subset japanese fonts",
+        "what is graph-coloring?",
+        "which is slower, a linear scan or a graph coloring?",
     ],
 )
 def test_a_general_question_gets_nothing_in_a_project_that_knows_its_words(

@@ -64,7 +64,21 @@ def defines(words: list[str]) -> bool:
 
     words: as in `explains`.
     """
+    if words[0] == "which" and words[1:2] == ["is"] and _POINTS.isdisjoint(words) and _after(words, ("or",), _A):
+        return True  # `which is faster, a map or an object`
     return _after(words[:3], _IS | {"what", "whats"}, _A) or (words[0] != "why" and not _COMPARES.isdisjoint(words))
+
+
+def defines_name(sentence: str) -> bool:
+    """Whether a sentence only asks what a single thing is that may be known in general: `what is git-buildpackage?`.
+
+    Names as programs have them, `tile_cache` or `FFT2`, are those of something at hand.
+    """
+    words = sentence.lower().replace("’", "'").strip("?!. ").split()
+    if words[:2] not in (["what", "is"], ["what", "are"]) and words[:1] not in (["what's"], ["whats"]):
+        return False
+    name = words[1:] if words[0] != "what" else words[2:]
+    return len(name) == 1 and name[0].replace("-", "").isalpha() and _STATE.isdisjoint(name)
 
 
 def asks_why_in_general(words: list[str]) -> bool:

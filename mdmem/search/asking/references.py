@@ -69,6 +69,18 @@ _WISHED = word_set("want need should would could can will must")
 """`the last thing I want is a lock` asks nothing."""
 
 
+def asks_what_i_said(words: list[str]) -> bool:
+    """Whether a question asks what the person said: `what did I say about X`, `did I ever mention X`. words: folded."""
+    typed = [word for word in words if word not in _EVER]
+    return _holds(typed, _DID_OR_HAVE, _I, SAY) or (typed[:1] == ["what"] and _holds(typed, _I, _SAID))
+
+
+_EVER = word_set("ever already once actually even not")
+_DID_OR_HAVE, _I = word_set("did didnt have havent had hadnt"), word_set("i")
+SAY = word_set("say mention tell ask write note suggest propose request said mentioned told asked written noted")
+_SAID = word_set("said mentioned told asked")
+
+
 def is_hearsay(words: list[str]) -> bool:
     """Whether a sentence tells of something vaguely known: `there was something about X`, `the thing with X`.
 

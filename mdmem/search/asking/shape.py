@@ -360,6 +360,8 @@ mention mentions contain contains hold holds show shows record records say says 
 _NOT_OF_PROGRAMS = _NO_TOPIC.union(_GRAMMAR.split())
 _MUCH = frozenset(["of", "much", "more", "less", "high", "low", "enough", "free", "shared", "process"])
 
+_CAUSED = frozenset(["made", "makes", "caused", "causes"])
+"""`what made X slow` asks for the cause."""
 _MINDS, _WHOSE = frozenset(["mind", "minds"]), frozenset(["our", "my", "your"])
 """`change our mind`."""
 _WRONG = frozenset(["wrong", "falsch", "schief"])
@@ -415,6 +417,7 @@ def _only_asks(before: str, word: str, after: str) -> bool:
         or (word in _COMMANDS and after in _FOR)
         or (word in _HEADS and (after in _OF or not after))
         or (word == "came" and after == "of")
+        or (word in _CAUSED and before == "what")
     )
 
 

@@ -1,0 +1,82 @@
+"""Questions that ask two things at once, or for what the person said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.talk import Talk
+from tests.inject.test_inject import ask, entries, new_session
+
+SESSIONS = (
+    (
+        "we keep getting 502s behind nginx",
+        "Caddyfile",
+        "Caddy replaced nginx, which dropped idle sockets after a minute.",
+    ),
+    ("stripe or adyen? finance wants sepa", "pay.md", "Adyen: a debit costs 0.27 EUR there, and 0.35 with Stripe."),
+    ("write the rollout in plain bash, ops reads nothing else", "rollout.sh", "The rollout is a script of 40 lines."),
+    ("the rollout forgets the cache", "rollout.sh", "The bash script clears the cache first."),
+    ("the seed script is slow", "seed.sh", "A loop in bash called psql a thousand times; now there is one COPY."),
+    ("tickets show boxes", "pdf.ts", "Inter is embedded, as Helvetica has no Polish letters."),
+    ("make the header sticky", "header.css", "The header is sticky."),
+)
+
+
+@pytest.fixture
+def talk(vault: Path, tmp_path: Path) -> Talk:
+    """Return a new session in a project with some others."""
+    first = Talk(vault, tmp_path / "ferry")
+    for day, (asked, file, ended) in enumerate(SESSIONS):
+        past = new_session(first, day)
+        past.says(asked)
+        past.edits(file)
+        past.answers(ended)
+        past.runs("bash scripts/check.sh", "ok")
+    return new_session(first, len(SESSIONS))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "why did we leave nginx and which font do tickets embed?",
+        "which font is embedded in tickets, and why did we leave nginx?",
+        "Why did we leave nginx? And which font do the tickets embed?",
+        "warum haben wir nginx ersetzt und welcher Font ist in den tickets embedded?",
+    ],
+)
+def test_both_parts_of_a_question_are_answered(talk: Talk, question: str) -> None:
+    given = entries(ask(talk, question))
+
+    assert any("idle sockets" in entry for entry in given)
+    assert any("Inter is embedded" in entry for entry in given)
+
+
+def test_a_part_that_needs_the_other_is_no_question_of_its_own(talk: Talk) -> None:
+    (answer,) = entries(ask(talk, "which font do the tickets embed, and why is it that one?"))
+
+    assert "Inter is embedded" in answer
+
+
+@pytest.mark.parametrize("question", ["what did I say about bash?", "did I ever mention bash?"])
+def test_what_the_person_said_of_something_is_found_though_many_runs_have_its_name(talk: Talk, question: str) -> None:
+    (answer,) = entries(ask(talk, question))
+
+    assert "plain bash, ops reads nothing else" in answer
+
+
+def test_what_the_person_never_said_is_not_made_up(talk: Talk) -> None:
+    assert ask(talk, "did I ever mention terraform?") == ""
+
+
+def test_of_a_long_prompt_the_part_with_what_is_asked_is_shown(talk: Talk) -> None:
+    earlier = new_session(talk, 20)
+    earlier.says(
+        f"The harbor wants other prices. {'They vary by the hour of the day. ' * 4}Never round them with floor."
+    )
+    earlier.answers("Done.")
+
+    (answer,) = entries(ask(new_session(earlier, 21), "what did I say about floor?"))
+
+    assert "Never round them with floor." in answer
