@@ -8,15 +8,17 @@ from __future__ import annotations
 from mdmem.agents import prompts
 from mdmem.hashing import short
 from mdmem.inject import injection_log, turns
-from mdmem.search.asking import shape
+from mdmem.search.asking import prose, references, shape
+from mdmem.search.asking.english import LIKELY
+from mdmem.search.asking.shape import Shape
 from mdmem.values import Value
+from mdmem.vault import journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mdmem.agents import Event
     from mdmem.config import Config
     from mdmem.inject.turns import Clean
-    from mdmem.search.asking.shape import Shape
     from mdmem.vault.journal import Record
 
 
@@ -47,8 +49,28 @@ def of_prompt(config: Config, record: Record, event: Event, text: str, clean: Cl
         return NONE
     on = config.settings.inject.on
     asked = shape.of(text) or shape.look_up(text) if "ask" in on else None
+    if "ask" in on and (asked is None or asked.grade < LIKELY):
+        asked = _follow_up(config, record, event, text, clean, now) or asked
     once = "turns" in on and not injection_log.is_claimed(record)
     return Trigger(asked, _trigger(config, record, event, text, clean, now) if once else "")
+
+
+def _follow_up(config: Config, record: Record, event: Event, text: str, clean: Clean, now: float) -> Shape | None:
+    """Return what a prompt asks that only goes on with one that got what it asked for; else None."""
+    words = prose.folds(prose.words(text[:MAX_FOLLOWING_CHARS])) if len(text) <= MAX_FOLLOWING_CHARS else []
+    if not words or not references.follows_up(words):
+        return None
+    given = record.given()
+    if not any(mark.startswith(journal.RECALLED) for mark in given):
+        return None
+    before = turns.texts(config, record, event, clean, now, current=text, limit=2)[:-1]
+    topic = shape.topic(text)
+    if not before or journal.recalled_mark(before[-1]) not in given or turns.only_points(topic):
+        return None
+    return Shape(LIKELY, "en", " ".join(text.split()), topic)
+
+
+MAX_FOLLOWING_CHARS = 60
 
 
 def _trigger(config: Config, record: Record, event: Event, text: str, clean: Clean, now: float) -> str:

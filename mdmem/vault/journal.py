@@ -82,7 +82,10 @@ _MAX_GIVEN_BYTES = 2 * 1024 * 1024
 
 def recalled_mark(prompt: str) -> str:
     """Return the mark in a session's `given` file for a prompt that got what it asked for."""
-    return f"recalled:{short(prompt.strip(), 10)}"
+    return f"{RECALLED}{short(prompt.strip(), 10)}"
+
+
+RECALLED = "recalled:"
 
 
 class Record:

@@ -80,3 +80,33 @@ def test_of_a_long_prompt_the_part_with_what_is_asked_is_shown(talk: Talk) -> No
     (answer,) = entries(ask(new_session(earlier, 21), "what did I say about floor?"))
 
     assert "Never round them with floor." in answer
+
+
+@pytest.mark.parametrize(
+    ("follow_up", "answer"),
+    [
+        ("and the seed script?", "one COPY"),
+        ("what about the tickets?", "Inter is embedded"),
+        ("same for the header", "The header is sticky"),
+        ("and test the tickets", ""),
+        ("what about the tickets here?", ""),
+    ],
+)
+def test_what_goes_on_with_a_question_about_the_past_asks_too(talk: Talk, follow_up: str, answer: str) -> None:
+    asked = "why did we leave nginx?"
+    assert "idle sockets" in ask(talk, asked)
+    talk.store("UserPromptSubmit", prompt=asked)
+
+    given = ask(talk, follow_up)
+
+    assert answer in given
+    assert bool(given) == bool(answer)
+
+
+def test_what_goes_on_with_new_work_asks_nothing(talk: Talk) -> None:
+    asked = "why did we leave nginx?"
+    assert "idle sockets" in ask(talk, asked)
+    talk.store("UserPromptSubmit", prompt=asked)
+    talk.says("Make the logo smaller")
+
+    assert ask(talk, "and the tickets?") == ""

@@ -6,7 +6,7 @@ Japanese ones`. Such a sentence asks nothing, and still needs what it points to.
 
 from __future__ import annotations
 
-from mdmem.search.asking.orders import word_set
+from mdmem.search.asking.orders import VERBS, word_set
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,6 +79,24 @@ _EVER = word_set("ever already once actually even not")
 _DID_OR_HAVE, _I = word_set("did didnt have havent had hadnt"), word_set("i")
 SAY = word_set("say mention tell ask write note suggest propose request said mentioned told asked written noted")
 _SAID = word_set("said mentioned told asked")
+
+
+def follows_up(words: list[str]) -> bool:
+    """Whether a short prompt only goes on with the one before: `and for partners?`, `what about staging`.
+
+    words: folded.
+    """
+    if len(words) > _MAX_FOLLOWING or not _AT_WORK.isdisjoint(words):
+        return False
+    if words[0] in _GOING_ON:
+        return len(words) > 1 and words[1] not in VERBS
+    return _begins(words, word_set("what how"), word_set("about")) or _begins(words, word_set("same"), POINTS)
+
+
+_MAX_FOLLOWING = 8
+_GOING_ON = word_set("and but und et y e och og")
+_AT_WORK = word_set("please now also this these here you can could then bitte maintenant")
+"""With these, the prompt is about the work at hand."""
 
 
 def is_hearsay(words: list[str]) -> bool:
