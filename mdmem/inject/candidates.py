@@ -40,6 +40,8 @@ FILE_CHARS = 800
 _JUST_SECONDS = 10.0
 """A prompt of this session stored within this time is the one being answered."""
 _SPARE = 3
+MONTH_SECONDS = 32 * 86_400
+"""A prompt that names no more days than a month says by them which session it means."""
 
 
 class Candidate(Value):
@@ -76,7 +78,7 @@ def answers(
     text: str,
     asked: Shape,
     *,
-    days: tuple[str, str] | None = None,
+    days: tuple[float, float] | None = None,
     without_session: bool = True,
 ) -> list[Candidate]:
     """Return what answers a prompt, as `looked_up` does; if it asks several things at once, also what answers each.
@@ -110,41 +112,34 @@ def looked_up(
     query: str,
     *,
     shape: Shape | None = None,
-    days: tuple[str, str] | None = None,
+    days: tuple[float, float] | None = None,
     without_session: bool = True,
     of_prompts: bool = False,
 ) -> list[Candidate]:
     """Return what a query finds, each with how it is shown or why not: first what fits, in its order, then the rest.
 
     shape: how the prompt asks, which decides how well an answer must fit; None for a query that nobody asked.
-    days: the first and last day that the prompt asks about; answers of other days are shown if none of these fits.
+    days: the time that the prompt asks about; answers of another one are shown if none of these fits.
     of_prompts: only what a person typed, with all of the query's words.
     """
     if not has_topic(query):
         return []
     guess = _guess(at, query, "turn" if shape is None else "explicit")
-    asker = recall.Asker(
+    asker = partial(
+        recall.Asker,
         project=None if at.config.settings.inject.other_projects else at.project,
         without_session=at.record.id if without_session else "",
         here=at.here,
         now=_other_time(at.now),
         kinds=("prompt",) if of_prompts else (),
     )
-    limit, budget = 2 * evidence.MAX_ANSWERS, at.seconds_left / 2
-    look = partial(recall.answers, at.config, query, asker, limit=limit, budget_seconds=budget, guess=guess)
-    foreign = shape is not None and shape.is_foreign
-    answers = look(foreign=foreign)
-    if of_prompts:
-        answers = tuple(answer for answer in answers if answer.coverage >= evidence.ALL)
-    chosen, why = _chosen_of_days(at, None if of_prompts else shape, answers, guess, days)
-    is_sought = not chosen and not of_prompts and shape is not None and shape.grade >= LIKELY
-    if is_sought and (view := recall.seen_everywhere(at.config, asker, budget)) is not None:
-        answers = look(foreign=foreign, seen=view)  # a person has just edited an old note
-        chosen, why = _chosen_of_days(at, shape, answers, guess, days)
+    answers, chosen, why = _searched(at, query, shape, asker(between=days), guess)
+    if not chosen and days is not None:
+        answers, chosen, why = _searched(at, query, shape, asker(), guess)
     terms = frozenset(analysis.query_terms(query))
     chars = at.config.settings.inject.chars
     limit = at.config.settings.inject.recall_limit
-    chosen, changed = _with_later(chosen, answers, partial(overturned.later, at.config, terms, asker))
+    chosen, changed = _with_later(chosen, answers, partial(overturned.later, at.config, terms, asker()))
     candidates: list[Candidate] = []
     count = 0
     others = [answer for answer in answers if answer not in chosen]
@@ -163,14 +158,30 @@ def looked_up(
     return candidates
 
 
-def _chosen_of_days(
-    at: Occasion, shape: Shape | None, answers: Sequence[Answer], guess: str, days: tuple[str, str] | None
-) -> tuple[list[Answer], str]:
-    """Choose among the answers of some days, if any of them fits, else among all."""
-    first, last = days or ("", "9999")
-    within = [one for one in answers if first <= timestamps.readable(one.hits[0].created)[:10] <= last]
-    chosen, why = _chosen(at, shape, within, guess)
-    return (chosen, why) if chosen or len(within) == len(answers) else _chosen(at, shape, answers, guess)
+def _searched(
+    at: Occasion, query: str, shape: Shape | None, asker: recall.Asker, guess: str
+) -> tuple[Sequence[Answer], list[Answer], str]:
+    """Return what a query finds, the answers to show, and why the others are not."""
+    limit, budget = 2 * evidence.MAX_ANSWERS, at.seconds_left / 2
+    foreign = shape is not None and shape.is_foreign
+    look = partial(
+        recall.answers, at.config, query, asker, limit=limit, budget_seconds=budget, guess=guess, foreign=foreign
+    )
+
+    def choose(answers: Sequence[Answer]) -> tuple[list[Answer], str]:
+        if asker.kinds:
+            return evidence.chosen(None, [answer for answer in answers if answer.coverage >= evidence.ALL])
+        chosen, why = _chosen(at, shape, answers, guess)
+        begin, end = asker.between or (0.0, 0.0)
+        return (evidence.of_days(answers), why) if not chosen and 0 < end - begin <= MONTH_SECONDS else (chosen, why)
+
+    answers = look()
+    chosen, why = choose(answers)
+    is_sought = not chosen and not asker.kinds and shape is not None and shape.grade >= LIKELY
+    if is_sought and (view := recall.seen_everywhere(at.config, asker, budget)) is not None:
+        answers = look(seen=view)  # a person has just edited an old note
+        chosen, why = choose(answers)
+    return answers, chosen, why
 
 
 def _chosen(at: Occasion, shape: Shape | None, answers: Sequence[Answer], guess: str) -> tuple[list[Answer], str]:

@@ -248,9 +248,9 @@ def _add_dated(at: Occasion, offer: Offer, text: str, asked: Shape) -> bool:
     return section is not None
 
 
-def _without_days(at: Occasion, text: str, asked: Shape) -> tuple[Shape, tuple[str, str] | None]:
-    """Return what a prompt asks about besides the days that it names, and these days; None for none."""
-    if asked.grade < LIKELY:
+def _without_days(at: Occasion, text: str, asked: Shape) -> tuple[Shape, tuple[float, float] | None]:
+    """Return what a prompt asks about besides the days that it names, and when these begin and end; None for none."""
+    if asked.grade < (POSSIBLE if any(map(str.isdigit, text)) else LIKELY):
         return asked, None
     from mdmem.inject import dated
 

@@ -45,8 +45,8 @@ def section(at: Occasion, text: str, asked: Shape) -> Section | None:
     return Section(heading, new, f"Given above: {given_above}." if given_above and not new else "")
 
 
-def without_days(at: Occasion, text: str, asked: Shape) -> tuple[Shape, tuple[str, str] | None]:
-    """Return a question without the words for days and for work, and the first and last day; None if it names none.
+def without_days(at: Occasion, text: str, asked: Shape) -> tuple[Shape, tuple[float, float] | None]:
+    """Return a question without the words for days and for work, and when these days begin and end, or None.
 
     text: as in `section`.
     """
@@ -55,7 +55,7 @@ def without_days(at: Occasion, text: str, asked: Shape) -> tuple[Shape, tuple[st
         return asked, None
     named = period.words | _GENERAL
     topic = " ".join(word for word in asked.topic.split() if named.isdisjoint(analysis.words(fold(word))))
-    return Shape(asked.grade, asked.language, asked.words, topic, resumes=asked.resumes), _days(period)
+    return Shape(asked.grade, asked.language, asked.words, topic, resumes=asked.resumes), _seconds(period)
 
 
 def _period(at: Occasion, text: str, asked: Shape) -> Period | None:
@@ -92,13 +92,18 @@ def _sessions(at: Occasion, period: Period) -> Iterator[recent.SessionFolder]:
     """Yield the sessions of a period that are worth showing, newest first, also one that was resumed in it."""
     first, last = _days(period)
     before = (period.first - timedelta(days=1)).isoformat()  # one may have run past midnight
-    begin, end = (datetime(day.year, day.month, day.day) for day in (period.first, period.last + timedelta(days=1)))  # noqa: DTZ001 - days are the user's
-    worked = recent.worked_on(at, begin.timestamp(), end.timestamp() - 1)
+    worked = recent.worked_on(at, *_seconds(period))
     sessions = recent.sessions(at.config, at.gate, at.project, without=at.record, days=(before, last), worked=worked)
     for session in islice(sessions, recent.MOST_LOOKED_AT):
         is_of_period = layout.day_of("/".join(session.parts)) >= first or session.last_day() >= first
         if is_of_period and session.is_worth_showing() and not session.waits_elsewhere(at.here.branch):
             yield session
+
+
+def _seconds(period: Period) -> tuple[float, float]:
+    """Return the first and last second of a period."""
+    begin, end = (datetime(day.year, day.month, day.day) for day in (period.first, period.last + timedelta(days=1)))  # noqa: DTZ001 - days are the user's
+    return begin.timestamp(), end.timestamp() - 1
 
 
 def _days(period: Period) -> tuple[str, str]:

@@ -82,6 +82,15 @@ def _of_originals(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[
     return _with_talk(shown, answers)[:MAX_ANSWERS], why
 
 
+def of_days(answers: Sequence[Answer]) -> list[Answer]:
+    """Return the best of the answers from the days that a prompt names, if it has half of what else it names."""
+    best = max(answers, key=lambda answer: answer.score, default=None)
+    return [best] if best is not None and best.coverage >= OF_DAYS and best.said > 0 else []
+
+
+OF_DAYS = 0.5
+
+
 def _with_talk(shown: Sequence[Answer], answers: Sequence[Answer]) -> list[Answer]:
     """Insert after the first answer the rest of its story: the talk it followed from, or the work that followed."""
     if not shown:

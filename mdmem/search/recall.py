@@ -70,6 +70,7 @@ class Asker(Value):
     project: only its notes and those of no project (None: all). without_session: exclude this session's notes, which
     the agent already knows. here: where the question comes from; notes staged on another code branch are not found.
     now: a time other than the clock's. kinds: only notes of these kinds (none: of any).
+    between: only notes of this time, both ends included (None: of any).
     """
 
     project: str | None = None
@@ -77,6 +78,7 @@ class Asker(Value):
     here: Place | None = None
     now: datetime | None = None
     kinds: tuple[str, ...] = ()
+    between: tuple[float, float] | None = None
 
 
 def answers(
@@ -111,10 +113,7 @@ def answers(
         guessed = engine.guessed(view, config, guess)
         if not words and not guessed:
             return ()
-        among = engine.for_agent(view, asker.project, asker.without_session, asker.here)
-        if asker.kinds:
-            of_kinds = view.of_kinds(asker.kinds)
-            among = of_kinds if among is None else of_kinds & among
+        among = _among(view, asker)
         prior, most = engine.prior_by_kind(view, asker.now), POOL + ranking.POOL
         scores = ranking.scores(view, words + guessed, among=among, prior=prior, most=most)
         order = list(islice(engine.in_order(view, scores), POOL))
@@ -137,6 +136,16 @@ def answers(
         return tuple(answers)
 
     return freshness.answered(config, in_view, seen) or ()
+
+
+def _among(view: View, asker: Asker) -> Set[int] | None:
+    """Return the notes among which an answer is looked for (None: all)."""
+    among = engine.for_agent(view, asker.project, asker.without_session, asker.here)
+    limits = [view.of_kinds(asker.kinds)] if asker.kinds else []
+    limits += [view.between(*asker.between)] if asker.between else []
+    for limit in limits:
+        among = limit if among is None else limit & among
+    return among
 
 
 def _repeats(config: Config, answer: Answer, text: str) -> bool:

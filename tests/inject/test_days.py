@@ -30,6 +30,10 @@ def later(vault: Path, tmp_path: Path) -> Talk:
         ("what did we do about the ledger test on monday?", "different currencies"),
         ("what did we do about the ledger test on wednesday?", "fixtures once"),
         ("was haben wir am 14. September am ledger test gemacht?", "different currencies"),
+        ("ledger test decision, 2026-09-14", "different currencies"),
+        ("which ledger test was slow on 16/09/2026?", "fixtures once"),
+        ("Sep 14: why did the ledger test fail?", "different currencies"),
+        ("what came out of the ledger on 16 September 2026?", "fixtures once"),
     ],
 )
 def test_only_what_was_done_on_the_day_is_given(later: Talk, prompt: str, answer: str) -> None:
@@ -54,3 +58,22 @@ def test_what_changed_since_a_day_is_no_search_for_the_word_changed(later: Talk)
     work.answers("Amounts are rounded to cents.")
 
     assert "rounded to cents" in ask(new_session(later, 6), "what changed in tariffs since friday?")
+
+
+@pytest.mark.parametrize("day", ["on 2026-09-14", "on September 14"])
+def test_the_day_tells_which_of_the_sessions_with_a_common_word_is_meant(later: Talk, day: str) -> None:
+    for number, end in enumerate(("The ledger is sorted.", "The ledger has colors.", "The ledger is printed."), 10):
+        other = new_session(later, number)
+        other.says("Go on")
+        other.edits("ledger.py")
+        other.answers(end)
+
+    (given,) = entries(ask(new_session(later, 5), f"what was wrong with the ledger {day}?"))
+
+    assert "different currencies" in given
+
+
+def test_a_date_that_may_be_two_days_is_no_period(later: Talk) -> None:
+    (given,) = entries(ask(later, "why was the ledger test slow on 09/10/2026?"))
+
+    assert "fixtures once" in given

@@ -193,6 +193,15 @@ def _calendar_day(match: re.Match[str], today: date) -> tuple[date, date]:
     return day, day
 
 
+def _either_way(match: re.Match[str], _today: date) -> tuple[date, date]:
+    """Read `25/08/2026` and `8/25/2026`; raise ValueError for `5/8/2026`, which may be either day."""
+    first, second = int(match["day"]), int(match["month"])
+    if max(first, second) <= 12 and first != second:
+        raise ValueError
+    day = date(int(match["year"]), min(first, second), max(first, second))
+    return day, day
+
+
 def _calendar_month(match: re.Match[str], today: date) -> tuple[date, date]:
     """Read `in october`, `the first week of november`, `10月`."""
     month = int(match["month"]) if match["month"].isdecimal() else _MONTHS[match["month"]]
@@ -226,15 +235,16 @@ _YEAR = r"(?:,? (?P<year>20\d\d)\b)?"
 _Row = tuple[str, "Callable[[re.Match[str], date], tuple[date, date]]"]
 _IN_DIGITS: tuple[_Row, ...] = (
     (r"\b(?P<year>20\d\d)[-/](?P<month>\d{1,2})[-/](?P<day>\d{1,2})\b", _calendar_day),
+    (r"(?<![\w/])(?P<day>\d{1,2})/(?P<month>\d{1,2})/(?P<year>20\d\d)\b", _either_way),
     (r"(?<![\w.])(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.(?P<year>20\d\d)?(?![\w])", _calendar_day),
     (r"\b(?:on the|the|am|le|el|el dia) (?P<day>\d{1,2})(?:st|nd|rd|th|\.)?(?= |$|\?|!|,)", _day_of_month),
 )
 """Expressions for periods that no word names."""
 _PATTERNS: tuple[_Row, ...] = (
-    *_IN_DIGITS[:2],
+    *_IN_DIGITS[:-1],
     (r"(?P<month>\d{1,2})月(?P<day>\d{1,2})[日号]", _calendar_day),
     (rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|\.)? (?:of |de )?{_MONTH}\b{_YEAR}", _calendar_day),
-    (rf"\b{_MONTH} (?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:){_YEAR}", _calendar_day),
+    (rf"\b{_MONTH} (?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d){_YEAR}", _calendar_day),
     (
         rf"\b(?P<week>{_either(_ORDER)}) (?:week|woche|semaine|semana) (?:of|in|im|des|de|du) {_MONTH}\b{_YEAR}",
         _calendar_month,
@@ -268,7 +278,7 @@ _PATTERNS: tuple[_Row, ...] = (
     (rf"\b{_either(word for word in _DAYS_AGO if word.isascii())}\b", _named_day),
     (rf"\b(?P<day>{_either(_WEEKDAYS)})\b", _weekday),
     (rf"\b(?:on|last|since) (?P<day>{_either(_ABBREVIATED)})\b", _weekday),
-    _IN_DIGITS[2],
+    _IN_DIGITS[-1],
 )
 """Expressions for folded text, the most exact first, each with the function that reads it."""
 

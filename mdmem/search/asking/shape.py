@@ -360,6 +360,7 @@ mention mentions contain contains hold holds show shows record records say says 
 _NOT_OF_PROGRAMS = _NO_TOPIC.union(_GRAMMAR.split())
 _MUCH = frozenset(["of", "much", "more", "less", "high", "low", "enough", "free", "shared", "process"])
 
+_OUT_OF = frozenset(["of", "out"])
 _CAUSED = frozenset(["made", "makes", "caused", "causes"])
 """`what made X slow` asks for the cause."""
 _MINDS, _WHOSE = frozenset(["mind", "minds"]), frozenset(["our", "my", "your"])
@@ -416,7 +417,8 @@ def _only_asks(before: str, word: str, after: str) -> bool:
         or (before == "much" and word.endswith("er"))
         or (word in _COMMANDS and after in _FOR)
         or (word in _HEADS and (after in _OF or not after))
-        or (word == "came" and after == "of")
+        or (word == "came" and after in _OUT_OF)
+        or (word == "out" and before == "came")
         or (word in _CAUSED and before == "what")
     )
 
