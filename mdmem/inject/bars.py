@@ -75,11 +75,11 @@ _ABOUT_THE_PAST: dict[int, Bars] = {
 
 _BY_NAMES = (Bar(2, 1.2, 0.2), Bar(1, 0.9, 0.5), Bar(3, 1.5, 0.0, 2.0), Bar(1, 0.9, 0.3, 2.0), Bar(1, 0.7, 0.9))
 _FOREIGN: dict[int, Bars] = {
-    SURE: (Bar(1, 0.9, 0.0), Bar(1, 0.65, 0.0, 2.0), Bar(1, 0.45, 0.0, 3.5)),
+    SURE: (Bar(1, 0.9, 0.0), Bar(1, 0.65, 0.0, 2.0), Bar(1, 0.45, 0.0, 3.5), Bar(1, 0.3, 0.95)),
     LIKELY: _BY_NAMES,
     POSSIBLE: (*_ABOUT_THE_PAST[POSSIBLE], Bar(2, 1.5, 0.3, 2.0)),
 }
-_UNSPACED = (*_BY_NAMES, Bar(1, 0.9, 0.0, 2.0))
+_UNSPACED = (*_BY_NAMES, Bar(1, 0.9, 0.0, 2.0), Bar(1, 0.7, 0.0, 3.0))
 """If question and vault are in different languages, they may share only names; the last in one without spaces."""
 
 _WHETHER = (Bar(3, 1.25, 0.9, 1.2), Bar(2, 1.6, 0.9, 2.0))

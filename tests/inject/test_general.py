@@ -52,6 +52,8 @@ def block(vault: Path, cwd: Path, prompt: str) -> str:
         "which functions call timebase.c",
         "how do i subset japanese fonts",
         "what is graph-coloring?",
+        "was ist ein linear scan?",
+        "qu'est-ce que graph-coloring ?",
         "which is slower, a linear scan or a graph coloring?",
     ],
 )

@@ -110,3 +110,13 @@ def test_what_goes_on_with_new_work_asks_nothing(talk: Talk) -> None:
     talk.says("Make the logo smaller")
 
     assert ask(talk, "and the tickets?") == ""
+
+
+@pytest.mark.parametrize("question", ["Warum haben wir Adyen genommen?", "почему мы выбрали Adyen?"])
+def test_a_name_that_is_all_a_question_in_another_language_has_finds_it(talk: Talk, question: str) -> None:
+    again = new_session(talk, 20)
+    again.says("refunds come twice")
+    again.edits("webhook.ts")
+    again.answers("Adyen delivers each event at least once; the second one is ignored.")
+
+    assert "0.27 EUR" in ask(new_session(again, 21), question)

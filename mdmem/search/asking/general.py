@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from mdmem.search.asking import prose
 from mdmem.search.asking.orders import word_set
 
 TYPE_CHECKING = False
@@ -70,15 +71,30 @@ def defines(words: list[str]) -> bool:
 
 
 def defines_name(sentence: str) -> bool:
-    """Whether a sentence only asks what a single thing is that may be known in general: `what is git-buildpackage?`.
+    """Whether a sentence only asks what one thing is that may be known in general: `what is git-buildpackage?`.
 
-    Names as programs have them, `tile_cache` or `FFT2`, are those of something at hand.
+    Also in other languages, and there with an article, as `defines` knows it in English: `was ist ein Mutex?`. Names
+    as programs have them, `tile_cache` or `FFT2`, are those of something at hand.
     """
-    words = sentence.lower().replace("’", "'").strip("?!. ").split()
-    if words[:2] not in (["what", "is"], ["what", "are"]) and words[:1] not in (["what's"], ["whats"]):
-        return False
-    name = words[1:] if words[0] != "what" else words[2:]
-    return len(name) == 1 and name[0].replace("-", "").isalpha() and _STATE.isdisjoint(name)
+    words = prose.folds(sentence.replace("-", "").strip("¿?!. ").split())
+    asked = next((begin for begin in _IS_WHAT if tuple(words[: len(begin)]) == begin), ())
+    name = words[len(asked) :]
+    most = 1
+    if name[:1] and name[0] in _ARTICLES:
+        name, most = name[1:], 2
+    return bool(asked) and 0 < len(name) <= most and all(map(str.isalpha, name)) and _STATES.isdisjoint(name)
+
+
+_IS_WHAT = tuple(
+    tuple(begin.split())
+    for begin in (
+        "what is", "what are", "whats", "was ist", "was sind", "cest quoi", "questce que", "questce quun",
+        "questce quune", "que es", "que son", "cose", "che cose", "o que e", "wat is", "vad ar", "hvad er", "hva er",
+        "co to jest", "что такое",
+    )
+)  # fmt: skip
+_STATES = _STATE | word_set("offen neu los fertig kaputt ouvert nouveau reste abierto pendiente nuevo falta aberto")
+_ARTICLES = word_set("ein eine einen un une una um uma een en ett et")
 
 
 def asks_why_in_general(words: list[str]) -> bool:
