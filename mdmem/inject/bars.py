@@ -137,6 +137,8 @@ def of_question(shape: Shape, *, is_foreign: bool = False) -> Bars:
     """Return the bars for any answer. is_foreign: the best one's session is in a language other than English."""
     question = _question(shape)
     if shape.grade == NOT:
+        if general.defines_name(shape.words):
+            return ()
         if general.explains(question):
             return (_IN_FULL,) if general.asks_how_to(question) else ()
         return (_IN_FULL, _IN_MOST)
@@ -179,7 +181,7 @@ def _of_answer(shape: Shape, first: Answer) -> Bars:
             bars += _KEPT_WITHOUT_TITLE
         else:
             bars += (*_KEPT_WITH_TITLE, _ONLY_WORD if shape.grade > NOT else _ONLY_WORD_OF_ANY)
-    if shape.grade == NOT and not general.explains(question):
+    if shape.grade == NOT and not general.explains(question) and not general.defines_name(shape.words):
         if first.is_said:
             bars += _SAID
         elif not _OURS.isdisjoint(question):

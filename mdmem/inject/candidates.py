@@ -92,19 +92,25 @@ def answers(
         if any(candidate.item or candidate.left_out.startswith(answer_item.ABOVE) for candidate in said):
             return said
     found = look(asked.topic, shape=asked)
-    for part in parts.of(text, asked):
+    for part in parts.of(text, asked) or ([] if _covers(found) else parts.named(asked)):
         found = _joined(found, look(part.topic, shape=part))
     return found
 
 
+def _covers(found: Iterable[Candidate]) -> bool:
+    """Whether an answer that is shown has most of the question."""
+    return any(candidate.item is not None and candidate.answer.coverage >= MOST for candidate in found)
+
+
+MOST = 0.7
+
+
 def _joined(found: list[Candidate], of_part: Iterable[Candidate]) -> list[Candidate]:
-    """Return candidates with the best one shown for a part of the question, unless it is shown already."""
-    shown = {one.item.id for one in found if one.item is not None}
-    best = next((one for one in of_part if one.item is not None), None)
-    if best is None or best.item is None or best.item.id in shown:
-        return found
-    place = min(len(shown), 1)
-    return [*found[:place], best, *found[place:]]
+    """Return candidates with those shown for a part of the question: the best one behind the first, others last."""
+    shown = [one for one in found if one.item is not None]
+    ids = {one.item.id for one in shown if one.item is not None}
+    new = [one for one in of_part if one.item is not None and one.item.id not in ids]
+    return [*shown[:1], *new[:1], *shown[1:], *new[1:], *found[len(shown) :]]
 
 
 def looked_up(

@@ -43,6 +43,8 @@ def talk(vault: Path, tmp_path: Path) -> Talk:
         "why did we leave nginx and which font do tickets embed?",
         "which font is embedded in tickets, and why did we leave nginx?",
         "Why did we leave nginx? And which font do the tickets embed?",
+        "what was the sockets trouble with nginx and the font of the tickets?",
+        "what did we decide about nginx sockets and the Polish letters?",
         "warum haben wir nginx ersetzt und welcher Font ist in den tickets embedded?",
     ],
 )
@@ -51,6 +53,12 @@ def test_both_parts_of_a_question_are_answered(talk: Talk, question: str) -> Non
 
     assert any("idle sockets" in entry for entry in given)
     assert any("Inter is embedded" in entry for entry in given)
+
+
+def test_of_one_thing_with_two_names_nothing_else_is_given(talk: Talk) -> None:
+    (answer,) = entries(ask(talk, "why did we choose between Stripe and Adyen, and the debit?"))
+
+    assert "0.27 EUR" in answer
 
 
 def test_a_part_that_needs_the_other_is_no_question_of_its_own(talk: Talk) -> None:

@@ -77,6 +77,8 @@ def defines_name(sentence: str) -> bool:
     as programs have them, `tile_cache` or `FFT2`, are those of something at hand.
     """
     words = prose.folds(sentence.replace("-", "").strip("¿?!. ").split())
+    if words[:2] == ["what", "does"] and words[3:] == ["do"]:
+        words = ["what", "is", words[2]]
     asked = next((begin for begin in _IS_WHAT if tuple(words[: len(begin)]) == begin), ())
     name = words[len(asked) :]
     most = 1

@@ -45,3 +45,15 @@ def _split(sentence: str, asks: frozenset[str]) -> list[str]:
             begins.append(at)
     texts = [" ".join(words[begin:end]) for begin, end in zip(begins, [*begins[1:], len(words)], strict=True)]
     return [sentence] if any(_POINTS.intersection(prose.folds(prose.words(text))) for text in texts[1:]) else texts
+
+
+def named(whole: Shape) -> list[Shape]:
+    """Return the parts of what a question names before and behind an `and`: `the race in A and the misnomer of B`."""
+    if whole.resumes or whole.language == "error":
+        return []
+    words = whole.topic.split()
+    begins = [at for at in range(1, len(words) - 1) if prose.fold(words[at]) in _JOINING - {"also"}]
+    if len(begins) != 1:
+        return []
+    topics = [" ".join(part) for part in (words[: begins[0]], words[begins[0] + 1 :])]
+    return [shape.Shape(whole.grade, whole.language, whole.words, topic) for topic in topics]

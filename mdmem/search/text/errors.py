@@ -55,11 +55,13 @@ _OF_COMPARISONS = frozenset(
 )  # fmt: skip
 """Words of failed comparisons that do not tell one from another."""
 _STEPS = (
-    (re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"), "T"),
+    (re.compile(r"\b\d{4}([-/])\d\d\1\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"), "T"),
     (re.compile(r"\b\d\d:\d\d:\d\d(?:[.,]\d+)?"), "T"),
     (
         re.compile(
-            r"""^(?: (?:[A-Z][a-z]{2}\s+\d+\s+)?T\s+(?:[\w.-]+\s+[\w.@-]+\[\d+\]:\s+)? | \[[^\]\s]{1,40}\]:?\s+
+            r"""^(?: (?:[A-Z][a-z]{2}\s+\d+\s+)?T\s+
+              (?: [\w.-]+\s+[\w.@-]+\[\d+\]:\s+ | (?:[-|]\s+)?(?:[\w.:]+\s+[-|]\s+)+ )?
+            | \[[^\]\s]{1,40}\s*\]:?\s+ | [IWEF]\d{4}\s+T\s+\d+\s+[\w.]+:\d+\]\s+ | [A-Z]{4,5}\s+[\w.$]+\s+-\s+
             | [\w.-]+\s+\|\s+ | @?[\w./-]+[ :](?:test|build|lint|check|typecheck|dev|start|e2e)(?:[:-][\w-]+)*:\s+
             | [A-Za-z][\w.]*-\d+:\s+ | E\s{2,} )+(?=\S)""",
             re.VERBOSE,
@@ -75,6 +77,7 @@ _STEPS = (
         ),
         "",
     ),
+    (re.compile(r"-(?=[a-z]*\d)[a-z0-9]{8,10}-(?=[a-z]*\d)[a-z0-9]{5}\b"), "-N"),  # of a pod
     (re.compile(r"\b0x[0-9a-fA-F]+"), "H"),
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "H"),
     (re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b"), "H"),
@@ -82,7 +85,7 @@ _STEPS = (
     (re.compile(r"\b((?:\w+[_-])?[Ii][Dd](?:[=:#]|\s)\s*['\"]?)(?=[\w-]*\d)[\w-]+"), r"\1N"),
     (re.compile(r"\btmp(?:[a-z0-9_]{8}|\.\w{6,12})\b"), "N"),
     (re.compile(r"\b([A-Za-z]+_)(?:\d[0-9A-Za-z]*|(?=[A-Za-z]*\d+[A-Za-z]+\d)[0-9A-Za-z]{8,})\b"), r"\1N"),
-    (re.compile(r"(?<![A-Za-z_\d])\d+(?:[.,]\d+)*(?:\s?[kKMGT]i?B\b)?"), "N"),
+    (re.compile(r"(?:(?<!\w):::)?(?<![A-Za-z_\d])\d+(?:[.,]\d+)*(?:\s?[kKMGT]i?B\b)?"), "N"),
     (re.compile(r"(?:N[:,]?)+(?=\W|$)"), "N"),
 )
 
