@@ -53,7 +53,7 @@ def named(whole: Shape) -> list[Shape]:
         return []
     words = whole.topic.split()
     begins = [at for at in range(1, len(words) - 1) if prose.fold(words[at]) in _JOINING - {"also"}]
-    if len(begins) != 1:
+    if len(begins) != 1 or not _POINTS.isdisjoint(prose.folds(prose.words(whole.topic))):
         return []
     topics = [" ".join(part) for part in (words[: begins[0]], words[begins[0] + 1 :])]
     return [shape.Shape(whole.grade, whole.language, whole.words, topic) for topic in topics]
