@@ -270,9 +270,14 @@ def _list(value: Any, job: Job, depth: int) -> list[Any]:
         cleaned = _value(item, job, depth + 1)
         if flag and isinstance(item, str):  # ["--password", "…"]
             cleaned = _under_name(flag, cleaned, job)
-        flag = item if job.rules.secrets and isinstance(item, str) and item[:1] == "-" else ""
+        flag = item if job.rules.secrets and isinstance(item, str) and _is_flag(item) else ""
         result.append(cleaned)
     return result
+
+
+def _is_flag(item: str) -> bool:
+    """Whether a string of a list is an option of a command; `-    pass` is a line of a diff."""
+    return item[:1] == "-" and " " not in item
 
 
 def _object(value: dict[Any, Any], job: Job, depth: int) -> dict[Any, Any]:

@@ -274,6 +274,14 @@ def test_a_secret_in_a_list_is_hidden_in_its_place() -> None:
     assert clean(["deploy", "--password", "hunter2"], origin="tool").value == ["deploy", "--password", "[REDACTED]"]
 
 
+@pytest.mark.parametrize("removed", ["-    pass", "-class Money: pass", "-    except KeyError: pass"])
+def test_the_line_after_pythons_pass_in_a_diff_is_stored(removed: str) -> None:
+    lines = [" def total(cart):", removed, "+    return amount(cart)"]
+    hunk = {"oldStart": 1, "oldLines": 2, "newStart": 1, "newLines": 2, "lines": lines}
+    given = {"tool_name": "Edit", "tool_response": {"structuredPatch": [hunk]}}
+    assert clean(given, origin="tool").value == given
+
+
 def test_a_name_in_one_field_names_the_value_in_the_next() -> None:
     assert clean({"name": "DB_PASSWORD", "value": "hunter2"}).value == {"name": "DB_PASSWORD", "value": "[REDACTED]"}
     assert clean({"name": "USER", "value": "bob"}).value == {"name": "USER", "value": "bob"}
