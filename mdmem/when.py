@@ -1,4 +1,4 @@
-"""Parse times as people type them: `2w`, `yesterday`, `monday`, `last week`, `2026-09-14`, `2026-09`."""
+"""Parse times as people type them: `2w`, `yesterday`, `monday`, `last week`, `2026-09-14`, `2026-09`, `17 nov`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ _HOURS = {"h": 1, "d": 24, "w": 24 * 7, "m": 24 * 30, "y": 24 * 365}
 _DAY = r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?"
 _YEAR = r"(?:19|20)\d{2}"
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_REST = "(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)?"
+_MONTH = re.compile(rf"(?:(\d{{1,2}})\s+)?({'|'.join(_MONTHS)}){_REST}(?:\s+(\d{{1,2}}))?(?:,?\s+(\d{{4}}))?")
+"""`november`, `nov 2025`, `17 nov`, `nov 17, 2025`."""
 _NAMED_DAYS = {"today": 0, "yesterday": 1}
 _PERIOD = re.compile(r"(this|last)\s+(week|month|year)")
 UNREAD = "Can't read {0!r:.42} as a time. Try 2w, 3d, yesterday, 2026-09-14."
@@ -84,6 +88,9 @@ def _calendar(text: str, now: datetime) -> tuple[float, float] | None:
     if name in _WEEKDAYS:
         days_ago = (now.weekday() - _WEEKDAYS.index(name)) % 7
         return _days(midnight - timedelta(days=days_ago or 7 * is_last))
+    named = _MONTH.fullmatch(text)
+    if named:
+        return _in_month(midnight, named)
     if re.fullmatch(_YEAR, text):
         start, end = (midnight.replace(year=int(text) + years, month=1, day=1) for years in (0, 1))
         return start.timestamp(), end.timestamp()
@@ -95,6 +102,20 @@ def _calendar(text: str, now: datetime) -> tuple[float, float] | None:
         return _days(midnight.replace(year=year, month=month, day=int(day[3])))
     start = midnight.replace(year=year, month=month, day=1)
     return start.timestamp(), midnight.replace(year=year + month // 12, month=month % 12 + 1, day=1).timestamp()
+
+
+def _in_month(midnight: datetime, named: re.Match[str]) -> tuple[float, float] | None:
+    """Return the month or the day of one; without a year, the latest."""
+    before, name, after, year = named.groups()
+    if before and after:
+        return None
+    month = _MONTHS.index(name) + 1
+    day = int(before or after or 1)
+    is_ahead = (month, day) > (midnight.month, midnight.day)
+    start = midnight.replace(year=int(year or midnight.year - is_ahead), month=month, day=day)
+    if before or after:
+        return _days(start)
+    return start.timestamp(), start.replace(year=start.year + month // 12, month=month % 12 + 1).timestamp()
 
 
 def _period(midnight: datetime, unit: str, *, back: bool) -> tuple[float, float]:
