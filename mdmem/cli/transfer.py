@@ -143,7 +143,11 @@ def _sync_every(settings: Config, minutes: int) -> None:
 @click.argument("path", required=False, type=click.Path(file_okay=False))
 @click.option("--since", metavar="TIME", help="Only sessions since this time: 2026, 2026-09-14, 52w.")
 @options.several(
-    "--project", "projects", metavar="NAME", help_text="Only sessions of this project.", complete=options.projects
+    "--project",
+    "projects",
+    metavar="NAME",
+    help_text="Only sessions of this project; a part of its name is enough.",
+    complete=options.projects,
 )
 @options.as_json("an object: vault, since, projects")
 @click.pass_obj
@@ -160,13 +164,14 @@ def clone(
               mdmem clone git@example.org:me/memory.git --since 2026 --project app
     """
     from mdmem.history import sync as work
-    from mdmem.history.git.part import VaultPart
+    from mdmem.history.git import part as parts
 
     root = Path(config.load(path or vault).vault)
     day = wording.day(wording.begin_of(since)) if since else ""
-    part = VaultPart(day, projects)
+    part = parts.VaultPart(day, projects)
     with progress.ProgressBar("Fetching", shown=not as_json) as bar:
         work.clone(url, root, part if any(part) else None, bar.step)
+    part = parts.of(str(root)) or part  # with the projects' whole names
     is_empty = {entry.name for entry in root.iterdir()} == {".git"}
     if not (is_empty or wording.is_set_up(str(root))):
         place = shlex.quote(str(root))
@@ -176,7 +181,7 @@ def clone(
         )
     indexing.leave_complete(config.load(str(root)), quiet=as_json)
     if as_json:
-        print_json({"vault": str(root), "since": day, "projects": projects})
+        print_json({"vault": str(root), "since": day, "projects": part.projects})
         return
     if is_empty:
         begin = f"mdmem init {shlex.quote(str(root))}"

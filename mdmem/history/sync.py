@@ -185,6 +185,7 @@ def clone(
     Raises:
         VaultError: when the folder is not empty.
         GitError: when the remote cannot be reached.
+        UsageError: when the vault has no such project.
     """
     root = Path(path).absolute()
     has_files = root.exists() and any(root.iterdir())
@@ -208,7 +209,7 @@ def clone(
         if head:
             repository.run(repo, "update-ref", "-m", "mdmem: clone", branch, head)
     if vault_part:
-        part.save(repo, vault_part)
+        part.save(repo, part.meant(repo, head, vault_part))
     if head:
         repository.run(repo, "update-ref", review.REF, head)  # reviews start now: these notes are from elsewhere
     checkout.fill(repo, partial(report, "Writing files"))
@@ -240,7 +241,8 @@ def _is_clone(root: Path, url: str, vault_part: VaultPart | None) -> bool:
     if repository.url(repo, objects.REMOTE) not in (url, str(Path(url).absolute())) or not writer.tip(repo, "HEAD"):
         return False
     saved = part.load(repo)
-    return saved == vault_part or (saved is None and not (repo.git_dir / "index").exists())
+    meant = part.meant(repo, "HEAD", vault_part) if vault_part else None
+    return saved == meant or (saved is None and not (repo.git_dir / "index").exists())
 
 
 def _merge(

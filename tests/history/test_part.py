@@ -10,6 +10,7 @@ import pytest
 
 from mdmem import config
 from mdmem.config import Config
+from mdmem.errors import UsageError
 from mdmem.history import commit, deletions, past, sync
 from mdmem.history.git import repository
 from mdmem.history.git.part import VaultPart
@@ -96,6 +97,18 @@ def test_a_part_has_what_was_asked_for_and_plain_git_agrees(
     before = files(held)
     git(root, "read-tree", "-mu", "HEAD")
     assert files(held) == before
+
+
+def test_a_part_of_a_projects_name_is_enough_for_a_clone(whole: Config) -> None:
+    for name in ("nope", "app"):
+        with pytest.raises(UsageError, match=f"'{name}' is .* It has acme-notes-app, other-app"):
+            clone_of(whole, VaultPart(projects=(name,)))
+
+    held = clone_of(whole, VaultPart(projects=("Other",)))  # the clone that was begun is completed
+
+    assert OTHER in folders(held)
+    assert NEW not in folders(held)
+    assert clone_of(whole, VaultPart(projects=("Other",))).vault == held.vault
 
 
 def with_ids(whole: Config) -> Config:

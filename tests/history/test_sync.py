@@ -841,7 +841,7 @@ def test_a_purge_that_travels_reaches_tags_and_partial_clones(first: Config, tmp
     git(Path(second.vault), "tag", "kept")
     put(Path(second.vault), "notes/a.md", "one\nthe CANARY\n\nBen's.\n")
     git(Path(second.vault), "stash", "--quiet")
-    sync.clone(remote.as_uri(), tmp_path / "part", VaultPart("", ("other",)))
+    sync.clone(remote.as_uri(), tmp_path / "part", VaultPart("2030-01-01"))
     part = config.load(str(tmp_path / "part"))
     put(Path(part.vault), "notes/new.md", "from the part\n")
 

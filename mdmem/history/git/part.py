@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from mdmem import files, slug
-from mdmem.errors import GitError, VaultError
+from mdmem.errors import GitError, UsageError, VaultError
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
 from mdmem.vault import layout
@@ -88,6 +88,24 @@ def load(repo: Repository) -> VaultPart | None:
         return None
     read = json.loads(data)
     return VaultPart(str(read["since"]), tuple(map(str, read["projects"])))
+
+
+def meant(repo: Repository, commit: str, part: VaultPart) -> VaultPart:
+    """Return the part with the projects of a commit that are meant by their names, or by a part that only one has.
+
+    Raises UsageError when there is no such project, or more than one.
+    """
+    listed = repository.run(repo, "ls-tree", "-z", "--name-only", commit, f"{layout.TOP}/") if commit else b""
+    known = [os.fsdecode(path).rpartition("/")[2] for path in listed.split(b"\0")[:-1]]
+    chosen = []
+    for name in part.projects if commit else ():
+        matching = [other for other in known if other.lower() == name.lower()]
+        matching = matching or [other for other in known if name.lower() in other.lower()]
+        if len(matching) != 1:
+            found = "is a part of several projects' names" if matching else "is no project of this vault"
+            raise UsageError(f"{name!r:.80} {found}. It has {', '.join(known)}.")
+        chosen += matching
+    return part._replace(projects=tuple(dict.fromkeys(chosen)) or part.projects)
 
 
 def save(repo: Repository, part: VaultPart) -> None:
