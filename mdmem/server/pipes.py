@@ -10,10 +10,10 @@ import json
 import os
 import select
 import sys
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import anyio
 import mcp_types as types
@@ -23,8 +23,6 @@ from mcp.shared.message import SessionMessage
 from mdmem import files
 from mdmem.server import app
 from mdmem.server.first_answers import Opening
-
-Request = SessionMessage | Exception
 
 _READ_BYTES = 64 * 1024
 _WRITE_BYTES = 4096
@@ -42,7 +40,8 @@ def serve(vault: str | None, opening: Opening) -> None:
 
 async def _serve(vault: str | None, opening: Opening, stdin: int, stdout: int) -> None:
     server, unanswered = app.on_stdio(vault), Unanswered()
-    requests, replies = Requests(stdin, opening, unanswered), Replies(stdout, opening, unanswered)
+    replies = Replies(stdout, opening, unanswered)
+    requests = Requests(stdin, opening, unanswered, replies.write)
     await server.run(requests, replies, server.create_initialization_options())
 
 
@@ -109,8 +108,11 @@ class _Stream:
 class Requests(_Stream):
     """The client's messages: first the unanswered ones of the opening, then those from a descriptor."""
 
-    def __init__(self, number: int, opening: Opening, unanswered: Unanswered) -> None:
+    def __init__(
+        self, number: int, opening: Opening, unanswered: Unanswered, reply: Callable[[bytes], Awaitable[None]]
+    ) -> None:
         self._unanswered = unanswered
+        self._reply = reply
         self._number = number
         self._lines = list(reversed(opening.unanswered))
         self._parts: list[bytes] = []
@@ -119,23 +121,27 @@ class Requests(_Stream):
     def __aiter__(self) -> Self:
         return self
 
-    async def __anext__(self) -> Request:
+    async def __anext__(self) -> SessionMessage:
         try:
             return await self.receive()
         except anyio.EndOfStream:
             raise StopAsyncIteration from None
 
-    async def receive(self) -> Request:
-        """Return the next message, or the error of an invalid line. Raises EndOfStream when the client has left."""
-        while not self._lines:
-            await self._read()
-        line = self._lines.pop()
-        try:
-            message = _message(line)
-        except (ValueError, RecursionError) as error:
-            return ValueError(str(error))
-        self._unanswered.note(message)
-        return SessionMessage(message)
+    async def receive(self) -> SessionMessage:
+        """Return the next message; answer invalid lines. Raises EndOfStream when the client has left."""
+        while True:
+            while not self._lines:
+                await self._read()
+            line = self._lines.pop()
+            try:
+                message: types.JSONRPCMessage | None = _message(line)
+            except (ValueError, RecursionError):
+                message = None
+            if message is None or _lacks_id(message):
+                await self._reply(_refusal(line))
+            if message is not None:
+                self._unanswered.note(message)
+                return SessionMessage(message)
 
     async def _read(self) -> None:
         """Read what is available; the very last line may lack its newline."""
@@ -176,6 +182,39 @@ def _message(line: bytes) -> types.JSONRPCMessage:
         return types.jsonrpc_message_adapter.validate_json(whole, by_name=False)
 
 
+def _lacks_id(message: types.JSONRPCMessage) -> bool:
+    """Whether a message has a request's method, but no id that a request can have: it is read as a notification."""
+    return isinstance(message, types.JSONRPCNotification) and not message.method.startswith("notifications/")
+
+
+def _refusal(line: bytes) -> bytes:
+    """Return the line with the protocol's error for an invalid message; "" where the protocol has none.
+
+    Blank lines, notifications and the client's own answers get none.
+    """
+    try:
+        message = json.loads(line.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return _error(None, types.PARSE_ERROR, "The line is not JSON.") if line.strip() else b""
+    if not isinstance(message, dict):
+        return _error(None, types.INVALID_REQUEST, "The line is not one JSON-RPC message.")
+    has_method = isinstance(message.get("method"), str)
+    if ("id" not in message and has_method) or (
+        "method" not in message and not {"result", "error"}.isdisjoint(message)
+    ):
+        return b""
+    number = message.get("id")
+    is_id = isinstance(number, str | int) and not isinstance(number, bool)
+    if is_id and has_method and message.get("jsonrpc") == "2.0":
+        return _error(number, types.INVALID_PARAMS, "`params` is not an object.")
+    return _error(number if is_id else None, types.INVALID_REQUEST, "The line is not a valid JSON-RPC request.")
+
+
+def _error(number: Any, code: int, message: str) -> bytes:
+    answer = {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message}}
+    return json.dumps(answer).encode() + b"\n"
+
+
 class Replies(_Stream):
     """The server's messages, except its answer to an `initialize` that was already answered."""
 
@@ -195,6 +234,13 @@ class Replies(_Stream):
             self._unanswered.note(item.message)
             return
         data = item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+        try:
+            await self.write(data)
+        finally:
+            self._unanswered.note(item.message)
+
+    async def write(self, data: bytes) -> None:
+        """Write a whole line. Raises BrokenResourceError when the client no longer reads."""
         async with self._alone:
             try:
                 left = self._written(data)
@@ -202,8 +248,6 @@ class Replies(_Stream):
                     await to_thread.run_sync(files.write_all, self._number, left)
             except OSError:
                 raise anyio.BrokenResourceError from None
-            finally:
-                self._unanswered.note(item.message)
 
     def _written(self, data: bytes) -> bytes:
         """Write what the pipe accepts at once; return the rest."""

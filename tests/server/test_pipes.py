@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import pytest
 
 from mdmem.server import pipes
 from mdmem.server.first_answers import Opening
@@ -81,7 +82,35 @@ def test_a_request_with_half_a_character_is_answered(vault: Path) -> None:
 def test_a_line_that_is_no_message_costs_only_itself(vault: Path) -> None:
     got = answers(vault, stdin=through_a_pipe([*GREETING, b"{no\n", b"\n", b"\xff\xfe\n", line("ping", id=7)]))
 
-    assert [each["id"] for each in got] == ["hello", 7]
+    assert sorted(str(each["id"]) for each in got) == ["7", "None", "None", "hello"]
+
+
+@pytest.mark.parametrize(
+    ("given", "number", "code"),
+    [
+        (b"{no\n", None, -32700),
+        (b"[" * 50_000 + b"\n", None, -32700),
+        (b"42\n", None, -32600),
+        (b"[" + line("ping", id=4)[:-1] + b"]\n", None, -32600),
+        (line("ping", id={"a": 1}), None, -32600),
+        (line("ping", id=True), None, -32600),
+        (b'{"jsonrpc": "2.0", "id": 5}\n', 5, -32600),
+        (b'{"jsonrpc": "2.0", "id": 5, "method": 7}\n', 5, -32600),
+        (b'{"id": "five", "method": "ping"}\n', "five", -32600),
+        (line("tools/call", id=6, params=[]), 6, -32602),
+        (line("tools/call", id=6, params={"name": 5}), 6, -32602),
+        (line("nosuch", id=7), 7, -32601),
+    ],
+)
+def test_an_invalid_request_gets_the_protocols_error(vault: Path, given: bytes, number: Any, code: int) -> None:
+    got = answers(vault, stdin=through_a_pipe([*GREETING, given]))
+
+    assert [(each["id"], each["error"]["code"]) for each in got if "error" in each] == [(number, code)]
+
+
+@pytest.mark.parametrize("given", [b" \n", line("notifications/cancelled", params=7), b'{"id": 1, "result": 3}\n'])
+def test_an_invalid_line_that_is_no_request_gets_no_answer(vault: Path, given: bytes) -> None:
+    assert [each["id"] for each in answers(vault, stdin=through_a_pipe([*GREETING, given]))] == ["hello"]
 
 
 def test_a_request_that_was_cancelled_keeps_nobody_waiting(vault: Path) -> None:
