@@ -35,6 +35,7 @@ class Access(NamedTuple):
     here: the current project and the branch of its code; notes that wait on another branch are not found.
     internal: the context of internal memories, or the error message if there is none. trust: how much of the
     journal is open: nothing at 0, titles below 0.5, text below 1, writing at 1. The owner's own requests have 1.
+    client: the program that called, as it names itself, "" if unknown.
     """
 
     config: Config
@@ -44,6 +45,7 @@ class Access(NamedTuple):
     here: Place
     internal: Context | str
     trust: float = 1.0
+    client: str = ""
 
     @property
     def titles_only(self) -> bool:
@@ -69,6 +71,22 @@ class Access(NamedTuple):
         if isinstance(self.internal, str):
             raise UsageError(self.internal)
         return self.internal
+
+    def project_called(self, name: str) -> str:
+        """Return the project that is meant by its name, or by a part of the name that only it has; else the name.
+
+        Raises UsageError when several names contain the part.
+        """
+        vault = self.config.vault
+        called = layout.project_called(vault, name)
+        visible = [other for other in layout.projects(vault) if other not in self.hidden]
+        if called in visible or name.lower() in self.here.projects:
+            return called
+        matching = [other for other in visible if name.lower() in other.lower()]
+        if len(matching) > 1:
+            names = ", ".join(self.line(other, 80) for other in matching)
+            raise UsageError(f"{name!r:.80} is a part of several projects' names: {names}.")
+        return matching[0] if matching else name
 
     def line(self, text: str, chars: int = safe_text.LINE_CHARS) -> str:
         """Return stored text as one safe line of at most `chars` characters."""

@@ -46,7 +46,13 @@ _PROMPTS = {row.name: row for row in PROMPTS}
 def on_stdio(vault: str | None) -> Server[Any]:
     """Return the server for a process that an agent started and talks to over pipes."""
     cwd = str(Path.cwd())
-    return build(lambda request: access.on_stdio(vault, os.environ, cwd, _meta(request)), vault)
+
+    def access_of(request: Request) -> Access:
+        client = request.session.client_params
+        name = client.client_info.name if client else ""
+        return access.on_stdio(vault, os.environ, cwd, _meta(request))._replace(client=name)
+
+    return build(access_of, vault)
 
 
 def over_http(vault: str | None) -> Server[Any]:
@@ -203,6 +209,8 @@ def answer(
         caller = access_of()
         if row.needs:
             caller.require(row.needs)
+        if not row.writes and arguments.get("project"):
+            arguments = {**arguments, "project": caller.project_called(arguments["project"])}
         value = row.function(caller, **arguments)
     except MdmemError as error:
         return _refusal(str(error))

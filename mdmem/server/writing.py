@@ -25,6 +25,7 @@ from mdmem.vault import note as notes
 from mdmem.vault.note import one_line
 
 MAX_PROJECT_CHARS = 80
+MAX_CLIENT_CHARS = 60
 MAX_NAME_BYTES = 240
 """Maximum length of a file or folder name: file systems allow 255, and temporary files need some of it."""
 
@@ -69,6 +70,7 @@ def add_note(
         project="" if project == "-" else layout.project_called(at.config.vault, named),
         tags=own_tags(at.config, tags),
         pinned=pinned,
+        agent=_client(at),
         proposed=proposed,
         now=time.time(),
     )
@@ -111,13 +113,20 @@ def supersede(
         new_id = str(replacement.meta.get("id", "")) or new_path
     else:
         project = layout.project_named(path, parsed.meta)
-        added = user_notes.add(at.config, title, text, project=project, supersedes=old_id, now=time.time())
+        added = user_notes.add(
+            at.config, title, text, project=project, supersedes=old_id, agent=_client(at), now=time.time()
+        )
         new_path, new_id = added.path, added.id
     if new_path == path:
         raise UsageError("A note cannot supersede itself.")
     notice = archives.notice(at.config, path)
     user_notes.set_keys(at.config, path, {"superseded_by": new_id})
     return _written(at, new_id, new_path, f"It supersedes {old_id}. {notice}".rstrip())
+
+
+def _client(at: Access) -> str:
+    """Return the name of the program that calls, for the note that it writes."""
+    return one_line(at.client, MAX_CLIENT_CHARS)
 
 
 def _written(at: Access, name: str, path: str, done: str) -> WrittenNote:

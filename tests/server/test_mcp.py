@@ -456,6 +456,26 @@ def test_that_nothing_is_open_is_said_of_the_project_that_was_looked_at(server: 
     assert "was looked at" not in server.call("open_work", X_Project="acme").text
 
 
+def test_a_part_of_a_projects_name_is_enough(server: Server, vault: Path) -> None:
+    for name in ("acme-billing", "acme-shop"):
+        put(vault, f"notes/{name}.md", f"Release {name}", kind="task", project=name)
+        put(vault, f"journal/{name}/project.md", "", kind="project", project=name)
+
+    assert "Release acme-billing" in server.call("open_work", {"project": "Billing"}).text
+    assert "Release acme-shop" in server.call("search", {"query": "release", "project": "shop"}).text
+    refused = server.call("open_work", {"project": "acme"})
+    assert refused.error
+    assert refused.said == "'acme' is a part of several projects' names: acme-billing, acme-shop."
+    assert "Only tea was looked at" in server.call("open_work", {"project": "tea"}).text
+
+
+def test_a_project_that_stays_at_home_is_not_named_by_a_part(server: Server, vault: Path) -> None:
+    put(vault, "journal/acme-taxes/project.md", "", kind="project", project="acme-taxes", sync="false")
+    put(vault, "notes/taxes.md", "Pay", kind="task", project="acme-taxes")
+
+    assert "acme-taxes" not in server.call("open_work", {"project": "tax"}, X_Project="other").text
+
+
 def test_a_project_without_pins_and_decisions_is_shown_without_remarks_on_that(server: Server, vault: Path) -> None:
     put(vault, "notes/plain.md", "Plain", kind="note", project="acme", created="2026-09-14T08:00:00Z")
     assert server.call("project_context", {"project": "acme"}).value["hints"] == []
@@ -873,7 +893,8 @@ def test_the_folder_it_is_started_in_lends_it_a_project_and_no_modules(vault: Pa
 
     assert first["result"]["serverInfo"]["name"] == "mdmem"
     path = vault / second["result"]["structuredContent"]["path"]
-    assert note.parse(path.read_bytes()).meta["project"] == "tea-shop"
+    meta = note.parse(path.read_bytes()).meta
+    assert (meta["project"], meta["agent"]) == ("tea-shop", "x")
     assert (process.returncode, rest, said) == (0, "", "")
 
 
