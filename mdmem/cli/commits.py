@@ -218,7 +218,10 @@ def _dim(counts: list[str]) -> list[render.Piece]:
 
 
 def _clock(session: LoggedSession) -> str:
-    """Return the local time at which a session began, as in its folder's name."""
+    """Return the local time at which a session began; on another day than its folder's, the time in its name."""
+    day, _, clock = timestamps.readable(session.started).partition(" ")
+    if day == session.day:
+        return clock
     name = session.folder.rpartition("/")[2]
     return f"{name[:2]}:{name[2:4]}" if name[:4].isdigit() else session.started[11:16]
 

@@ -49,6 +49,7 @@ class LoggedSession(NamedTuple):
     commit: str = ""
     commits: str = ""
     seconds: float = 0.0
+    answers: list[str] = []  # noqa: RUF012 - never changed
 
 
 Sees = Callable[[str, Mapping[str, object]], bool]
@@ -147,11 +148,13 @@ def _sessions(root: str, day: str) -> Iterator[str]:
 def _read(root: str, path: str, rules: privacy.Rules, sees: Sees | None) -> LoggedSession | None:
     try:
         names = sorted(name for name in disk.names_in(root, path) if disk.is_note_path(name, ours=False))
-        read = {name: disk.read_path(root, f"{path}/{name}") for name in names if _label(name) not in UNREAD_LABELS}
+        name = journal.page_of(names, path)
+        last = max((other for other in names if other != name), default="")  # tells when the session ended
+        wanted = (other for other in names if other == last or _label(other) not in UNREAD_LABELS)
+        read = {other: disk.read_path(root, f"{path}/{other}") for other in wanted}
     except (OSError, VaultError):
         return None  # deleted meanwhile, or unreadable
-    notes = {name: _meta(root, data, rules) for name, data in read.items() if data is not None}
-    name = journal.page_of(names, path)
+    notes = {other: _meta(root, data, rules) for other, data in read.items() if data is not None}
     commits = _COMMITS.search((read.get(name) or b"").decode("utf-8", "replace"))
     page = notes.pop(name, {})
     if not names:
@@ -189,8 +192,9 @@ def _session(path: str, page: dict[str, object], metas: list[dict[str, object]],
         first = {**meta, **first}
     times = sorted(_time(meta, "created") for meta in metas if meta.get("created"))
     metas = [meta for meta in metas if not people.keeps_private(meta)]
-    asks = [_text(meta, "title") for meta in metas if meta.get("kind") == "prompt"]
-    answers = [_text(meta, "title") for meta in metas if meta.get("kind") == "response"]
+    prompts = [meta for meta in metas if meta.get("kind") == "prompt"]
+    asks = [_text(meta, "title") for meta in prompts]
+    answers = {_number(meta, "prompt"): _text(meta, "title") for meta in metas if meta.get("kind") == "response"}
     title, name = _text(page, "title"), path.rpartition("/")[2]
     if people.keeps_private(page):  # the folder's name contains the title
         title, name = "", journal.untitled(_text(page, "created"))
@@ -205,7 +209,8 @@ def _session(path: str, page: dict[str, object], metas: list[dict[str, object]],
         started=_time(page, "started") or _began(times, _time(page, "created")),
         ended=_time(page, "ended") or (times or [_time(page, "created")])[-1],
         asks=asks,
-        outcome=(answers or [""])[-1],
+        outcome=([*answers.values()] or [""])[-1],
+        answers=[answers.get(_number(meta, "prompt"), "") for meta in prompts],
         files=list(dict.fromkeys(file for meta in metas for file in _touched(meta))),
         notes=count,
         commit=_text(first, "commit"),

@@ -29,9 +29,23 @@ def test_a_session_shows_what_was_asked_what_came_of_it_and_the_files_it_changed
     assert found.title == "Why does the parser fail"
     assert found.asks == ["Why does it fail, take 1?", "Why does it fail, take 2?"]
     assert found.outcome == "Fixed; 12 tests pass"
+    assert found.answers == ["Fixed; 12 tests pass", "Fixed; 12 tests pass"]
     assert found.files == ["src/dates.py", "src/b.py"]
     assert (found.day, found.project, found.session) == ("2026-09-14", "acme-notes-app", SESSION)
     assert found.notes == 12
+
+
+def test_a_session_that_ends_with_a_command_ended_when_that_ran(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    captured(vault, "002-000-prompt-x", "prompt", "And now?", prompt="2", created="2026-09-14T09:00:00Z")
+    captured(vault, "002-001-bash-x", "observation", "make", prompt="2", tool="Bash", created="2026-09-14T09:05:00Z")
+
+    (found,) = session_log.sessions(config)
+
+    assert found.ended == "2026-09-14T09:05:00Z"
+    assert found.asks[-1] == "And now?"
+    assert found.answers[-1] == ""
 
 
 def test_the_last_session_comes_first_and_filters_narrow_it_down(vault: Path) -> None:

@@ -39,6 +39,17 @@ def test_a_session_is_summed_up_with_its_decisions_work_fixes_and_files(at: Work
     assert [one["text"] for one in found["closed_work"]] == ["Fix the parser"]
 
 
+def test_each_request_is_told_with_its_answer(at: Work) -> None:
+    one = at.session(1)
+    for asked, answered in (("Fix the date parser", "It knows leap days."), ("Now the uploader", "It retries.")):
+        one.ask(asked)
+        one.answer(answered)
+    said = at.day.run("digest", "00000001").stdout
+    assert (
+        "- Asked: Fix the date parser → It knows leap days.\n- Asked: Now the uploader\n- Outcome: It retries." in said
+    )
+
+
 def test_a_span_tells_decisions_and_what_was_done(at: Work) -> None:
     work(at, 1)
     decisions.add(at.day.config(), "Times in UTC", "All.", kind="decision", project="app", now=at.now)

@@ -115,9 +115,9 @@ def _session_section(session: LoggedSession, digest: DigestNotes) -> Iterator[st
     yield ""
     yield f"{session.agent or 'An agent'}{branch}{f', {took}' if took else ''}, {plural.number(session.notes, 'note')}"
     yield ""
-    asks = [ask for ask in session.asks if not small_talk.says_little(ask)]
-    for ask in asks[:MAX_ASKS]:
-        yield f"- Asked: {plain(ask)}"
+    asks = [pair for pair in zip(session.asks, session.answers, strict=True) if not small_talk.says_little(pair[0])]
+    for ask, answer in asks[:MAX_ASKS]:
+        yield f"- Asked: {plain(ask)}" + (f" → {plain(answer)}" if answer not in ("", session.outcome) else "")
     if len(asks) > MAX_ASKS:
         yield f"- and {plural.number(len(asks) - MAX_ASKS, 'more prompt')}"
     if session.outcome:
