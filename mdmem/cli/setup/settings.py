@@ -69,7 +69,18 @@ def get(vault: str | None, key: str, as_json: bool) -> None:
         click.echo(value if isinstance(value, str) else render.toml(value))
 
 
-@config_group.command("set")
+class _NumbersCommand(click.Command):
+    """A command that does not take a negative number for an option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments, with negative numbers last, after `--`."""
+        negative = [text for text in args if text[:1] == "-" and text[1:2].isdigit()]
+        if negative and "--" not in args:
+            args = [*(text for text in args if text not in negative), "--", *negative]
+        return super().parse_args(ctx, args)
+
+
+@config_group.command("set", cls=_NumbersCommand)
 @click.argument("key", shell_complete=keys)
 @click.argument("values", nargs=-1, required=True, shell_complete=values_of)
 @click.option("--user", is_flag=True, help="Write to your own config.toml, not to the vault's mdmem.toml.")
