@@ -55,7 +55,7 @@ def unregister(client: str, scope: str = "user") -> SettingsChange:
         file.restore()
         return change._replace(backup="")
     text = _without(mcp_client, file.text, file.path, place)
-    if before is None and not mcp_client.is_state(scope) and _loads(mcp_client, text, file.path) == {}:
+    if before is None and _loads(mcp_client, text, file.path) == {}:
         file.delete()
         file.remove_empty_folders(_folder(client))
         return change._replace(action="deleted")
