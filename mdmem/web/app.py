@@ -93,6 +93,7 @@ def application(site: Site, hosts: list[str], port: int) -> gate.PageGuard:
     routes = [Route(address, _endpoint(site, handler)) for address, handler in PAGES.items()]
     routes += [
         Route("/do/check", _endpoint(site, writing.checked, alone=False), methods=["POST"]),
+        Route("/do/commit", _endpoint(site, writing.committed, alone=False), methods=["POST"]),
         Route("/do/{action}", _endpoint(site, writing.do), methods=["POST"]),
         Route("/live", _live(site)),
         Route("/static/{name}", _static),

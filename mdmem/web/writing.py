@@ -247,10 +247,18 @@ def _undo(request: PageRequest) -> Response:
     return _back_with_message(request, f"Undone: {count} as before.", "/", bad=not done.changed)
 
 
-def _commit_all(request: PageRequest) -> Response:
-    """Commit what has changed, as the command does."""
-    upkeep.refresh(request.config, now=time.time(), may_wait=True)
+def committed(request: PageRequest) -> Response:
+    """Commit what has changed, as the command does; other pages are answered while git works.
+
+    Raises:
+        ForgedError: as `do`.
+        MdmemError: as the command does.
+    """
+    _check(request)
+    with request.site.live.lock:
+        upkeep.refresh(request.config, now=time.time(), may_wait=True)
     done = commit.commit(request.config)
+    request.site.live.catch_up()
     said = f"Made {plural.number(len(done.commits), 'commit')}." if done.commits else "Nothing was committed."
     return _back_with_message(request, said, "/uncommitted", bad=not done.commits)
 
@@ -316,7 +324,6 @@ ACTIONS: dict[str, Callable[[PageRequest], Response]] = {
     "reviewed": _reviewed,
     "proposal": _propose,
     "done": _close,
-    "commit": _commit_all,
 }
 """Action in a form's address -> the function that does it."""
 

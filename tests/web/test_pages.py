@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from mdmem import config
 from mdmem.agents import Event
 from mdmem.capture import events
 from mdmem.errors import BusyError, NotFoundError
+from mdmem.history.git import lock
 from mdmem.inject import injection_log
 from mdmem.learn import decisions, proposals
 from mdmem.search import engine, index, query
@@ -1030,6 +1032,19 @@ def test_what_the_next_commit_takes_and_leaves_is_shown_and_committed(web: Web, 
     assert "Not committed yet" not in get(web, cookie, f"/versions/{path}?part=1")
     held_back.unlink()
     staying.unlink()
+
+
+def test_pages_are_shown_while_a_commit_waits_for_git(web: Web, cookie: str) -> None:
+    a_note(web, "While git works")
+    sent = token(web, cookie)
+    settings = config.load(str(web.vault), {**os.environ, **web.day.env})
+    with ThreadPoolExecutor() as pool:
+        with lock.held(settings.state_dir):
+            committing = pool.submit(post, web, cookie, "commit", csrf=sent)
+            for _ in range(5):
+                get(web, cookie, "/timeline")
+            assert not committing.done()
+        assert committing.result()[0] == 303
 
 
 def test_the_history_of_a_note_shows_no_other_note_with_the_same_file_name(web: Web, cookie: str) -> None:
