@@ -142,14 +142,14 @@ def fixes(settings: Config, error: tuple[str, ...], project: str | None, limit: 
         return
     for fix in fixes_found:
         time_and_project = f"{timestamps.readable(fix.created)}  {fix.project}".rstrip()
-        edits = " ".join(f"[mem:{name}]" for name in fix.edits)
-        solved = f"solved by {', '.join(fix.files)} {edits}, then [mem:{fix.solved}] succeeded"
+        steps = " ".join([", ".join(fix.files), *(f"[mem:{name}]" for name in fix.edits)]).strip()
+        solved = f"{f'solved by {steps}, then ' if steps else ''}[mem:{fix.solved}] succeeded"
         render.write([_cited(fix.command, fix.id, time_and_project)])
         render.write([(f"    {render.safe(text)}", "")] for text in (fix.error, solved))
         for row in fix.diff.splitlines():
             click.echo(f"      {render.safe(row)}")
     if not fixes_found:
-        click.echo("No edit is known to have solved this error." if text else "No fixes yet.", err=True)
+        click.echo("Nothing is known to have solved this error." if text else "No fixes yet.", err=True)
 
 
 def _cited(title: str, name: str, where: str) -> list[render.Piece]:

@@ -31,7 +31,7 @@ def fixes(
     def answer(view: View) -> list[Fix]:
         hidden = view.internal if reader is None else view.internal | withheld.from_project(view, reader)
         among = view.of_project(project) - hidden if project else AllBut(view, hidden)
-        finder = Finder(config, view, among)
+        finder = Finder(config, view, among, by_runs=bool(signatures))
         named = view.notes("facet", *entities.facets([error])) & among if len(error.split()) == 1 else set()
         return finder.around(named, limit) if named else finder.find(signatures, similar_runs, limit)
 

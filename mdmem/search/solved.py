@@ -37,7 +37,7 @@ class Fix(NamedTuple):
     id, path: the failed run. command: what failed. error: the line that says how. solved: the id of the run that
     succeeded. edits: ids of the edits in between, or of the runs that helped if nothing was changed. files: the changed
     files. diff: the changes, cut to MAX_DIFF_CHARS. likeness: similarity of the error to the one searched for, 1 for
-    equal.
+    equal. Where nothing was changed, diff has the commands that helped.
     """
 
     id: str
@@ -274,9 +274,11 @@ class Finder:
         )
 
     def _with_diff(self, fix: Fix, solution: _Solution) -> Fix:
-        """Add the diffs of the edits, cut to MAX_DIFF_CHARS."""
+        """Add the diffs of the edits, or the commands that helped, cut to MAX_DIFF_CHARS."""
         parts = []
-        for number in solution.edits[-MAX_EDITS:]:
+        for number in solution.edits[-MAX_EDITS:] or [solution.solved]:
+            if number not in self._edits:
+                parts.append(f"$ {self._line(number)}")
             parts += [fence[2].strip("\n") for fence in _FENCE.finditer(self._body(number))]
         text = "\n".join(parts)
         is_short = len(text) <= MAX_DIFF_CHARS

@@ -70,7 +70,10 @@ def fixes_text(known_fixes: KnownFixes) -> list[str]:
     lines = []
     for fix in known_fixes["fixes"]:
         lines += [f"[mem:{fix['id']}] {fix['created']} {fix['project']}: {fix['command']}", f"  {fix['error']}"]
-        lines += [f"  solved by {', '.join(f'[mem:{name}]' for name in fix['edits'])}, as [mem:{fix['solved']}] shows"]
+        edits = ", ".join(f"[mem:{name}]" for name in fix["edits"])
+        lines += [
+            f"  solved by {edits}, as [mem:{fix['solved']}] shows" if edits else f"  solved: [mem:{fix['solved']}]"
+        ]
         lines += [fix["diff"], ""] if fix["diff"] else [""]
     return [*(lines or ["No fix for this error is known."]), *known_fixes["hints"]]
 

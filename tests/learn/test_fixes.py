@@ -49,6 +49,29 @@ def test_an_error_that_was_solved_is_found_with_its_edit_and_proof(at: Work) -> 
     assert "dates.py" in shown[fix.edits[0]]
 
 
+def test_a_command_that_solved_an_error_without_an_edit_is_its_fix(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Run the tests")
+    one.run("pytest -q", "Exit code 1\nE   ModuleNotFoundError: No module named 'lxml'")
+    one.run("pip install lxml")
+    one.run("pytest -q")
+    (fix,) = find(at, "ModuleNotFoundError: No module named 'lxml'")
+    assert (fix.files, fix.diff) == ([], "$ pip install lxml")
+    said = at.day.run("fixes", "No module named 'lxml'").stdout
+    assert f"solved by [mem:{fix.edits[0]}], then [mem:{fix.solved}] succeeded\n      $ pip install lxml" in said
+    assert find(at) == []
+
+
+def test_other_arguments_that_solved_an_error_are_its_fix(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Run the tests")
+    one.run("pytest -q tests/test_a.py", "Exit code 4\nE   ModuleNotFoundError: No module named 'conftest_a'")
+    one.run("pytest -q")
+    said = at.day.run("fixes", "No module named 'conftest_a'").stdout
+    assert "\n    [mem:" in said
+    assert "\n      $ pytest -q" in said
+
+
 def test_an_error_of_which_only_the_summary_of_the_tests_was_stored_is_found_by_its_own_words(at: Work) -> None:
     solve(at, 1, "Exit code 1\nFAILED tests/test_cart.py::test_empty - KeyError: 'currency'\n1 failed", "src/cart.py")
     (fix,) = find(at, "KeyError: 'currency'")
@@ -159,7 +182,7 @@ def test_the_command_reads_stdin_and_says_when_nothing_is_known(at: Work) -> Non
     said = at.day.run("fixes", "-", stdin=LEAP).stdout
     assert "solved by src/dates.py" in said
     assert at.day.json("fixes", "day is out of range for month")[0]["files"] == ["src/dates.py"]
-    assert "No edit is known" in at.day.run("fixes", "KeyError: no such thing").stderr
+    assert "Nothing is known to have solved" in at.day.run("fixes", "KeyError: no such thing").stderr
 
 
 def test_private_parts_of_an_edited_note_are_left_out(at: Work) -> None:
