@@ -9,7 +9,7 @@ from mdmem.agents import Event, first_text, joined_text, load, number, objects, 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
 NAME = "claude-code"
@@ -153,20 +153,21 @@ def settings_file(scope: str, root: str, env: Mapping[str, str]) -> str:
     }.get(scope, "")
 
 
-def is_registered(mark: str, cwd: str, env: Mapping[str, str]) -> bool:
-    """Whether a settings file contains `mark`, so that the plugin must leave the event to the user's own hooks.
+def is_registered(marks: Sequence[str], cwd: str, env: Mapping[str, str]) -> bool:
+    """Whether a settings file contains one of `marks`, so that the plugin must leave the event to the user's own hooks.
 
     Only searches the text of the files, because this runs at every event of the plugin.
     """
     root = env.get("CLAUDE_PROJECT_DIR") or cwd
-    return any(_mentions(settings_file(scope, root, env), mark) for scope in ("user", "project", "local"))
+    return any(_mentions(settings_file(scope, root, env), marks) for scope in ("user", "project", "local"))
 
 
-def _mentions(path: str, mark: str) -> bool:
+def _mentions(path: str, marks: Sequence[str]) -> bool:
     try:
-        return mark.encode() in files.read_any(path, _MAX_SETTINGS_BYTES)
+        settings = files.read_any(path, _MAX_SETTINGS_BYTES)
     except (OSError, ValueError):
         return False
+    return any(mark.encode() in settings for mark in marks)
 
 
 def _extra(payload: dict[str, Any]) -> dict[str, str]:

@@ -10,13 +10,14 @@ if TYPE_CHECKING:
 
     from mdmem.agents import Event
 
-_BOTH = ("mdmem-run hook", "mdmem-run' hook", "mdmem.recall.hook")
-"""Substrings of the commands that store events and answer them: the launcher's, and an earlier version's module."""
+_BOTH = ("mdmem-run hook", "mdmem-run' hook", "mdmem.recall.hook", "mdmem hook claude-code")
+"""Substrings of the commands that store events and answer them: the launcher's, an earlier version's module, and one
+that a person wrote."""
 
 STORES = (*_BOTH, "mdmem.capture.hook")
 """Substrings that identify the registered commands that store events."""
 
-ANSWERS = (*_BOTH, "mdmem.inject.process", "mdmem.recall.inject")
+ANSWERS = (*_BOTH, "mdmem.inject.process", "mdmem.recall.inject", "mdmem inject claude-code")
 """Substrings that identify the registered commands that answer events with memories."""
 
 
@@ -29,7 +30,7 @@ def is_spoken_for(words: list[str], event: Event, env: Mapping[str, str], marks:
         return False
     from mdmem.agents import claude_code
 
-    return any(claude_code.is_registered(mark, event.cwd, env) for mark in marks)
+    return claude_code.is_registered(marks, event.cwd, env)
 
 
 def print_bytes(out: bytes) -> None:

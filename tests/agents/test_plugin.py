@@ -92,6 +92,16 @@ def test_with_both_an_event_is_stored_once_and_told_once(vault: Path, plugin: An
     assert (home / ".claude" / "settings.json").exists()
 
 
+def test_with_a_hook_written_by_hand_too_an_event_is_told_once(vault: Path, plugin: Any, home: Path) -> None:
+    hook = {"type": "command", "command": f"{sys.executable} -m mdmem hook claude-code"}
+    (home / ".claude").mkdir()
+    (home / ".claude" / "settings.json").write_text(json.dumps({"hooks": {"UserPromptSubmit": [{"hooks": [hook]}]}}))
+    event = prompt("a <private>b</private>")
+
+    assert plugin("hook", event) == ""
+    assert len(notes(vault)) == 1
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("scope", registration.SCOPES)
 def test_with_both_a_session_starts_with_one_block(
@@ -118,17 +128,17 @@ def test_where_mdmem_is_not_installed_the_plugin_does_nothing(plugin: Any) -> No
 @pytest.mark.parametrize("scope", registration.SCOPES)
 def test_a_registration_in_any_scope_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scope: str) -> None:
     monkeypatch.chdir(tmp_path)
-    mark = hook_process.STORES[0]
-    assert not claude_code.is_registered(mark, str(tmp_path), {})
+    marks = hook_process.STORES[:1]
+    assert not claude_code.is_registered(marks, str(tmp_path), {})
     registration.register("claude-code", scope)
-    assert claude_code.is_registered(mark, str(tmp_path), {})
-    assert claude_code.is_registered(mark, "/elsewhere", {"CLAUDE_PROJECT_DIR": str(tmp_path)})
+    assert claude_code.is_registered(marks, str(tmp_path), {})
+    assert claude_code.is_registered(marks, "/elsewhere", {"CLAUDE_PROJECT_DIR": str(tmp_path)})
     registration.unregister("claude-code", scope)
-    assert not claude_code.is_registered(mark, str(tmp_path), {})
+    assert not claude_code.is_registered(marks, str(tmp_path), {})
 
 
 def test_a_registration_elsewhere_or_unreadable_settings_count_as_none(tmp_path: Path, home: Path) -> None:
     (home / ".claude").mkdir()
     (home / ".claude" / "settings.json").mkdir()
-    assert not claude_code.is_registered("mdmem.capture.hook", str(tmp_path), {})
-    assert not claude_code.is_registered("mdmem.capture.hook", "a\0b", {})
+    assert not claude_code.is_registered(hook_process.STORES, str(tmp_path), {})
+    assert not claude_code.is_registered(hook_process.STORES, "a\0b", {})
