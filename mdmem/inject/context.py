@@ -170,7 +170,7 @@ def _log_row(at: Occasion, offer: Offer, rendered: block.Block) -> dict[str, obj
         "query_chars": offer.query_chars,
         "chars": block.width(rendered.text),
         "tokens": block.tokens(rendered.text),
-        "ids": list(rendered.ids),
+        "ids": list(dict.fromkeys(rendered.ids)),
         "seconds": round(time.monotonic() - at.started, 3),
     }
 

@@ -45,6 +45,23 @@ def test_a_session_begins_with_the_open_work_of_earlier_ones_and_not_with_what_w
     assert "Announce it" not in start(at)
 
 
+def test_a_note_that_left_several_things_open_is_counted_once(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Plan the export")
+    one.todo(Write_the_export="pending", Announce_it="pending")
+    one.answer()
+    upkeep.refresh(at.day.config(), now=at.now, everything=True)
+    event = Event(agent="claude-code", name="SessionStart", session="new", cwd=at.cwd, source="startup")
+
+    text = context.build(at.day.config(), event, at.now + HOUR, 1e12) or ""
+
+    assert "Write the export" in text
+    assert "Announce it" in text
+    ids = at.day.json("injections")[0]["ids"]
+    assert ids
+    assert len(ids) == len(set(ids))
+
+
 def test_what_was_closed_since_the_page_was_made_is_not_said_to_be_open(at: Work) -> None:
     one = at.session(1)
     one.ask("Plan the export")
