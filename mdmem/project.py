@@ -105,11 +105,25 @@ def began_ns(worktree: str) -> int:
     worktree: absolute path of a working tree, as in `Project`. It is the mtime of a file that git writes only then, and
     stays the same when the repository is moved.
     """
+    made = _made(worktree)
+    return made.st_mtime_ns if made else 0
+
+
+def copied_ns(worktree: str) -> int:
+    """Return when this copy of a repository was made, in nanoseconds since the epoch; 0 when unknown.
+
+    It is the ctime of the file of `began_ns`: a move keeps it, and a copy has one of its own.
+    """
+    made = _made(worktree)
+    return made.st_ctime_ns if made else 0
+
+
+def _made(worktree: str) -> os.stat_result | None:
     git_dir = _git_dir(worktree)
     try:
-        return os.stat(os.path.join(_common(git_dir), "description")).st_mtime_ns if git_dir else 0
+        return os.stat(os.path.join(_common(git_dir), "description")) if git_dir else None
     except OSError:
-        return 0
+        return None
 
 
 # --- branches ------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import os
 from mdmem import files, privacy, timestamps
 from mdmem.hashing import short
 from mdmem.hook_errors import VaultError
-from mdmem.project import began_ns, folder_name, in_one_case, name_of, suffix, was_cloned
+from mdmem.project import began_ns, copied_ns, folder_name, in_one_case, name_of, suffix, was_cloned
 from mdmem.slug import slug
 from mdmem.vault import disk, front_matter, journal, layout
 from mdmem.vault.journal import PROJECT_PAGE
@@ -94,7 +94,7 @@ def look_for(config: Config, identity: str) -> str:
 def look_for_same(config: Config, project: Project, clean: Callable[[str], str]) -> str:
     """Search the journal for a project that is known by another identity; "" when none fits.
 
-    Its remote has changed, or is written with an alias of its host; or a repository without one was moved.
+    Its remote has changed, or is written with an alias of its host; or the repository was moved.
     """
     identity = clean(journal.identity(project))
 
@@ -107,10 +107,13 @@ def look_for_same(config: Config, project: Project, clean: Callable[[str], str])
 
 
 def mark(project: Project) -> str:
-    """Return a mark that identifies a repository without a remote on this machine, even after a move; "" for none."""
-    at_ns = began_ns(project.worktree) if not project.remote else 0
+    """Return a mark that identifies a repository on this machine, even after a move; "" for none."""
+    at_ns = began_ns(project.worktree)
     # A whole second may be that of an archive or an image, which gives it to all repositories in it.
-    return f"git:{at_ns}" if at_ns % 1_000_000_000 else ""
+    if not at_ns % 1_000_000_000:
+        return ""
+    # With remotes, a copy is another project, even if the first one is deleted: a template is copied for each client.
+    return f"git:{at_ns}:{copied_ns(project.worktree)}" if project.remote else f"git:{at_ns}"
 
 
 def _look_for_moved(config: Config, project: Project) -> str:

@@ -205,6 +205,28 @@ def test_a_repository_without_a_remote_keeps_its_notes_when_it_is_moved(
     assert folders(vault) == {"code": 3}
 
 
+def test_a_repository_that_was_renamed_together_with_its_remote_keeps_its_notes(
+    vault: Path, work: Path, tmp_path: Path
+) -> None:
+    git(work, "remote", "add", "origin", OURS)
+    ask(work, OTHER)
+    copy = shutil.copytree(work, tmp_path / "copy")
+    git(copy, "remote", "set-url", "origin", "git@example.org:acme/fork.git")
+    ask(copy, "33333333-dddd-4ddd-8ddd-dddddddddddd", START + 99)
+    assert folders(vault) == {"acme-fork": 1, "acme-uploader": 1}
+    shutil.rmtree(copy)
+    moved = work.rename(tmp_path / "better-name")
+    git(moved, "remote", "set-url", "origin", THEIRS)
+    ask(moved, THIRD, START + 199)
+    assert folders(vault) == {"acme-fork": 1, "acme-uploader": 2}
+    assert all(given(vault, moved))
+    copy = shutil.copytree(moved, tmp_path / "another-copy")
+    shutil.rmtree(moved)
+    git(copy, "remote", "set-url", "origin", "git@example.org:acme/third.git")
+    ask(copy, "44444444-dddd-4ddd-8ddd-dddddddddddd", START + 299)
+    assert folders(vault) == {"acme-fork": 1, "acme-third": 1, "acme-uploader": 2}
+
+
 def test_a_copy_of_a_repository_is_another_project(vault: Path, work: Path, tmp_path: Path) -> None:
     ask(work, OTHER)
     shutil.copytree(work, tmp_path / "copy")
