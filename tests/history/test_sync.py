@@ -102,6 +102,21 @@ def test_a_clone_of_an_empty_remote_says_what_to_do(ask: Any, home: Path, remote
     assert "The remote is empty" in ask("clone", str(remote), str(home / "vault"), check=True).stdout
 
 
+def test_an_empty_clone_with_only_a_note_is_set_up_before_it_is_sent(ask: Any, home: Path, remote: Path) -> None:
+    vault = home / "vault"
+    ask("clone", str(remote), str(vault), check=True)
+    put(vault, "notes/first.md", "# The first note\n")
+
+    done = ask("--vault", str(vault), "sync")
+    assert done.returncode == 4
+    assert f"Run `mdmem init --inside {vault}`" in done.stderr
+    assert git(remote, "for-each-ref") == ""
+
+    ask("init", "--inside", str(vault), check=True)
+    ask("--vault", str(vault), "sync", check=True)
+    assert {"mdmem.toml", "notes"} <= set(git(remote, "ls-tree", "--name-only", "main").split())
+
+
 @pytest.mark.slow
 def test_a_remote_in_which_somebody_works_is_refused_with_the_reason_and_what_to_do(
     first: Config, tmp_path: Path

@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 from typing import NamedTuple
 
-from mdmem.errors import GitError
+from mdmem.errors import GitError, VaultError
 from mdmem.history.git import filtering, objects, repository
 from mdmem.history.git.repository import Repository
 
@@ -54,14 +54,23 @@ def fetch(repo: Repository, remote: str, branch: str) -> VaultBranch:
 def _refuse_other(repo: Repository, remote: str, branch: str) -> None:
     """Raise GitError when no branch of the remote is a vault's, shares a commit with ours, or is as a host begins it.
 
+    Raises VaultError when the remote is empty, and this is not a vault, such as its clone with only a note.
+
     A mistyped address must neither put the notes where code is, nor the code into the vault.
     """
     tips = repository.refs(repo, branch, tracked(remote, "refs/heads/"))
-    if tips.pop(branch, "") in tips.values():
+    ours = tips.pop(branch, "")
+    if ours in tips.values():
         return  # nothing is new on either side, as mostly
+    if ours and not tips and _OF_VAULTS.isdisjoint(_names(repo, ours)):
+        root = repo.root
+        raise VaultError(
+            f"{root} is not set up as a vault, and other machines would not take what is sent for one. Run"
+            f" `mdmem init --inside {shlex.quote(str(root))}`, then `mdmem sync` again."
+        )
     other = b""
     for oid in dict.fromkeys(tips.values()):
-        names = repository.run(repo, "ls-tree", "-z", "--name-only", oid).split(b"\0")[:-1]
+        names = _names(repo, oid)
         other = next((name for name in names if not _MADE_BY_HOST.fullmatch(name)), b"")
         if (
             not other
@@ -74,6 +83,10 @@ def _refuse_other(repo: Repository, remote: str, branch: str) -> None:
             f"The remote {remote!r} holds something other than a vault, such as {os.fsdecode(other)!r:.80}. Nothing was"
             f" sent or received. {_if_wrong(repo, remote)}"
         )
+
+
+def _names(repo: Repository, oid: str) -> list[bytes]:
+    return repository.run(repo, "ls-tree", "-z", "--name-only", oid).split(b"\0")[:-1]
 
 
 def _if_wrong(repo: Repository, remote: str) -> str:
