@@ -288,6 +288,7 @@ def test_completion_knows_ids_sessions_projects_agents_and_states(day: Day, monk
     assert complete(day, monkeypatch, "history", FIRST[:6]) == [FIRST]
     assert complete(day, monkeypatch, "list", "--session", FIRST[:6]) == [FIRST]
     assert complete(day, monkeypatch, "list", "--project", "no") == ["notes-app"]
+    assert complete(day, monkeypatch, "list", "--project", "app") == ["notes-app"]
     assert complete(day, monkeypatch, "list", "--agent", "co") == ["codex", "copilot"]
     assert complete(day, monkeypatch, "list", "--is", "pi") == ["pinned"]
     assert complete(day, monkeypatch, "list", "--tool", "ba") == ["bash"]

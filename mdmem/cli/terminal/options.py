@@ -185,8 +185,13 @@ def several(
 
 
 def _one_of(names: Callable[[click.Context], Iterable[str]]) -> Function:
-    """Complete a word from a list of names."""
-    return lambda ctx, _, begin: [name for name in names(ctx) if name.startswith(begin)]
+    """Complete a word from a list of names, by a part of one where none begins like it."""
+
+    def complete(ctx: click.Context, _: click.Parameter, begin: str) -> list[str]:
+        known = list(names(ctx))
+        return [name for name in known if name.startswith(begin)] or [name for name in known if begin in name]
+
+    return complete
 
 
 def _in_index(key: str) -> Function:
