@@ -1011,6 +1011,19 @@ def test_the_history_of_a_note_begins_with_what_is_not_committed_yet(web: Web, c
     assert changed.index("+Other words.") < changed.index("+Some words.")
 
 
+def test_a_note_that_an_agent_wrote_is_told_from_a_persons(web: Web, cookie: str) -> None:
+    settings = config.load(str(web.vault), {**os.environ, **web.day.env})
+    names = [
+        user_notes.add(settings, f"A note by {agent or 'me'}", "Words.", agent=agent, now=time.time()).id
+        for agent in ("claude-code", "")
+    ]
+    indexed(settings)
+
+    lines = re.findall(r'<li class="line">.*?</li>', get(web, cookie, "/"), re.DOTALL)
+    shown = [next(line for line in lines if f"/note/{name}" in line) for name in names]
+    assert ['<span class="soft">claude-code</span>' in line for line in shown] == [True, False]
+
+
 def test_what_the_next_commit_takes_and_leaves_is_shown_and_committed(web: Web, cookie: str) -> None:
     web.day.run("commit")
     path = a_note(web, "Before the commit")
