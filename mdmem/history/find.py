@@ -45,7 +45,7 @@ def deletion_of(config: Config, name: str) -> str:
 
     name: a captured note's id, or the path of any note.
     """
-    note_id, path = note.id_in_reference(name), layout.inside(config.vault, name)
+    note_id, path = note.id_in_reference(name), layout.typed_path(config.vault, name)
     if note.is_made_id(note_id):
         place = f":(glob)**/*-{note_id}.md"
     elif disk.is_note_path(path):

@@ -95,7 +95,7 @@ def meant(repo: Repository, commit: str, part: VaultPart) -> VaultPart:
 
     Raises UsageError when there is no such project, or more than one.
     """
-    listed = repository.run(repo, "ls-tree", "-z", "--name-only", commit, f"{layout.TOP}/") if commit else b""
+    listed = repository.run(repo, "ls-tree", "-z", "--name-only", commit, f"{layout.JOURNAL}/") if commit else b""
     known = [os.fsdecode(path).rpartition("/")[2] for path in listed.split(b"\0")[:-1]]
     chosen = []
     for name in part.projects if commit else ():
