@@ -72,7 +72,10 @@ def test_claude_code_gets_capture_on_every_event_injection_on_three_and_commits_
         "Stop", "StopFailure", "PreCompact", "SubagentStop", "SessionEnd", "PreToolUse",
     }  # fmt: skip
     assert [group.get("matcher") for group in lists["PostToolUse"]] == ["*"]
-    lines = {event: [handler["command"] for handler in groups[0]["hooks"]] for event, groups in lists.items()}
+    lines = {
+        event: [handler["command"].replace("'", "") for handler in groups[0]["hooks"]]
+        for event, groups in lists.items()
+    }
     assert all("mdmem-run hook" in line[0] for event, line in lines.items() if event != "PreToolUse")
     assert [event for event, line in lines.items() if any("mdmem-run inject" in one for one in line)] == [
         "PreToolUse",
@@ -86,7 +89,7 @@ def test_claude_code_gets_capture_on_every_event_injection_on_three_and_commits_
         for handler in groups[0]["hooks"]:
             assert handler["type"] == "command"
             assert 0 < handler["timeout"] <= 60
-            assert handler.get("async", False) == ("mdmem-run commit" in handler["command"])
+            assert handler.get("async", False) == ("mdmem-run commit" in handler["command"].replace("'", ""))
 
 
 def test_nothing_else_in_a_hand_written_file_moves(home: Path) -> None:

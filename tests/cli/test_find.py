@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -319,9 +320,9 @@ def test_a_note_can_be_shown_as_it_was(day: Day, tmp_path: Path) -> None:
 def test_a_note_is_opened_in_the_users_editor(day: Day, tmp_path: Path) -> None:
     seen = tmp_path / "seen"
     script = tmp_path / "editor"
-    script.write_text(f'#!/bin/sh\necho "$1" > {seen}\n')
+    script.write_text(f'#!/bin/sh\necho "$1" > "{seen}"\n')
     script.chmod(0o755)
-    day.run("show", day.id("The parser took"), "--open", env={"VISUAL": str(script)})
+    day.run("show", day.id("The parser took"), "--open", env={"VISUAL": shlex.quote(str(script))})
     assert seen.read_text().strip() == str(day.path("The parser took"))
 
 

@@ -672,7 +672,7 @@ def test_an_editor_changes_a_note_in_a_review(mdmem: Run, kept: Path, tmp_path: 
     editor.write_text(f"#!{sys.executable}\nimport sys\nopen(sys.argv[1], 'a').write('by hand\\n')\n")
     editor.chmod(0o755)
 
-    mdmem("review", "--kind", "response", input="e\n", env={"EDITOR": str(editor)}, check=True)
+    mdmem("review", "--kind", "response", input="e\n", env={"EDITOR": shlex.quote(str(editor))}, check=True)
 
     text = next((kept / FOLDER).glob("001-003*")).read_text()
     assert text.endswith("by hand\n")

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -384,7 +385,7 @@ def test_the_command_that_resumes_a_session_can_be_copied_from_a_narrow_terminal
 
 
 def test_long_output_goes_through_the_pager_and_short_output_does_not(day: Day, tmp_path: Path) -> None:
-    pager = f"tee {tmp_path / 'paged'}"
+    pager = shlex.join(["tee", str(tmp_path / "paged")])
     day.terminal("tree", env={"PAGER": pager, "LINES": "24"})
     assert not (tmp_path / "paged").exists()
     shown = day.terminal("history", FIRST, "--full", env={"PAGER": pager, "LINES": "5"})

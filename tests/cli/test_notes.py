@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shlex
 import stat
 import subprocess
 import sys
@@ -28,7 +29,7 @@ def script(folder: Path, text: str) -> dict[str, str]:
     path = folder / "editor.sh"
     path.write_text(f"#!/bin/sh\n{text}\n")
     path.chmod(0o755)
-    return {"VISUAL": str(path)}
+    return {"VISUAL": shlex.quote(str(path))}
 
 
 def test_a_note_is_written_and_found(day: Day) -> None:

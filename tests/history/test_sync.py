@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import random
+import shlex
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
@@ -1015,7 +1016,7 @@ def test_a_remote_with_code_neither_gets_the_notes_nor_puts_its_code_into_the_va
 
     assert done.returncode == 7
     assert "something other than a vault, such as 'main.c'" in done.stderr
-    assert f"git -C {vault} remote set-url origin URL" in done.stderr
+    assert f"git -C {shlex.quote(str(vault))} remote set-url origin URL" in done.stderr
     assert not (vault / "main.c").exists()
     assert git(tmp_path / "code.git", "for-each-ref", "--format=%(refname)").split() == [f"refs/heads/{branch}"]
     git(vault, "remote", "set-url", "origin", str(remote))
