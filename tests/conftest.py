@@ -188,6 +188,13 @@ def november(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def pages_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands in this process make pages without putting it off, however long a slow machine takes."""
+    monkeypatch.setattr("mdmem.views.vault_pages.upkeep.REST", 0)
+    monkeypatch.setattr("mdmem.views.vault_pages.upkeep.QUICK_SECONDS", float("inf"))
+
+
+@pytest.fixture
 def mdmem(home: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run `mdmem WORDS...` as a process of its own; `input` goes to its stdin, `env` on top of the environment."""
 

@@ -197,6 +197,7 @@ def test_what_is_captured_outside_the_part_is_kept_and_synced(whole: Config, vau
     assert (vault / "journal/other-app/project.md").read_text() == page
 
 
+@pytest.mark.usefixtures("pages_at_once")
 def test_the_page_of_a_session_keeps_its_link_to_one_that_is_not_here(
     vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -77,6 +77,7 @@ def test_rules_that_cannot_be_written_are_not_said_to_be_there(tmp_path: Path) -
     assert (tmp_path / "elsewhere").read_text("utf-8") == "*.md -text\n"
 
 
+@pytest.mark.usefixtures("pages_at_once")
 @pytest.mark.parametrize("made", ["by this version", "by an earlier one"])
 def test_pages_of_two_machines_do_not_conflict_in_a_plain_pull(tmp_path: Path, made: str) -> None:
     remote = make_remote(tmp_path / "remote.git")

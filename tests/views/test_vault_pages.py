@@ -417,6 +417,7 @@ def test_a_days_page_lists_its_sessions_by_project_and_leads_to_the_days_beside_
     assert f"[{third.stem}](days/{third.name}): 1 session" in (day.vault / "README.md").read_text("utf-8")
 
 
+@pytest.mark.usefixtures("pages_at_once")
 @pytest.mark.slow
 def test_pages_of_days_go_by_year_once_there_are_many_and_all_links_lead_to_them(
     day: Day, monkeypatch: pytest.MonkeyPatch

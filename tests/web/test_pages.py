@@ -465,7 +465,8 @@ def test_an_injection_names_the_prompt_that_got_it(web: Web, cookie: str) -> Non
     assert f'<a href="/note/{stored["id"]}">Which walrus did we choose</a></h2>' in get(web, cookie, "/injected")
 
 
-def test_the_latest_session_has_an_address_of_its_own(web: Web, cookie: str) -> None:
+def test_the_latest_session_has_an_address_of_its_own(web: Web, cookie: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MDMEM_NOW", str(time.time() + 60))  # later than other tests' sessions of this second
     hooked(web, hook_event_name="UserPromptSubmit", prompt="The newest question", session_id="newest-1")
     view = index.current(indexed(config.load(str(web.vault), {**os.environ, **web.day.env})))
     assert view is not None
