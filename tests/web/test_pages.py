@@ -366,7 +366,7 @@ def test_a_search_shows_a_session_once_where_its_first_prompt_is_found_too(web: 
 
 def test_a_search_without_words_offers_what_people_wrote_and_every_kind(web: Web, cookie: str) -> None:
     settings = config.load(str(web.vault), {**os.environ, **web.day.env})
-    path = user_notes.add(settings, "Found without a word", "Words.", now=max(time.time(), LATER)).path
+    path = user_notes.add(settings, "Found without a word", "Words.", now=max(time.time(), LATER) + 60).path
     indexed(settings)
     page = get(web, cookie, "/search")
 
