@@ -102,7 +102,7 @@ def _read(config: Config) -> array[int]:
 def _unknown(view: View, known_hashes: array[int]) -> Iterator[int]:
     """Yield notes with unknown hashes: mostly those after the longest common prefix of both lists."""
     digests = view.numbers("digest")
-    every = array("Q", (digests[note] for note in view.all)) if view.deleted else digests
+    every = array("Q", map(digests.__getitem__, view.all)) if view.deleted else digests
     same, end = 0, min(len(every), len(known_hashes))
     while same < end:
         middle = (same + end + 1) // 2
