@@ -21,6 +21,7 @@ from mdmem.search import freshness, index
 from mdmem.search.index import DamagedError
 from mdmem.search.index.view import View
 from mdmem.vault import disk
+from mdmem.watcher import client
 
 FEW_NOTES = 2_000
 """A vault with at most this many notes is always checked completely."""
@@ -62,9 +63,10 @@ def of(config: Config, *, every: bool) -> CheckScope:
     if known_hashes is None:
         return CheckScope()
     try:
-        changes, _ = freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE)
-        if not changes.complete and freshness.being_built(config):
-            return CheckScope()
+        if not client.has_indexed_all(config):
+            changes, _ = freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE)
+            if not changes.complete and freshness.being_built(config):
+                return CheckScope()
         view = index.current(config)
         if view is None or view.live <= FEW_NOTES:
             return CheckScope()

@@ -15,6 +15,7 @@ from mdmem.search import select as allowing
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
 from mdmem.search.text import analysis
 from mdmem.vault import links, note
+from mdmem.watcher import client
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Set
@@ -50,7 +51,12 @@ class NoteRow(NamedTuple):
 
 
 def refresh(config: Config) -> None:
-    """Update the index; in a large vault without one, index the newest notes. Print hints on stderr."""
+    """Update the index; in a large vault without one, index the newest notes. Print hints on stderr.
+
+    A watcher knows what has changed; without one, each folder is checked.
+    """
+    if client.has_indexed_all(config):
+        return
     for notice in freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE)[1]:
         click.echo(f"mdmem: {notice}", err=True)
 

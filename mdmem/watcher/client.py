@@ -25,11 +25,14 @@ MAX_BYTES = 64 * 1024 * 1024
 NAME = "watch"
 """The socket's name in the vault's runtime folder."""
 
-TOUCHED_SECONDS = 2.0
+TOUCHED_SECONDS = INDEXED_SECONDS = 2.0
 
 SILENT_SECONDS, SILENT_SHARE = 0.5, 1 / 8
 """How long a watcher may take to begin an answer: at least, and as a share of the total time. A live one needs
 milliseconds, a stopped one never begins."""
+
+INDEXED = "indexed"
+"""Request to add all changes to the index. It is declined if that takes long, or if some may be unknown."""
 
 LINK = "link"
 """Request for a link that opens the vault's pages in a browser."""
@@ -113,6 +116,11 @@ def touched(config: Config, token: str) -> tuple[str, list[str] | None]:
     answer = ask(config, f"touched {token}", {}, b"", seconds=TOUCHED_SECONDS)
     new_token, paths = json.loads(answer) if answer is not None else ("", None)
     return new_token, paths
+
+
+def has_indexed_all(config: Config) -> bool:
+    """Whether the watcher has just added all changes to the index, so that no file needs to be checked."""
+    return ask(config, INDEXED, {}, b"", seconds=INDEXED_SECONDS) is not None
 
 
 def status(config: Config) -> dict[str, Any]:

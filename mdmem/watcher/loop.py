@@ -17,7 +17,7 @@ from mdmem import __version__, config, log, system
 from mdmem.errors import BusyError
 from mdmem.search import freshness, index
 from mdmem.timestamps import iso_time
-from mdmem.watcher import answer, events, followed, stillness, warm_search
+from mdmem.watcher import answer, client, events, followed, stillness, warm_search
 
 if TYPE_CHECKING:
     from mdmem.config import Config
@@ -88,6 +88,7 @@ class Watcher:
             "status": lambda *_: json.dumps(self.status()).encode(),
             "stop": lambda *_: self._ask_to_stop(),
             "touched": lambda words, *_: None if self.dirty.unwatched else self.dirty.touched.answer(root, words),
+            client.INDEXED: partial(self._answer, lambda *_: b"" if freshness.is_followed(self.config) else None),
             "search": partial(self._answer, partial(warm_search.answer, self.config)),
             **{name: partial(self._answer, answer) for name, answer in self._more.items()},
         }

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,9 @@ import pytest
 from mdmem import config
 from mdmem.inject import injection_log, process
 from mdmem.system import local
+from mdmem.views import rows
 from mdmem.watcher import answer, client
+from tests.helpers.plain_git import git
 from tests.helpers.talk import Talk
 from tests.helpers.watching import running, status, until
 
@@ -95,6 +98,31 @@ def test_what_was_just_written_is_known_to_the_answer(past: Talk, watcher: subpr
         assert [hit["path"] for hit in found] == ["notes/page.md"], word
     past.says("We also decided that the exporter writes CSV.")
     assert "exporter writes CSV" in session(past, 3).asks("What did we decide about the exporter?")
+
+
+def test_a_list_asks_the_watcher_for_changes(past: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "INDEXED_SECONDS", 240.0)
+    monkeypatch.setattr(client, "SILENT_SECONDS", 240.0)
+    git(past.vault, "init", "-q")
+    settings = config.load(str(past.vault))
+    page = past.vault / "page.md"
+    with running(past.vault, patient=True):
+        for times, title in enumerate(("Zeppelin", "Balloon", "Gliders"), 1):
+            page.write_text(f"# {title}\n")
+            assert rows.ask(settings, partial(rows.titled, title=title))
+            assert answers_of(past.vault) == times
+
+
+@pytest.mark.slow
+def test_a_list_without_an_answer_looks_for_changes_itself(
+    past: Talk, watcher: subprocess.Popen[bytes], mdmem: Run
+) -> None:
+    watcher.send_signal(signal.SIGSTOP)
+    (past.vault / "page.md").write_text("# Zeppelin\n")
+    assert "Zeppelin" in mdmem("list", check=True).stdout
+    watcher.send_signal(signal.SIGCONT)
+    until(lambda: bool(status(past.vault)), "it answers again")
+    assert answers_of(past.vault) == 0
 
 
 @pytest.mark.slow
