@@ -12,20 +12,17 @@ from __future__ import annotations
 import json
 import math
 import os
-import stat
 import time
-import unicodedata
-from collections.abc import Callable, Collection, Iterable, Mapping
-from itertools import accumulate, islice
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from mdmem import files, privacy
 from mdmem.config import Config
-from mdmem.history import changes
+from mdmem.history import changes, folder_scan
 from mdmem.history.changes import Change, State
-from mdmem.history.git import git_index, objects, part, repository, writer
-from mdmem.history.git.objects import Tree
+from mdmem.history.folder_scan import SeenFolders, UnsureError
+from mdmem.history.git import git_index, part, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.vault import disk, layout, people
 
@@ -44,11 +41,7 @@ commit. A full scan updates git's mtimes."""
 
 LEAST_SECONDS = 0.001
 MAX_BYTES = 64 * 1024 * 1024
-FOLDERS_AT_ONCE = 500
-"""Number of trees of a commit in memory at a time."""
-
-STEP_NS = 2_000_000_000
-"""Coarsest resolution of a file system's times: an mtime this recent may stay the same after another change."""
+"""Size of the state file above which it is not read."""
 
 Touched = Callable[[str], tuple[str, list[str] | None]]
 """Asks a watcher: takes an earlier token, returns a new one and the paths touched in between; None: it cannot tell."""
@@ -68,28 +61,6 @@ class ScanMode(NamedTuple):
 EVERY_FILE = ScanMode()
 
 
-class SeenFolders(NamedTuple):
-    """The stored result of the last scan.
-
-    branch, head, stamp (of the index), rules: the state of the repository; the index then matched the commit.
-    times: mtime of each folder in ns; -1: to be read again, as its mtime is too recent or it has uncommitted changes.
-    left: paths that differ from the commit; in a `Scan`, only those in folders that it did not read.
-    began_ns: when the scan began. whole, cost: time and CPU seconds of the last full scan.
-    token: from the watcher.
-    """
-
-    branch: str
-    head: str
-    stamp: git_index.Stamp | None
-    rules: int
-    times: dict[str, int]
-    left: list[str]
-    began_ns: int
-    whole: float
-    cost: float
-    token: str
-
-
 class Scan(NamedTuple):
     """The result of a scan: the vault compared with its last commit, and what to store once that is dealt with.
 
@@ -100,13 +71,6 @@ class Scan(NamedTuple):
     seen: SeenFolders
     stamp: git_index.Stamp | None
     is_plain: bool
-
-
-_Entries = list["os.DirEntry[str]"]
-
-
-class _UnsureError(Exception):
-    """A fast scan cannot decide: a full scan is needed."""
 
 
 def find(config: Config, repo: Repository, mode: ScanMode, lock_fd: int) -> Scan:
@@ -126,7 +90,7 @@ def find(config: Config, repo: Repository, mode: ScanMode, lock_fd: int) -> Scan
             if mode.only is None:
                 return _fast(repo, last, token, touched, is_heard=is_heard)
             return _among(repo, last, mode.only)
-        except (_UnsureError, PermissionError):  # git passes over what cannot be read
+        except (UnsureError, PermissionError):  # git passes over what cannot be read
             pass
     return _full(repo, last, token, lock_fd, mode.only)
 
@@ -186,8 +150,8 @@ def _full(repo: Repository, last: SeenFolders | None, token: str, lock_fd: int, 
     began_ns, began, cpu_before = time.time_ns(), time.time(), _children_seconds()
     rules = _rules(repo)
     try:
-        times, _ = _walk(str(repo.root), last.times if last else {}, began_ns)
-    except _UnsureError:
+        times, _ = folder_scan.walk(str(repo.root), last.times if last else {}, began_ns)
+    except UnsureError:
         times = {}
     state, index = changes.compare(repo, lock_fd, only=only)
     # A fast scan compares with the commit: it would take files that a partial vault lacks for deleted.
@@ -223,15 +187,15 @@ def _fast(repo: Repository, before: SeenFolders, token: str, touched: list[str] 
         arguments = ("diff-files", "--name-only", "--ignore-submodules=all", "-z")
         touched = differing = list(filter(None, os.fsdecode(repository.run(repo, *arguments)).split("\0")))
         if len(differing) > MANY_TOUCHED:
-            raise _UnsureError
+            raise UnsureError
     doubted = frozenset((*before.left, *touched))  # the last scan may have missed what was touched just before it
     moved = before.times.keys() & touched
     to_read = {path.rpartition("/")[0] for path in doubted} | moved
-    times, listed = _walk(str(repo.root), before.times, began_ns, to_read, is_heard=is_heard and not moved)
-    state = _state(repo, before, listed, doubted)
+    times, listed = folder_scan.walk(str(repo.root), before.times, began_ns, to_read, is_heard=is_heard and not moved)
+    state = folder_scan.compare(repo, before, listed, doubted)
     same = set(differing).difference(change.path for change in (*state.changes, *state.beside))
     if any(git_index.may_convert(disk.read_file(str(repo.root), path) or b"") for path in same):
-        raise _UnsureError
+        raise UnsureError
     new = before._replace(times=times, left=[], began_ns=began_ns, token=token)
     return Scan(state, new, index, is_plain=True)
 
@@ -247,9 +211,9 @@ def _among(repo: Repository, before: SeenFolders, only: Collection[str]) -> Scan
     for session in sessions:
         session_folders.update(f"{session}/{name}" for name in layout.folders(f"{repo.root}/{session}"))
     listed = session_folders.union(path.rpartition("/")[0] for path in only)
-    _refuse_other(str(repo.root), listed)
+    folder_scan.refuse_other(str(repo.root), listed)
     times = {folder: mtime_ns for folder, mtime_ns in before.times.items() if folder not in session_folders}
-    state = _state(repo, before._replace(times=times), listed, frozenset((*before.left, *only)))
+    state = folder_scan.compare(repo, before._replace(times=times), listed, frozenset((*before.left, *only)))
     differing = [path for path in before.left if path.rpartition("/")[0] not in listed]
     to_read_again = dict.fromkeys(listed, -1)
     return Scan(state, before._replace(times={**before.times, **to_read_again}, left=differing), index, is_plain=True)
@@ -259,192 +223,12 @@ def _as_it_was(repo: Repository, before: SeenFolders, began_ns: int) -> git_inde
     """Return the stamp of the index, if the repository is as the last scan left it.
 
     Raises:
-        _UnsureError: when it is not.
+        UnsureError: when it is not.
     """
     shown = repository.attempt(repo, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD").out.decode("utf-8", "replace")
     is_same = shown.split("\n")[:2] == [before.head, before.branch] and _rules(repo) == before.rules
     index = git_index.stamp(repo.git_dir / "index")
     is_same = is_same and index == before.stamp and writer.marked(repo) is None
     if index is None or not is_same or began_ns < before.began_ns:
-        raise _UnsureError
+        raise UnsureError
     return index
-
-
-def _state(repo: Repository, last: SeenFolders, listed: Collection[str], doubted: Collection[str]) -> State:
-    """Compare folders with the last commit. doubted: files that may differ whatever their times say.
-
-    Only some folders are in memory at a time: there may be as many files as the vault has.
-
-    Raises:
-        _UnsureError: when git has to decide.
-    """
-    differing: list[Change] = []
-    root, folders = str(repo.root), iter(listed)
-    while some_folders := list(islice(folders, FOLDERS_AT_ONCE)):
-        if any("\n" in folder for folder in some_folders):
-            raise _UnsureError
-        trees = objects.trees(repo, last.head, some_folders)
-        for folder in some_folders:
-            entries = _entries(root, folder) or []
-            differing += _compare(folder, entries, trees.get(folder, {}), last, listed, doubted)
-        if len(differing) > changes.MOST:
-            raise _UnsureError
-    differing = sorted(_without_ignored(repo, differing))
-    if any(change.path.rpartition("/")[2] in changes.RULES for change in differing):
-        raise _UnsureError
-    in_vault = [change for change in differing if changes.is_own(change.path)]
-    beside = [change for change in differing if not changes.is_own(change.path)]
-    return State(last.branch, last.head, in_vault, [], beside)
-
-
-def _refuse_other(root: str, folders: Collection[str]) -> None:
-    """Refuse a folder behind a link or in another repository.
-
-    Raises:
-        _UnsureError: when there is one.
-    """
-    with_parents = {path for folder in folders for path in accumulate(folder.split("/"), _join)}
-    for folder in with_parents - {""}:
-        is_other = _time(root, folder) is None and os.path.lexists(f"{root}/{folder}")
-        if is_other or os.path.lexists(f"{root}/{folder}/.git"):
-            raise _UnsureError
-
-
-def _entries(root: str, folder: str) -> _Entries | None:
-    """List a folder; None when it was deleted.
-
-    Raises:
-        _UnsureError: when it cannot be read.
-    """
-    try:
-        with os.scandir(f"{root}/{folder}") as scan:
-            return [entry for entry in scan if folder or entry.name != ".git"]
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise _UnsureError from error
-
-
-def _walk(
-    root: str, before: Mapping[str, int], began_ns: int, to_read: Collection[str] = (), *, is_heard: bool = False
-) -> tuple[dict[str, int], set[str]]:
-    """Read the folders that are new or have another mtime; return the times of all folders, and which were read.
-
-    to_read: folders to read in any case. is_heard: no other known folder has changed. Deleted folders count as read.
-
-    Raises:
-        _UnsureError: when a folder cannot be read. GitError: when git would wait for a pipe.
-    """
-    times: dict[str, int] = {}
-    listed: set[str] = set()
-    nested: list[str] = []
-    pending = [] if before else [""]
-    for folder, known_ns in before.items():  # inlined: calling `_time` thousands of times is slow
-        if is_heard and known_ns >= 0 and folder not in to_read:
-            times[folder] = known_ns
-            continue
-        try:
-            status = os.lstat(f"{root}/{folder}")
-            if status.st_mtime_ns == known_ns and stat.S_IFMT(status.st_mode) == stat.S_IFDIR and folder not in to_read:
-                times[folder] = known_ns
-                continue
-        except OSError:
-            pass
-        pending.append(folder)
-    while pending:
-        folder = pending.pop()
-        at_ns = _time(root, folder)
-        entries = _entries(root, folder)
-        listed.add(folder)
-        if entries is None:
-            continue
-        special = [entry.name for entry in entries if entry.name.startswith(".git")]
-        changes.refuse_pipes(Path(root, folder), special)
-        if ".git" in special:
-            nested.append(f"{folder}/")  # a nested repository: only a full scan handles it
-            continue
-        times[folder] = at_ns if at_ns is not None and at_ns < began_ns - STEP_NS else -1
-        below = (_join(folder, entry.name) for entry in entries if entry.is_dir(follow_symlinks=False))
-        pending += (path for path in below if path not in before and path not in listed)
-    if nested:
-        times = {folder: known_ns for folder, known_ns in times.items() if not f"{folder}/".startswith(tuple(nested))}
-    return times, listed
-
-
-def _time(root: str, folder: str) -> int | None:
-    try:
-        status = os.lstat(f"{root}/{folder}" if folder else root)
-    except OSError:
-        return None
-    return status.st_mtime_ns if stat.S_ISDIR(status.st_mode) else None
-
-
-def _join(folder: str, name: str) -> str:
-    return f"{folder}/{name}" if folder else name
-
-
-def _compare(
-    folder: str,
-    entries: _Entries,
-    tree: Tree,
-    before: SeenFolders,
-    listed: Collection[str],
-    doubted: Collection[str],
-) -> Iterable[Change]:
-    """Yield how a folder differs from the commit's tree."""
-    unmatched = dict(tree)
-    deleted_names = {_folded(name) for name in unmatched.keys() - {entry.name for entry in entries}}
-    for entry in entries:
-        path = _join(folder, entry.name)
-        mode, oid = unmatched.pop(entry.name, ("", ""))
-        if entry.name == ".git" or (mode and (mode == "40000") != entry.is_dir(follow_symlinks=False)):
-            raise _UnsureError
-        if entry.is_dir(follow_symlinks=False):
-            continue
-        if not mode:
-            if _folded(entry.name) in deleted_names:
-                raise _UnsureError  # the file system may treat both names as one
-            if entry.is_file(follow_symlinks=False) or entry.is_symlink():
-                yield Change(path, "added")
-        elif not mode.startswith("100") or not entry.is_file(follow_symlinks=False):
-            raise _UnsureError
-        elif (path in doubted or _may_differ(entry, folder, before)) and objects.blob_id(_read(entry), oid) != oid:
-            yield Change(path, "changed", oid)
-    for name, (mode, oid) in unmatched.items():
-        if mode.startswith("100"):
-            yield Change(_join(folder, name), "deleted", oid)
-        elif mode != "40000" or _join(folder, name) not in listed:
-            raise _UnsureError
-
-
-def _folded(name: str) -> str:
-    return unicodedata.normalize("NFC", name).casefold()
-
-
-def _may_differ(entry: os.DirEntry[str], folder: str, before: SeenFolders) -> bool:
-    """Whether a file's times allow that it has changed since the last scan."""
-    if os.name == "nt":
-        return True
-    status = entry.stat(follow_symlinks=False)
-    return folder not in before.times or max(status.st_ctime_ns, status.st_mtime_ns) > before.began_ns - STEP_NS
-
-
-def _read(entry: os.DirEntry[str]) -> bytes:
-    if entry.stat(follow_symlinks=False).st_size >= disk.MAX_READ_BYTES:
-        raise _UnsureError
-    try:
-        return Path(entry.path).read_bytes()
-    except OSError as error:
-        raise _UnsureError from error
-
-
-def _without_ignored(repo: Repository, differing: list[Change]) -> list[Change]:
-    added = b"".join(b"./" + os.fsencode(change.path) + b"\0" for change in differing if change.kind == "added")
-    if not added:
-        return differing
-    arguments = ("check-ignore", "-z", "--stdin", "--no-index")
-    result = repository.attempt(repo, *arguments, stdin=added, env={"GIT_LITERAL_PATHSPECS": "0"})
-    if result.status not in (0, 1):
-        raise _UnsureError
-    ignored = frozenset(path.removeprefix("./") for path in os.fsdecode(result.out).split("\0"))
-    return [change for change in differing if change.path not in ignored]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mdmem.config import Config
-from mdmem.history import batch, changes, commit, forget, scan
+from mdmem.history import batch, changes, commit, folder_scan, forget, scan
 from mdmem.history.changes import Change
 from mdmem.history.git import git_index, lock, repository
 from mdmem.history.git.repository import Repository
@@ -243,7 +243,7 @@ def test_an_edit_that_short_looks_have_missed_is_in_history_when_its_note_is_for
     vault: Path, wholes: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = settled(vault)
-    monkeypatch.setattr(scan, "STEP_NS", 0)
+    monkeypatch.setattr(folder_scan, "STEP_NS", 0)
     (vault / "notes/one.md").write_text("# One\n\nA word of a person's.\n", encoding="utf-8")
     assert commit.commit(config, mode=BACKGROUND).commits == []
     wholes.clear()
@@ -281,7 +281,7 @@ def test_a_commit_of_more_changes_than_are_listed_at_a_time_takes_them_all_and_k
         put(vault, f"notes/{number}/n.md", "# A note\n")
     commit.commit(config)
     monkeypatch.setattr(changes, "MOST", most)
-    monkeypatch.setattr(scan, "STEP_NS", 0)
+    monkeypatch.setattr(folder_scan, "STEP_NS", 0)
     turn(vault)
     held = captured(vault, "000-000-prompt-a-p0", "prompt", "The key is ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8")
     put(vault, "notes/0/n.md", "# A note\n\nA line more.\n")
