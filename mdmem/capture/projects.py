@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem import files, privacy
-from mdmem.vault import disk, front_matter, journal, note, projects, template
+from mdmem.vault import JOURNAL, disk, front_matter, journal, note, projects, template
 from mdmem.vault.journal import PROJECT_PAGE
 
 TYPE_CHECKING = False
@@ -42,7 +42,7 @@ def _known_otherwise(config: Config, project: Project, clean: Callable[[str], st
     name = projects.look_for_same(config, project, clean)
     if not name:
         return ""
-    with disk.open_folder(config.vault, ("journal", name)) as folder:
+    with disk.open_folder(config.vault, (JOURNAL, name)) as folder:
         folder.lock()
         page = disk.read(folder, PROJECT_PAGE) or b""
         identities, identity = projects.identities_in(note.parse(page).meta), clean(journal.identity(project))
@@ -71,7 +71,7 @@ def _make(config: Config, project: Project, identity: str, created: str, rules: 
     """Create a folder that no other project has. The last name tried is used whatever its page says."""
     candidate, durable = "", config.durable
     for candidate in projects.candidates(project, projects.cleaner(rules)):
-        with disk.open_folder(config.vault, ("journal", candidate), create=True, durable=durable) as folder:
+        with disk.open_folder(config.vault, (JOURNAL, candidate), create=True, durable=durable) as folder:
             folder.lock()
             if not folder.has(PROJECT_PAGE):
                 page = _page(config, project, candidate, identity, created, rules)

@@ -13,7 +13,7 @@ import time
 from mdmem import files
 from mdmem.agents import aliases
 from mdmem.slug import slug
-from mdmem.vault import disk, journal, note
+from mdmem.vault import JOURNAL, disk, journal, note
 from mdmem.vault.journal import numbers
 
 TYPE_CHECKING = False
@@ -153,7 +153,7 @@ class Session(journal.Record):
         if folder:
             folder.handle.close()  # another hook is creating it, or was killed while it did
         durable = self.config.durable
-        with disk.open_folder(self.config.vault, ("journal",), create=True, durable=durable) as above:
+        with disk.open_folder(self.config.vault, (JOURNAL,), create=True, durable=durable) as above:
             above.lock()  # two first hooks of a session must not create two folders, even in two projects
             parts = self._created_meanwhile(now) or self._free_place(project, words, now)
             folder = disk.open_folder(self.config.vault, parts, create=True, durable=durable)

@@ -10,7 +10,7 @@ import os
 import time
 
 from mdmem import timestamps
-from mdmem.vault import disk, journal, layout, note
+from mdmem.vault import JOURNAL, disk, is_in_journal, journal, layout, note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,10 +42,10 @@ def _written(config: Config, now: float, since: float) -> Iterator[tuple[str, fl
     for folder in dict.fromkeys([*layout.sessions_of(root, days), *_recorded(config, since)]):
         yield from _below(root, folder, since)
     for name in layout.projects(root):
-        yield from _in(root, f"{layout.JOURNAL}/{name}", since)
+        yield from _in(root, f"{JOURNAL}/{name}", since)
     yield from (file for file in _in(root, "", since) if disk.is_note_path(file[0], ours=ours))
     for name in layout.folders(root):
-        if name not in (layout.JOURNAL, "internal") and not (ours and name == "templates"):
+        if name not in (JOURNAL, "internal") and not (ours and name == "templates"):
             yield from _below(root, name, since)
 
 
@@ -106,7 +106,7 @@ def _created(root: str, path: str, mtime: float) -> float:
 
 def _captured(path: str, data: bytes) -> float:
     """Return when a captured note was created, without parsing it, which is slow for many; 0 if it is another note."""
-    if not (path.startswith(f"{layout.JOURNAL}/") and journal.numbers(path) and data.startswith(b"---\n")):
+    if not (is_in_journal(path) and journal.numbers(path) and data.startswith(b"---\n")):
         return 0.0
     head = data[:_CAPTURED_BYTES].partition(b"\n---")[0]
     kind, created = (head.partition(key)[2].partition(b"\n")[0] for key in (b"\nkind: ", b"\ncreated: "))

@@ -20,7 +20,7 @@ from mdmem.errors import MdmemError, SettingsWarning
 from mdmem.health import HealthFinding, error, fine, note, remove, warning
 from mdmem.health.scope import CheckScope
 from mdmem.history.git import repository, tidy
-from mdmem.vault import layout, projects, template
+from mdmem.vault import JOURNAL, layout, projects, template
 from mdmem.vault.leftovers import is_temp
 from mdmem.views import settings as checks
 from mdmem.views import wording
@@ -93,11 +93,11 @@ def _in_the_way(root: Path, scope: CheckScope) -> Iterator[HealthFinding]:
     These names have no ending, as other files in these places have. A partial check looks only into the newest day of
     each project, where notes are stored.
     """
-    journal = root / layout.JOURNAL
+    journal = root / JOURNAL
     if os.path.lexists(journal) and (journal.is_symlink() or not journal.is_dir()):
-        yield error(*_stands_in_the_way(root, layout.JOURNAL))
+        yield error(*_stands_in_the_way(root, JOURNAL))
         return
-    for path in _not_folders(str(root), layout.JOURNAL, every=scope.is_whole):
+    for path in _not_folders(str(root), JOURNAL, every=scope.is_whole):
         yield warning(*_stands_in_the_way(root, path))
 
 
@@ -115,7 +115,7 @@ def _not_folders(root: str, folder: str, *, every: bool) -> Iterator[str]:
             continue
         if not is_folder:
             yield path
-        elif not layout.is_session(path) and (every or folder == layout.JOURNAL or name == last):
+        elif not layout.is_session(path) and (every or folder == JOURNAL or name == last):
             yield from _not_folders(root, path, every=every)
 
 

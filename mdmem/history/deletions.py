@@ -11,7 +11,7 @@ from mdmem.errors import VaultError
 from mdmem.history import find
 from mdmem.history.git import part, repository
 from mdmem.history.git.repository import Repository
-from mdmem.vault import disk, layout
+from mdmem.vault import JOURNAL, disk, layout
 from mdmem.vault.shut import ShutFolders
 
 
@@ -33,7 +33,7 @@ def find_all(config: Config) -> Deletions:
         repo = repository.open_vault(config.vault)
     except VaultError:
         return Deletions({}, {})
-    present = {find.id_in(entry.path) for entry in disk.walk(config.vault, "journal", packed=False)} | {""}
+    present = {find.id_in(entry.path) for entry in disk.walk(config.vault, JOURNAL, packed=False)} | {""}
     if repository.attempt(repo, "rev-parse", "--verify", "--quiet", "HEAD").status:
         return Deletions({}, {})
     notes: dict[str, str] = {}
@@ -94,7 +94,7 @@ def _commits(repo: Repository) -> Iterator[tuple[float, dict[str, str], dict[str
     """Yield each commit's time and its added and removed captured notes, id -> path; earlier commits first."""
     form = ("--topo-order", "--reverse", "--no-renames", "--diff-filter=AD", "--name-status", "--format=%x01%ct")
     at, added, removed = 0.0, dict[str, str](), dict[str, str]()
-    fields = repository.each(repo, "log", "-z", *form, "HEAD", "--", "journal")
+    fields = repository.each(repo, "log", "-z", *form, "HEAD", "--", JOURNAL)
     for field in fields:
         if field.startswith("\x01"):
             yield at, added, removed

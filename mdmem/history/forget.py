@@ -20,7 +20,7 @@ from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
 from mdmem.progress import ProgressCallback, ignore, reporting
-from mdmem.vault import disk, journal, layout, links, note
+from mdmem.vault import JOURNAL, disk, journal, layout, links, note
 
 NOTES_AT_ONCE = 20_000
 """Maximum number of deleted notes per commit: a request may cover most of a vault."""
@@ -138,7 +138,7 @@ def deleted_session(config: Config, name: str) -> str:
 
 def _folder_by_trailer(repo: Repository, name: str) -> str:
     grep = ("--extended-regexp", "--grep", f"^Mdmem-Session: {re.escape(name)}")
-    return _first_folder(repo, *grep, "HEAD", "--", "journal")
+    return _first_folder(repo, *grep, "HEAD", "--", JOURNAL)
 
 
 def _folder_by_tag(repo: Repository, name: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from mdmem.errors import GitError, VaultError
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
-from mdmem.vault import disk, journal, layout, note, packed, people
+from mdmem.vault import JOURNAL, disk, journal, layout, note, packed, people
 from mdmem.vault.shut import ShutFolders
 
 
@@ -31,7 +31,7 @@ def projects(root: str) -> frozenset[str]:
     Raises VaultError when a project's page cannot be read.
     """
     try:
-        names = [item.name for item in (Path(root) / "journal").iterdir()]
+        names = [item.name for item in (Path(root) / JOURNAL).iterdir()]
     except OSError:
         return frozenset()
     pages = {name: _page(root, journal.project_page(name)) for name in names}
@@ -97,7 +97,7 @@ def refuse(root: str, repo: Repository, span: str) -> None:
         )
     staying = sorted(staying_paths)
     if staying:
-        folders = {f"journal/{name}" for name in private_projects}
+        folders = {f"{JOURNAL}/{name}" for name in private_projects}
         places = ("/".join(path.split("/")[:2]) for path in staying)
         leaving = dict.fromkeys(
             place if place in folders else path for path, place in zip(staying, places, strict=True)

@@ -12,7 +12,7 @@ from mdmem.errors import GitError, MdmemError, VaultError
 from mdmem.history import commit, pages
 from mdmem.history.commit import CommitResult
 from mdmem.progress import ProgressCallback, ignore
-from mdmem.vault import archives, disk, generated, journal, layout, leftovers, note
+from mdmem.vault import archives, disk, generated, is_in_journal, journal, layout, leftovers, note
 
 UpdatePage = Callable[[str], list[str]]
 """Updates the page of the session in this vault folder; for "", the pages that list sessions. Returns their paths."""
@@ -72,7 +72,7 @@ def apply(
                 unwritten.update({step.after} - {None})
                 continue
             changed.append(step.path)
-            if step.after is None and step.path.startswith("journal/"):
+            if step.after is None and is_in_journal(step.path):
                 title = str(note.parse(step.before or b"").meta.get("title", ""))
                 deleted.titles.setdefault(layout.folder_of(step.path), set()).add(title)
                 deleted.paths.add(step.path)

@@ -36,7 +36,7 @@ from mdmem.history.purging.purge import PurgePlan
 from mdmem.history.scan import EVERY_FILE, ScanMode
 from mdmem.history.space import archive, checkout
 from mdmem.progress import ProgressCallback, ignore
-from mdmem.vault import disk
+from mdmem.vault import disk, is_in_journal
 
 TRIES = 8
 """How often to start over when another machine pushed first."""
@@ -408,7 +408,7 @@ def _keep_private(config: Config, repo: Repository, branch: str, staying: list[C
         return len(is_tracked_by_path)
     head = writer.tip(repo, branch)
     for path, _ in join.files(repo, head) if projects and head else ():
-        is_read = not path.startswith("journal/") and disk.is_note_path(path)
+        is_read = not is_in_journal(path) and disk.is_note_path(path)
         if private.is_private(path, {}, projects) or (
             is_read and private.stays(path, disk.read_path(config.vault, path) or b"", projects)
         ):

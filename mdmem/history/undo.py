@@ -16,7 +16,7 @@ from mdmem.history.git.repository import Repository
 from mdmem.history.merging import merge
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
 from mdmem.progress import ProgressCallback, ignore, reporting
-from mdmem.vault import attachments, disk, journal, layout, note, people
+from mdmem.vault import JOURNAL, attachments, disk, is_in_journal, journal, layout, note, people
 
 EMPTY_PAGE = "\n".join([*journal.PAGE_MARKS, ""]).encode()
 
@@ -108,7 +108,7 @@ def _for_people(config: Config, step: RewriteStep, kept: dict[str, None]) -> Rew
     if before and after is None and _is_project(path) and pages.is_worded(config.vault, before):
         kept[path] = None
         return step._replace(after=pages.with_generated(before, EMPTY_PAGE))
-    if before and after is None and path.startswith("journal/") and not _is_untouched(before):
+    if before and after is None and is_in_journal(path) and not _is_untouched(before):
         kept[path] = None
         return step._replace(after=before)
     return step
@@ -193,7 +193,7 @@ def _moved(config: Config, paths: Collection[str]) -> dict[str, str]:
     """
     missing = {path for path in paths if layout.is_in_session(path) and not _is_there(config, path)}
     names = {path.rpartition("/")[2] for path in missing}
-    walked = (entry.path for entry in disk.walk(config.vault, "journal")) if names else iter(())
+    walked = (entry.path for entry in disk.walk(config.vault, JOURNAL)) if names else iter(())
     candidates = (path for path in walked if path.rpartition("/")[2] in names and layout.is_in_session(path))
     present = {path.rpartition("/")[2]: path for path in candidates}
     return {path: present[name] for path in missing if (name := path.rpartition("/")[2]) in present}

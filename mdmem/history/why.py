@@ -13,7 +13,7 @@ from mdmem.history import find
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.message import SESSION_FORMAT
-from mdmem.vault import disk, layout, note
+from mdmem.vault import disk, is_in_journal, layout, note
 
 
 class OriginStep(NamedTuple):
@@ -96,7 +96,7 @@ def steps(repo: Repository, path: str) -> list[OriginStep]:
     """Return the commits of a file, oldest first; for a captured note also from before its folders were renamed."""
     commits = _commits(repo, [path])
     name = path.rpartition("/")[2]
-    if path.startswith("journal/") and find.id_in(name):
+    if is_in_journal(path) and find.id_in(name):
         known_paths, paths = {path}, _paths_named(repo, commits, name)
         while new_paths := paths - known_paths:
             known_paths |= new_paths

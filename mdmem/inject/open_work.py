@@ -8,7 +8,7 @@ from mdmem import timestamps
 from mdmem.hashing import short
 from mdmem.inject import recent
 from mdmem.inject.block import Item, Section
-from mdmem.vault import disk, journal, people
+from mdmem.vault import JOURNAL, disk, journal, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def of_project(at: Occasion, shown: Collection[str] = ()) -> Section:
 
     shown: the folders of sessions that are shown with what their answers leave to do.
     """
-    folder = f"journal/{at.project}"
+    folder = f"{JOURNAL}/{at.project}"
     text = people.read(at.config.vault, f"{folder}/{journal.PROJECT_PAGE}").body
     _, _, generated = text.partition(journal.PAGE_MARKS[0])[2].partition(f"\n## {HEADING}\n")
     lines = generated.partition("\n## ")[0].partition(journal.PAGE_MARKS[1])[0].splitlines()

@@ -15,7 +15,7 @@ from mdmem.inject import excerpts
 from mdmem.inject.block import Item, Section, cut
 from mdmem.search import freshness, recall, turn_groups
 from mdmem.search.asking import small_talk
-from mdmem.vault import disk, journal, layout, note, people
+from mdmem.vault import JOURNAL, disk, journal, layout, note, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -281,7 +281,7 @@ def worked_on(at: Occasion, since: float, until: float) -> dict[str, str]:
     Only the index knows it: a resumed session lies at the day on which it began.
     """
     recall.make_ready(at.config, at.seconds_left / 2)
-    home = f"{layout.JOURNAL}/{at.project}/"
+    home = f"{JOURNAL}/{at.project}/"
 
     def in_view(view: View) -> dict[str, str]:
         created, folder_of = view.numbers("created"), view.folder_of

@@ -24,7 +24,7 @@ from mdmem.search.index.document import mentioned_files, path_tails
 from mdmem.search.index.view import View
 from mdmem.search.solved import Fix
 from mdmem.search.text import analysis, entities, errors
-from mdmem.vault import journal, note, people
+from mdmem.vault import is_in_journal, journal, note, people
 
 MAX_NOTES = 500
 """Maximum number of notes that name an entity, and of notes read when no rule recognizes it."""
@@ -128,7 +128,7 @@ def about(config: Config, entity: str, *, project: str = "", now: float) -> Know
 
 def _is_of(view: View, item: OpenItem, naming: set[int]) -> bool:
     """Whether open work comes from one of these notes; not for a list of tasks, whose items differ."""
-    return view.find(item.path) in naming and not (item.kind == "task" and item.path.startswith("journal/"))
+    return view.find(item.path) in naming and not (item.kind == "task" and is_in_journal(item.path))
 
 
 # -- the notes that name an entity -------------------------------------------------------------------

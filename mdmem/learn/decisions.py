@@ -14,7 +14,7 @@ from mdmem.errors import MdmemError, UsageError
 from mdmem.search import engine, freshness, index, replaced
 from mdmem.search.index.document import path_tails
 from mdmem.search.index.view import View
-from mdmem.vault import disk, journal, layout, links, note, people, user_notes
+from mdmem.vault import disk, is_in_journal, journal, layout, links, note, people, user_notes
 from mdmem.vault.user_notes import Written
 
 KINDS = ("decision", "lesson", "preference")
@@ -296,7 +296,7 @@ def _turn(config: Config, name: str) -> str:
     folder = layout.folder_of(path)
     turn_number = journal.numbers(path)[:1]
     paths = [path]
-    if turn_number and folder.startswith("journal/"):
+    if turn_number and is_in_journal(folder):
         names = sorted(disk.names_in(config.vault, folder))
         paths = [f"{folder}/{file_name}" for file_name in names if journal.numbers(file_name)[:1] == turn_number]
     return "\n".join(_plain(people.read(config.vault, path).body) for path in paths)

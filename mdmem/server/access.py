@@ -17,7 +17,7 @@ from mdmem.search.staged import Place
 from mdmem.server import safe_text
 from mdmem.server.internal import context
 from mdmem.server.internal.context import Context
-from mdmem.vault import journal, layout, note, people, projects
+from mdmem.vault import JOURNAL, journal, layout, note, people, projects
 
 PROJECT_HEADER = "X-Project"
 """HTTP header with the current project's name in the journal."""
@@ -173,7 +173,7 @@ _stays: dict[str, tuple[list[tuple[str, int, int]], frozenset[str]]] = {}
 def _staying(root: str) -> frozenset[str]:
     """Return the projects that stay on this machine; project pages are read again when one has changed."""
     state = []
-    for page in sorted(Path(root, "journal").glob(f"*/{journal.PROJECT_PAGE}")):
+    for page in sorted(Path(root, JOURNAL).glob(f"*/{journal.PROJECT_PAGE}")):
         try:
             state_of_page = page.stat()
         except OSError:

@@ -6,7 +6,7 @@ import os
 import posixpath
 from typing import TYPE_CHECKING
 
-from mdmem.vault import disk, links
+from mdmem.vault import JOURNAL, disk, links
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,7 @@ PICTURES = {
 }  # fmt: skip
 """File ending -> type, of picture formats that cannot contain scripts."""
 
-NOT_WALKED = frozenset(["journal", "internal", "templates"])
+NOT_WALKED = frozenset([JOURNAL, "internal", "templates"])
 """Top folders in which people put no files."""
 
 

@@ -12,6 +12,7 @@ import time
 
 from mdmem import files, system
 from mdmem.hook_errors import VaultError, no_vault
+from mdmem.vault import is_in_journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -282,7 +283,7 @@ def walk(
 
     ours = os.path.exists(os.path.join(root, "mdmem.toml"))
     folders = [f"{below}/" if below else ""]
-    if packed and below.startswith("journal/"):
+    if packed and is_in_journal(below):
         yield from _packed_below(root, below)
     while folders:
         prefix = folders.pop()
@@ -385,7 +386,7 @@ def names_in(root: str, folder: str) -> list[str]:
         names = os.listdir(os.path.join(root, folder))
     except OSError:
         names = []
-    if folder.startswith("journal/"):
+    if is_in_journal(folder):
         from mdmem.vault import layout
 
         names = layout.with_parts(root, folder, names)
@@ -393,7 +394,7 @@ def names_in(root: str, folder: str) -> list[str]:
 
 
 def _packed_note(root: str, path: str) -> bytes | None:
-    if not path.startswith("journal/"):
+    if not is_in_journal(path):
         return None  # avoids the import for other files
     from mdmem.vault import layout
 
@@ -403,7 +404,7 @@ def _packed_note(root: str, path: str) -> bytes | None:
 
 def _packed(root: str, folder: str) -> dict[str, bytes]:
     """Return the packed notes of a session's folder, by name."""
-    if not folder.startswith("journal/"):
+    if not is_in_journal(folder):
         return {}  # avoids the import for other folders
     from mdmem.vault import layout, packed
 
@@ -412,7 +413,7 @@ def _packed(root: str, folder: str) -> dict[str, bytes]:
 
 def archived_folder(root: str, path: str) -> str:
     """Return the session folder that an archive's path stands for, also if the archive is gone; "" for other files."""
-    if not path.startswith("journal/"):
+    if not is_in_journal(path):
         return ""  # avoids the import for other files
     from mdmem.vault import layout, packed
 

@@ -24,7 +24,7 @@ import os
 from mdmem import files
 from mdmem.hashing import sha256, short
 from mdmem.hook_errors import VaultError
-from mdmem.vault import disk, front_matter
+from mdmem.vault import JOURNAL, disk, front_matter, is_in_journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class Record:
         if begin < 8 or end < 0:
             return ()
         parts = tuple(self.data[begin:end].decode("utf-8", "replace").split("/"))
-        return parts if len(parts) > 3 and parts[0] == "journal" else ()
+        return parts if len(parts) > 3 and parts[0] == JOURNAL else ()
 
     def flag(self, name: str) -> str:
         """Return the path of a marker file of this session in the state folder."""
@@ -240,7 +240,7 @@ def page_paths(folder: str) -> tuple[str, str]:
 def is_page(path: str) -> bool:
     """Whether a vault path is that of a session's page, also in a renamed folder."""
     folder, _, name = path.rpartition("/")
-    if not path.startswith("journal/"):
+    if not is_in_journal(path):
         return False
     if path in page_paths(folder):
         return True
@@ -370,7 +370,7 @@ def session_in(folder: disk.Folder, name: str) -> str:
 
 def project_page(project: str) -> str:
     """Return the vault path of a project's page. project: its folder's name in the journal."""
-    return f"journal/{project}/{PROJECT_PAGE}"
+    return f"{JOURNAL}/{project}/{PROJECT_PAGE}"
 
 
 def identity(project: Project) -> str:

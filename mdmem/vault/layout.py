@@ -1,6 +1,6 @@
 """The layout of the journal: the folders of projects, days and sessions, and where a new session goes.
 
-No other module knows the shape of these paths, except that they begin with `journal/`:
+No other module knows the shape of these paths:
 
     journal/PROJECT/project.md
     journal/PROJECT/2026-09-14/SESSION/NOTE.md      while no folder gets long
@@ -17,11 +17,12 @@ from __future__ import annotations
 
 import os
 
+from mdmem.vault import JOURNAL, is_in_journal
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-JOURNAL = "journal"
 MANY = 450
 """Number of names in a folder from which on a new session goes elsewhere. Even if two machines fill a folder at the
 same time, or a folder has archives of both shapes, it stays below 1,000."""
@@ -79,7 +80,7 @@ def is_session(folder: str) -> bool:
     """Whether a vault-relative folder is a session's, judged by its path."""
     depth = folder.count("/")
     if depth == 3:
-        return folder.startswith("journal/") and not (folder[-3] == "/" and folder[-2:].isdecimal())  # not a month
+        return is_in_journal(folder) and not (folder[-3] == "/" and folder[-2:].isdecimal())  # not a month
     return depth == 5 and bool(_day_by_year(folder.split("/")))
 
 
@@ -109,7 +110,7 @@ def is_in_session(path: str) -> bool:
     if f"/{_PART}" in path:
         return bool(session_of(path))
     depth = path.count("/")
-    return path.startswith("journal/") and (depth == 4 or (depth == 6 and bool(_day_by_year(path.split("/")))))
+    return is_in_journal(path) and (depth == 4 or (depth == 6 and bool(_day_by_year(path.split("/")))))
 
 
 def day_of(path: str) -> str:
@@ -171,7 +172,7 @@ def archive_of(folder: str) -> str:
         return folder + _PACKED
     if len(parts) != 4 or parts[0] != JOURNAL or not is_day(parts[2]) or f"{folder}.md".endswith(_PACKED):
         return ""
-    return f"journal/{parts[1]}/{parts[2].replace('-', '/')}/{parts[3]}.md"
+    return f"{JOURNAL}/{parts[1]}/{parts[2].replace('-', '/')}/{parts[3]}.md"
 
 
 def archived_in(path: str) -> str:
@@ -182,7 +183,7 @@ def archived_in(path: str) -> str:
     day = _day_by_year(parts)
     if day and path.endswith(_PACKED):
         return path.removesuffix(_PACKED)
-    return f"journal/{parts[1]}/{day}/{parts[5][:-3]}" if day and len(parts[4]) == 2 else ""
+    return f"{JOURNAL}/{parts[1]}/{day}/{parts[5][:-3]}" if day and len(parts[4]) == 2 else ""
 
 
 def may_hold_archives(folder: str) -> bool:

@@ -7,7 +7,7 @@ index, injection and the servers call this module first.
 from __future__ import annotations
 
 from mdmem import config, privacy
-from mdmem.vault import front_matter, journal, note
+from mdmem.vault import front_matter, is_in_journal, journal, note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def clean_path(rules: privacy.Rules, path: str, data: bytes | None = None) -> st
     cleaned = _cleaned_name(rules, stem, private_texts)
     if cleaned != stem and (end := _made_end(stem, data)):
         cleaned = _cleaned_name(rules, stem.removesuffix(end), private_texts) + end
-    if not path.startswith("journal/"):
+    if not is_in_journal(path):
         folders = "/".join(_cleaned_name(rules, part, private_texts) for part in folders.split("/"))
     return f"{folders}/{cleaned}{extension}" if folders else cleaned + extension
 

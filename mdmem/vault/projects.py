@@ -9,7 +9,7 @@ from mdmem.hashing import short
 from mdmem.hook_errors import VaultError
 from mdmem.project import began_ns, copied_ns, folder_name, in_one_case, name_of, suffix, was_cloned
 from mdmem.slug import slug
-from mdmem.vault import disk, front_matter, journal, layout
+from mdmem.vault import JOURNAL, disk, front_matter, journal, layout
 from mdmem.vault.journal import PROJECT_PAGE
 
 TYPE_CHECKING = False
@@ -179,7 +179,7 @@ def identities_in(meta: dict[str, Any]) -> list[str]:
 
 def is_page(path: str) -> bool:
     """Whether a path is that of a project's page, in its original place."""
-    return path.split("/")[::2] == ["journal", PROJECT_PAGE]
+    return path.split("/")[::2] == [JOURNAL, PROJECT_PAGE]
 
 
 def has_first_name(page: str, meta: dict[str, Any]) -> bool:

@@ -14,7 +14,7 @@ from mdmem.config import Config
 from mdmem.errors import BusyError, NotFoundError, UsageError
 from mdmem.hashing import short
 from mdmem.privacy import memory
-from mdmem.vault import archives, disk, editing, layout, note, projects, titles
+from mdmem.vault import archives, disk, editing, is_in_journal, layout, note, projects, titles
 
 MAX_BODY_BYTES = note.MAX_NOTE_BYTES - 8 * 1024
 """Maximum size of a note's text."""
@@ -246,7 +246,7 @@ def clean_tags(tags: Iterable[Any]) -> list[str]:
 
 def is_owned(path: str, data: bytes) -> bool:
     """Whether a person or agent wrote a note on purpose: it is neither captured, generated nor an internal memory."""
-    kind = note.parse(data).meta.get("kind", "" if path.startswith("journal/") else "note")
+    kind = note.parse(data).meta.get("kind", "" if is_in_journal(path) else "note")
     return str(kind) not in _CAPTURED and not note.is_internal(path, kind)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mdmem import timestamps
 from mdmem.errors import UsageError
+from mdmem.vault import JOURNAL
 
 
 def none_yet(vault: str) -> str:
@@ -22,7 +23,7 @@ def none_yet(vault: str) -> str:
 
 def is_set_up(vault: str) -> bool:
     """Whether a folder is a vault, rather than a folder of other files that was named by mistake."""
-    return any(Path(vault, name).exists() for name in ("mdmem.toml", "journal"))
+    return any(Path(vault, name).exists() for name in ("mdmem.toml", JOURNAL))
 
 
 def cause(error: Exception | None) -> str:

@@ -20,7 +20,7 @@ from watchdog import events
 from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
 
-from mdmem.vault import disk
+from mdmem.vault import disk, is_in_journal
 from mdmem.watcher import stillness, touched
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class Dirty(FileSystemEventHandler):
 
 def _is_of_turn(path: str) -> bool:
     """Whether a path is in the journal and is not an answer, which ends a turn."""
-    return path.startswith("journal/") and "-response-" not in path.rpartition("/")[2]
+    return is_in_journal(path) and "-response-" not in path.rpartition("/")[2]
 
 
 class _Warnings(logging.Handler):

@@ -7,7 +7,7 @@ import posixpath
 import re
 from urllib.parse import quote, unquote, urlencode
 
-from mdmem.vault import attachments, journal
+from mdmem.vault import attachments, is_in_journal, journal
 from mdmem.views import markup
 
 _PLAIN_ID = re.compile(r"[0-9A-Za-z_-]{3,64}")
@@ -93,12 +93,12 @@ def in_note(target: str, base: str) -> str:
         return ""
     if not path.endswith((".md", ".markdown")):
         # Notes in the journal were captured: their links mean files of a project.
-        return attachment(path) if attachment_type(path) and not path.startswith("journal/") else ""
+        return attachment(path) if attachment_type(path) and not is_in_journal(path) else ""
     folder, _, name = path.rpartition("/")
     if journal.is_page(path):
         return session(folder.rpartition("-")[2])
     note_id = name.rpartition(".")[0].rpartition("-")[2]
-    return note(note_id) if folder.startswith("journal/") and len(note_id) == 10 and note_id.isalnum() else note(path)
+    return note(note_id) if is_in_journal(folder) and len(note_id) == 10 and note_id.isalnum() else note(path)
 
 
 def in_help(target: str) -> str:

@@ -13,7 +13,7 @@ from mdmem.cli.terminal import options, progress, render
 from mdmem.errors import GitError, VaultError
 from mdmem.progress import ProgressCallback, ignore
 from mdmem.settings import SETTINGS
-from mdmem.vault import template
+from mdmem.vault import JOURNAL, template
 from mdmem.views import wording
 
 VAULT_FILES = {"README.md": "README.md", ".gitignore": "gitignore", ".gitattributes": "gitattributes"}
@@ -87,8 +87,8 @@ def make_vault(settings: config.Config, report: ProgressCallback = ignore) -> li
     from mdmem.history.git import repository
 
     root = Path(settings.vault)
-    is_captured = (root / "journal").exists()
-    for folder in (root, root / "journal", root / "notes"):
+    is_captured = (root / JOURNAL).exists()
+    for folder in (root, root / JOURNAL, root / "notes"):
         files.make_folders(str(folder))
     texts = {name: template.load(f"vault/{source}") for name, source in VAULT_FILES.items()}
     texts["mdmem.toml"] = settings_text()

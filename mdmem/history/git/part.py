@@ -15,7 +15,7 @@ from mdmem import files, slug
 from mdmem.errors import GitError, UsageError, VaultError
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
-from mdmem.vault import layout
+from mdmem.vault import JOURNAL, layout
 
 NAME = "mdmem-part"
 """File in the git directory that stores the part."""
@@ -42,7 +42,7 @@ class VaultPart(NamedTuple):
         if parts[0] == "days":
             day = parts[-1][:10]
             return len(parts) > 3 or not layout.is_day(day) or day >= self.since
-        if parts[0] != "journal" or len(parts) < 4:
+        if parts[0] != JOURNAL or len(parts) < 4:
             return True
         if self.projects and parts[1] not in self.projects:
             return False
@@ -95,7 +95,7 @@ def meant(repo: Repository, commit: str, part: VaultPart) -> VaultPart:
 
     Raises UsageError when there is no such project, or more than one.
     """
-    listed = repository.run(repo, "ls-tree", "-z", "--name-only", commit, f"{layout.JOURNAL}/") if commit else b""
+    listed = repository.run(repo, "ls-tree", "-z", "--name-only", commit, f"{JOURNAL}/") if commit else b""
     known = [os.fsdecode(path).rpartition("/")[2] for path in listed.split(b"\0")[:-1]]
     chosen = []
     for name in part.projects if commit else ():

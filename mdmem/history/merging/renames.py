@@ -12,7 +12,7 @@ from mdmem.history.changes import MARKDOWN
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.texts import Texts
-from mdmem.vault import journal, note, projects
+from mdmem.vault import is_in_journal, journal, note, projects
 
 Tree = dict[str, str]
 """Path -> blob id, without links, nested repositories and paths that a vault does not accept."""
@@ -240,7 +240,7 @@ def _ids(repo: Repository, files: Tree, paths: Collection[str], among: Container
 
 def _is_page(path: str) -> bool:
     folder, _, name = path.rpartition("/")
-    return folder.startswith("journal/") and journal.page_of([name], folder) == name
+    return is_in_journal(folder) and journal.page_of([name], folder) == name
 
 
 def _applicable(files: Tree, to: Moves) -> Moves:

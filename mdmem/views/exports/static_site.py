@@ -18,7 +18,7 @@ from mdmem import plural, timestamps
 from mdmem.config import Config
 from mdmem.errors import UsageError
 from mdmem.history.export import Exported
-from mdmem.vault import attachments, disk, journal, layout, links
+from mdmem.vault import attachments, disk, is_in_journal, journal, layout, links
 from mdmem.views import markup, wording
 from mdmem.views.exports import articles
 from mdmem.views.exports.articles import ExportedSession, Place, Places
@@ -228,7 +228,11 @@ class _Pictures:
 
 def _is_picture(path: str) -> bool:
     """Whether a path is a picture that people put beside their notes; files in the journal were captured."""
-    if path.startswith(("/", "..", "journal/", "internal/")) or any(part[:1] == "." for part in path.split("/")):
+    if (
+        is_in_journal(path)
+        or path.startswith(("/", "..", "internal/"))
+        or any(part[:1] == "." for part in path.split("/"))
+    ):
         return False
     return path.rpartition(".")[2].lower() in attachments.PICTURES
 

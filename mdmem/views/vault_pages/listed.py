@@ -16,7 +16,7 @@ from mdmem.errors import GitError, VaultError
 from mdmem.history import pages, past, private
 from mdmem.history.git import part, repository
 from mdmem.search.index.view import View
-from mdmem.vault import creation, disk, generated, journal, layout, note, people
+from mdmem.vault import JOURNAL, creation, disk, generated, is_in_journal, journal, layout, note, people
 from mdmem.views import rows, sessions
 from mdmem.views.rows import NoteRow
 from mdmem.views.sessions import SessionRow
@@ -67,7 +67,7 @@ class Listing:
 
     def leaves(self, path: str) -> bool:
         """Whether a note may be named: it may leave this machine, or the page stays here too."""
-        if self._staying and path.startswith(f"journal/{self._staying}/"):
+        if self._staying and path.startswith(f"{JOURNAL}/{self._staying}/"):
             return True
         return self._travels(path) or (bool(self._staying) and self._is_of(path, self._staying))
 
@@ -88,7 +88,7 @@ class Listing:
 
     def _hides_name(self, path: str, data: bytes) -> bool:
         """Whether a note's name is private. That of a captured note is clean, until its words are marked later."""
-        if path.startswith("journal/") and not privacy.may_hold_private([data.decode("utf-8", "replace")], self._rules):
+        if is_in_journal(path) and not privacy.may_hold_private([data.decode("utf-8", "replace")], self._rules):
             return False
         return people.clean_path(self._rules, path, data) != path
 

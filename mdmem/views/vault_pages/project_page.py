@@ -7,6 +7,7 @@ from itertools import groupby, islice
 
 from mdmem.capture import page
 from mdmem.learn.work import OpenItem
+from mdmem.vault import JOURNAL
 from mdmem.views import sessions
 from mdmem.views.sessions import SessionRow
 from mdmem.views.vault_pages import listed, open_work
@@ -19,7 +20,7 @@ _EDITS = 5_000
 
 def names_of(listing: Listing, name: str) -> set[str]:
     """Return the names that notes use for the project whose folder has this name."""
-    sessions_here = (session.project for session in listing.sessions if session.page.startswith(f"journal/{name}/"))
+    sessions_here = (session.project for session in listing.sessions if session.page.startswith(f"{JOURNAL}/{name}/"))
     return {name, *islice(sessions_here, 1)}
 
 
@@ -28,7 +29,7 @@ def lines(listing: Listing, name: str, open_items: Iterable[OpenItem]) -> list[s
 
     open_items: its open work.
     """
-    folder = f"journal/{name}"
+    folder = f"{JOURNAL}/{name}"
     sessions_here = [session for session in listing.sessions if session.page.startswith(f"{folder}/")]
     names = names_of(listing, name)
     decisions = {row.path: row for project in sorted(names) for row in listing.notes(listed.DECISIONS, project)}
