@@ -7,7 +7,7 @@ from mdmem.inject import answer_item, excerpts, recent
 from mdmem.inject.block import Item, Section, cut, whole_sentences
 from mdmem.lazy_pattern import lazy
 from mdmem.search import engine, freshness, recall, withheld
-from mdmem.search.index.all_but import AllBut
+from mdmem.search.all_but import AllBut
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.vault import journal, layout, people

@@ -6,7 +6,7 @@ import re
 
 from mdmem.config import Config
 from mdmem.search import engine, freshness, withheld
-from mdmem.search.index.all_but import AllBut
+from mdmem.search.all_but import AllBut
 from mdmem.search.index.view import View
 from mdmem.search.solved import Finder, Fix
 from mdmem.search.text import entities, errors

@@ -9,11 +9,11 @@ from itertools import groupby, islice
 
 from mdmem.named_tuple import NamedTuple
 from mdmem.search import duplicates, freshness, index, ranking, snippet, staged, turn_groups
+from mdmem.search.all_but import AllBut, Unranked
 from mdmem.search.asking import shape
 from mdmem.search.asking.english import SURE
 from mdmem.search.hits import SNIPPET_CHARS, ManyHits, SearchHit, Shown, hits_of, read
 from mdmem.search.index import completion, scan
-from mdmem.search.index.all_but import AllBut, Unranked
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS

@@ -11,7 +11,7 @@ from unicodedata import normalize
 
 from mdmem.lazy_pattern import lazy
 from mdmem.search import staged, withheld
-from mdmem.search.index.all_but import AllBut
+from mdmem.search.all_but import AllBut
 from mdmem.search.index.layout import FORMER
 from mdmem.search.index.view import cached_with_view
 from mdmem.search.matches import FIELDS

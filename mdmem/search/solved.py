@@ -11,7 +11,7 @@ from mdmem import timestamps
 from mdmem.agents import aliases
 from mdmem.lazy_pattern import lazy
 from mdmem.search import runs
-from mdmem.search.index.all_but import AllBut
+from mdmem.search.all_but import AllBut
 from mdmem.search.text import errors
 from mdmem.vault import journal, people
 

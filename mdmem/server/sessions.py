@@ -13,7 +13,7 @@ from mdmem import plural, timestamps
 from mdmem.errors import NotFoundError
 from mdmem.history import session_log
 from mdmem.search import staged, withheld
-from mdmem.search.index.all_but import AllBut
+from mdmem.search.all_but import AllBut
 from mdmem.search.index.view import View
 from mdmem.server import entries, lookup
 from mdmem.server.access import Access

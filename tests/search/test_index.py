@@ -48,7 +48,8 @@ from mdmem.search.index import (
     update_process,
     writer,
 )
-from mdmem.search.index.view import View, without
+from mdmem.search.index.dictionary import without
+from mdmem.search.index.view import View
 from mdmem.search.query import Query
 from mdmem.vault.disk import WalkedFile
 from mdmem.views import figures, sessions
@@ -1481,7 +1482,7 @@ def test_a_process_that_goes_on_has_a_large_vault_looked_at_by_another(
     assert index.verify(settings, repair=False).agrees
     monkeypatch.undo()
 
-    assert index.update(settings) == catchup.Changes()
+    assert index.update(settings) == index.Changes()
     assert engine.search(settings, "balloon", engine.SearchOptions(update=False)).total == 1
 
 

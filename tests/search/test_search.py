@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from mdmem import config
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
-from mdmem.search import engine, hits, index, matches, query, ranking, recall, spelling, turn_groups
+from mdmem.search import all_but, engine, hits, index, matches, query, ranking, recall, spelling, turn_groups
 from mdmem.search.engine import SearchResult
-from mdmem.search.index import all_but, folders, layout, pending
+from mdmem.search.index import folders, layout, pending
 from mdmem.search.index.table import Table
 from mdmem.search.units import units_of
 from mdmem.vault import front_matter

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from mdmem.search.index.catchup import Changes, UpdateLimits, rebuild, repair, update, update_within
+from mdmem.search.index.catchup import rebuild, repair, update, update_within
 from mdmem.search.index.check import Report, verify
+from mdmem.search.index.commits import Changes, UpdateLimits
 from mdmem.search.index.completion import is_complete
 from mdmem.search.index.layout import NEW, DamagedError
 from mdmem.search.index.pending import glance

@@ -7,7 +7,6 @@ from mdmem.search.index import catchup, layout, scan
 from mdmem.search.index.layout import DamagedError
 from mdmem.search.index.store import open_view
 from mdmem.search.index.update_process import update_in_process
-from mdmem.search.index.view import path_facet
 from mdmem.vault import disk
 from mdmem.vault.layout import split
 from mdmem.vault.shut import ShutFolders
@@ -15,7 +14,7 @@ from mdmem.vault.shut import ShutFolders
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mdmem.config import Config
-    from mdmem.search.index.catchup import Progress
+    from mdmem.search.index.commits import Progress
     from mdmem.search.index.view import View
 
 
@@ -85,7 +84,7 @@ def _compare(config: Config, view: View, progress: Progress | None) -> Report:
     for note in view.all:
         if not (is_in_vault[note] or shut.hold(view.path(note))):
             path = view.path(note)
-            with_path = view.notes("facet", path_facet(path))
+            with_path = view.notes("facet", layout.path_facet(path))
             (doubled if any(is_in_vault[other] for other in with_path) else extra).append(path)
     return Report(count, missing, extra, stale, doubled)
 

@@ -12,7 +12,7 @@ import zlib
 from array import array
 from bisect import bisect_left, bisect_right
 from functools import cached_property
-from itertools import accumulate, islice
+from itertools import accumulate, compress, islice, pairwise
 
 from mdmem.named_tuple import NamedTuple
 from mdmem.search.index.layout import DamagedError, Postings, count_postings, decode_postings
@@ -20,7 +20,7 @@ from mdmem.search.index.layout import key as key_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Set
     from typing import Literal
 
     from mdmem.search.index.layout import SliceReader
@@ -232,3 +232,21 @@ def shifted(rows: array[int], by: int, code: Literal["H", "I"] = "I") -> array[i
         data[low::4], data[low + 1 :: 4] = narrow[::2], narrow[1::2]
     addend = int.from_bytes(by.to_bytes(len(data) // len(rows), order) * len(rows), order)
     return array(code, (int.from_bytes(data, order) + addend).to_bytes(len(data), order))
+
+
+_MANY_MORE = 8
+"""In a list with this many times more rows, deleted rows are found by bisection."""
+
+
+def without(postings: Postings, deleted: Set[int]) -> Postings:
+    """Return a posting list without the deleted rows; a few are found by bisection instead of checking every row."""
+    rows, weights = postings
+    if len(deleted) * _MANY_MORE > len(rows):
+        kept = [row not in deleted for row in rows]
+        return array(rows.typecode, compress(rows, kept)), bytes(compress(weights, kept)) if weights else None
+    places = sorted(place for row in deleted if rows[place := bisect_left(rows, row, hi=len(rows) - 1)] == row)
+    if not places:
+        return postings
+    between = [slice(first + 1, last) for first, last in pairwise([-1, *places, len(rows)])]
+    remaining = array(rows.typecode, b"".join([rows[part].tobytes() for part in between]))
+    return remaining, b"".join([weights[part] for part in between]) if weights else None

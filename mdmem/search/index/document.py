@@ -16,7 +16,6 @@ from mdmem.named_tuple import NamedTuple
 from mdmem.search import runs, staged
 from mdmem.search.index import layout
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS, SKETCH_SIZE, TEXT_FIELDS, IndexRow
-from mdmem.search.index.view import path_facet
 from mdmem.search.text import analysis, entities, wordings
 from mdmem.vault import creation, disk, journal, links, note, people, titles
 from mdmem.vault.layout import project_named, project_of
@@ -249,7 +248,7 @@ def _facets(
 ) -> Iterator[str]:
     meta = parsed.meta
     links_in = journal.outside(parsed.body[:MAX_BODY_CHARS])
-    yield path_facet(path)
+    yield layout.path_facet(path)
     yield f"id:{facts['id']}".lower()
     yield f"kind:{facts['kind']}".lower()
     for key in ("session", "tool", "agent", "branch"):

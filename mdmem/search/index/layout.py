@@ -120,6 +120,11 @@ def folder_key(folder: str) -> int:
     return int.from_bytes(sha256(folder.encode("utf-8", "surrogatepass"))[:7], "little")
 
 
+def path_facet(path: str) -> str:
+    """Return the facet for a note's path: 64 bits of a hash, since paths are long."""
+    return f"path:{sha256(path.encode('utf-8', 'surrogatepass'))[:8].hex()}"
+
+
 def digest(data: bytes) -> int:
     """Return the first 8 bytes of the SHA-256 of a file's content, as an integer."""
     return int.from_bytes(sha256(data)[:8], "little")

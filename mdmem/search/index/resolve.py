@@ -7,7 +7,7 @@ from itertools import islice
 from mdmem.errors import AmbiguousError, BusyError, NotFoundError
 from mdmem.search.index import catchup, completion, scan_record
 from mdmem.search.index.store import current, opened
-from mdmem.vault import disk, note
+from mdmem.vault import disk, is_in_journal, note
 from mdmem.vault.layout import typed_path
 
 TYPE_CHECKING = False
@@ -161,7 +161,7 @@ def in_files(config: Config, wanted: str) -> list[str]:
     matching = [path for path in paths if path.rpartition("-")[2].startswith(wanted)]
     matching = matching or [path for path in paths if _is_named(path, _tail(wanted))]
     if not matching:
-        others = islice((path for path in paths if not path.startswith("journal/")), PATHS_AT_ONCE)
+        others = islice((path for path in paths if not is_in_journal(path)), PATHS_AT_ONCE)
         matching = [path for path in others if str(note.load(config.vault, path).meta.get("id", "")).startswith(wanted)]
     return sorted(matching)
 

@@ -12,7 +12,7 @@ from mdmem.named_tuple import NamedTuple
 from mdmem.privacy import text
 from mdmem.search.index import layout
 from mdmem.search.index.view import View
-from mdmem.vault import disk, people
+from mdmem.vault import JOURNAL, disk, people
 from mdmem.vault.disk import WalkedFile
 from mdmem.vault.layout import days, days_packed_in, is_in_session, projects, split
 from mdmem.vault.shut import ShutFolders
@@ -152,7 +152,7 @@ def everywhere(root: str, met: MetFile | None = None) -> Seen:
 
 def newest(root: str, limit: int) -> list[WalkedFile]:
     """Return at most `limit` notes: those outside the journal first, then those of its newest days."""
-    entries = list(islice(_walk(root, skip=("journal",)), limit))
+    entries = list(islice(_walk(root, skip=(JOURNAL,)), limit))
     dated = [day for project in projects(root) for day in days(root, project) if day[0][:4].isdecimal()]
     for _, folder in sorted(dated, reverse=True):
         if len(entries) >= limit:

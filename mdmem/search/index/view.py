@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from functools import cached_property, wraps
 from heapq import merge
-from itertools import chain, compress, groupby, islice, pairwise
+from itertools import chain, compress, groupby, islice
 from operator import add
 
-from mdmem.hashing import sha256
 from mdmem.search.index import layout
-from mdmem.search.index.dictionary import shifted
+from mdmem.search.index.dictionary import shifted, without
 from mdmem.search.index.folders import MAX_FOLDERS, Few, Leaf, Members, Rows
 from mdmem.vault.layout import split
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any, Concatenate, ParamSpec, TypeVar
 
-    from mdmem.search.index.layout import Postings
     from mdmem.search.index.table import Table
     from mdmem.search.index.tally import NoteCounts
 
@@ -31,8 +29,6 @@ MAX_COUNTS = 10_000
 """Maximum number of terms whose frequency is cached."""
 MAX_ANSWERS = 16
 """Maximum number of answers cached with a view."""
-_MANY_MORE = 8
-"""In a list with this many times more rows, deleted rows are found by bisection."""
 
 
 def cached_with_view(
@@ -51,25 +47,6 @@ def cached_with_view(
         return answer
 
     return cached
-
-
-def path_facet(path: str) -> str:
-    """Return the facet for a note's path: 64 bits of a hash, since paths are long."""
-    return f"path:{sha256(path.encode('utf-8', 'surrogatepass'))[:8].hex()}"
-
-
-def without(postings: Postings, deleted: Set[int]) -> Postings:
-    """Return a posting list without the deleted rows; a few are found by bisection instead of checking every row."""
-    rows, weights = postings
-    if len(deleted) * _MANY_MORE > len(rows):
-        kept = [row not in deleted for row in rows]
-        return array(rows.typecode, compress(rows, kept)), bytes(compress(weights, kept)) if weights else None
-    places = sorted(place for row in deleted if rows[place := bisect_left(rows, row, hi=len(rows) - 1)] == row)
-    if not places:
-        return postings
-    between = [slice(first + 1, last) for first, last in pairwise([-1, *places, len(rows)])]
-    remaining = array(rows.typecode, b"".join([rows[part].tobytes() for part in between]))
-    return remaining, b"".join([weights[part] for part in between]) if weights else None
 
 
 class View:
@@ -249,7 +226,7 @@ class View:
 
     def find(self, path: str) -> int | None:
         """Return the note at a path, or None."""
-        facet = path_facet(path)
+        facet = layout.path_facet(path)
         for leaf in reversed(self.leaves):
             postings = leaf.terms.postings("facet", facet)
             for row in postings[0] if postings else ():
