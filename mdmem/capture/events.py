@@ -9,7 +9,7 @@ import os
 
 from mdmem import privacy
 from mdmem.agents import aliases
-from mdmem.capture import pending, store, turn
+from mdmem.capture import marks, pending, store, turn
 from mdmem.capture.pending import Capture, Outcome, PendingNote
 from mdmem.hashing import short
 from mdmem.values import Value
@@ -78,7 +78,7 @@ def pass_over(at: Capture, why: str) -> Outcome:
     outcome = Outcome(why)
     typed = why != pending.SUBAGENT and at.event.name in _PROMPTS and _is_typed(at)
     learned = turn.mark_passed_over(at, typed=typed)
-    outcome.unmarked = not learned or not turn.can_mark(at) or turn.is_withheld(at)
+    outcome.unmarked = not learned or not marks.can_write(at) or turn.is_withheld(at)
     if why == pending.PRIVATE and at.live and not turn.is_asked_for(at):
         outcome.ignored, outcome.error = "", pending.UNSEEN
     return outcome

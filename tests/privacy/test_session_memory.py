@@ -20,7 +20,7 @@ import pytest
 
 from mdmem import agents, config
 from mdmem.agents.install import known
-from mdmem.capture import events, feedback, losses, turn
+from mdmem.capture import events, feedback, losses, marks, turn
 from mdmem.capture.pending import Capture, Outcome
 from mdmem.health import folders
 from mdmem.privacy import memory
@@ -498,13 +498,13 @@ def test_a_mark_that_found_no_room_behind_whole_lines_leaves_a_sign(
     hook(prompt("[private] Log in", 0))
     hook(prompt("in the open", 2))
     settings = config.load()
-    (marks,) = Path(settings.runtime_dir).glob(f"*.{turn.FLAG}")
+    (file,) = Path(settings.runtime_dir).glob(f"*.{marks.FLAG}")
     blocked = tmp_path / "no folder"
     blocked.write_text("")
 
     def full() -> None:
         os.environ["TMPDIR"] = str(blocked)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (marks.stat().st_size, marks.stat().st_size))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size, file.stat().st_size))
 
     said = limited(prompt(f"<private>{SECRET}</private>", 3), full)
     told = [hook(one).stdout for one in (bash(f"login --as {SECRET}", "toolu_3", 3), stop(f"You are {SECRET}.", 3))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from mdmem import files, launch, timestamps
-from mdmem.capture import page, turn
+from mdmem.capture import marks, page
 from mdmem.capture.pending import RETRY_FOLDER
 from mdmem.capture.session import Session
 from mdmem.hook_errors import VaultError
@@ -77,7 +77,7 @@ def prune(config: Config, now: float) -> int:
             key = name.partition(".")[0]
             if len(key) != _KEY_CHARS:
                 continue  # not a session's file, such as the watcher's socket
-            if name.endswith(f".{turn.FLAG}"):
+            if name.endswith(f".{marks.FLAG}"):
                 is_old = _age(path, now) > memory.KEPT_DAYS * DAY_SECONDS
             else:
                 is_old = key in over or (key not in records and _age(path, now) > ENDED_DAYS * DAY_SECONDS)

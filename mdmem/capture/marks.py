@@ -1,0 +1,214 @@
+"""Marks: what the files say of a session's turns; see `turn` for what follows from it.
+
+A mark is a line in a file of the session: what it says, and the key of its prompt. There are two equal files, in
+folders that are seldom lost together, so that neither a killed hook nor a deleted state folder makes a private turn
+public. Marks outlive the end of the session, because it can be resumed and events can arrive late.
+
+If neither folder can be written, the mark goes to the system's temporary folder, and is moved back once that is
+possible.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from mdmem import files
+from mdmem.hashing import short
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mdmem.capture.pending import Capture
+
+FLAG = "turns"
+"""Suffix of the files with the marks."""
+
+PRIVATE, OPEN, UNSURE = b"private", b"open", b"unsure"
+"""What a mark says."""
+
+SESSION, LOST = b"*", b"?"
+"""Used instead of a prompt's key: for the whole session, and for a prompt whose mark could not be written."""
+
+_LOST_LINE = b"\n%b %b\n" % (UNSURE, LOST)
+_MAX_BYTES = 1 << 20
+
+
+def read(at: Capture, key: str) -> dict[bytes, bytes]:
+    """Return a session's marks by prompt key, the newest last; b"" is the key of prompts without an id.
+
+    The two files are equal unless one was lost; then the longer one is right. Marks in the temporary folder are newer
+    than both, until the next mark moves them.
+
+    Raises:
+        OSError: when there are marks and none can be read.
+    """
+    marks: dict[bytes, bytes] = {}
+    data = _longest(_usual_places(at, key)) + _longest([_spare(at, key)])
+    for line in (data + (_LOST_LINE if _has_lost(at, key) else b"")).split(b"\n"):
+        what, _, prompt = line.partition(b" ")
+        if what in (PRIVATE, OPEN, UNSURE):
+            marks.pop(prompt, None)
+            marks[prompt] = what
+    return marks
+
+
+def of_prompt(marks: dict[bytes, bytes], prompt: bytes) -> bytes:
+    """Return a prompt's mark, b"" if it has none; without a prompt key, the session's last mark."""
+    last = [what for of, what in marks.items() if of != SESSION][-1:]
+    return marks.get(prompt, b"") if prompt else b"".join(last)
+
+
+def prompt_key(at: Capture) -> bytes:
+    """Return the key of the event's prompt; b"" if the agent gives no prompt id."""
+    return short(at.event.prompt_id, 16).encode() if at.event.prompt_id else b""
+
+
+def exist(at: Capture) -> bool:
+    """Whether the session may have marks."""
+    return any(map(files.may_exist, _places(at)))
+
+
+def are_newer_than(at: Capture, seconds: float) -> bool:
+    """Whether the session's last mark was written in the last `seconds`."""
+    try:
+        newest = max(os.stat(path).st_mtime for path in _places(at) if os.path.exists(path))
+    except (OSError, ValueError):
+        return False
+    return abs(time.time() - newest) < seconds
+
+
+def renew(at: Capture) -> None:
+    """Keep the session's marks from being removed as old."""
+    for path in filter(os.path.exists, _usual_places(at, at.session.key)):
+        files.renew(path)
+
+
+def write(at: Capture, what: bytes) -> bool:
+    """Write a mark for this turn; return False if it could not be written anywhere."""
+    make_whole(at)
+    if _add(at, b"\n%b %b\n" % (what, prompt_key(at))):
+        return True
+    for path in filter(os.path.exists, _places(at)):
+        files.drop_last_byte(path)  # so that `_has_lost` sees that a mark is missing
+    from mdmem import log
+
+    log.write(at.config, "a turn could not be marked: no folder for it can be written")
+    return False
+
+
+def write_of_session(at: Capture) -> None:
+    """Mark the whole session as private, wherever that can be written."""
+    for path in _places(at):
+        _append(path, b"\n%b %b\n" % (PRIVATE, SESSION))
+
+
+def can_write(at: Capture) -> bool:
+    """Whether a mark can be written now; where it cannot, an unmarked turn may be private."""
+    return any(takes_files(os.path.dirname(path)) for path in _usual_places(at, at.session.key))
+
+
+def can_write_spare(at: Capture) -> bool:
+    """Whether a mark could be written to the temporary folder, which need not exist."""
+    return takes_files(os.path.dirname(_spare(at, at.session.key)), make=False)
+
+
+def make_whole(at: Capture) -> bool:
+    """If a mark was lost, mark and count that loss. Return False while that cannot be written."""
+    _move_from_spare(at)
+    try:
+        if not _has_lost(at, at.session.key):
+            return True
+    except OSError:
+        return False  # reading the marks raises the same error
+    if not _add(at, _LOST_LINE):
+        return False
+    from mdmem.capture import losses
+    from mdmem.capture.pending import UNSEEN
+
+    return losses.record(at.config, at.event.name, at.event.agent, UNSEEN, at.now)
+
+
+def _add(at: Capture, line: bytes) -> bool:
+    """Add a line to both files of marks, or to the temporary one if neither can be written; return whether it is."""
+    *usual, spare = _places(at)
+    written = [_append(path, line) for path in usual]
+    return any(written) or _append(spare, line)
+
+
+def _move_from_spare(at: Capture) -> None:
+    """Move marks from the temporary folder back to their own folders, if those can be written again."""
+    *usual, spare = _places(at)
+    if not os.path.exists(spare):
+        return
+    try:
+        lines = files.read_own(spare, _MAX_BYTES) + (_LOST_LINE if _has_lost(at, at.session.key) else b"")
+        written = [_append(path, lines) for path in usual]
+        if any(written):
+            files.remove(spare)
+            os.rmdir(os.path.dirname(spare))
+    except OSError:
+        return  # they stay where they are, and are read there
+
+
+def _usual_places(at: Capture, key: str) -> tuple[str, str]:
+    """Return the paths of a session's marks in the two folders that are seldom lost together."""
+    name = f"{key}.{FLAG}"
+    return os.path.join(os.path.dirname(at.session.flag(FLAG)), name), os.path.join(at.config.runtime_dir, name)
+
+
+def _places(at: Capture) -> tuple[str, str, str]:
+    """Return the paths of the session's marks, the temporary one last."""
+    return (*_usual_places(at, at.session.key), _spare(at, at.session.key))
+
+
+def _spare(at: Capture, key: str) -> str:
+    """Return the path of the session's marks in the user's own folder below the system's temporary folder."""
+    if not at.live:
+        return os.path.join(at.config.runtime_dir, f"spare-{key}.{FLAG}")  # a replay's are removed with its folder
+    temporary = os.environ.get("TMPDIR") or os.environ.get("TEMP") or "/tmp"  # noqa: S108 - `tempfile` is slow to import
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    name = f"mdmem-{user}-{os.path.basename(at.config.state_dir)}"
+    return os.path.join(temporary, name, f"{key}.{FLAG}")
+
+
+def _append(path: str, lines: bytes) -> bool:
+    try:
+        return files.append(path, lines) == len(lines)
+    except OSError:
+        return False
+
+
+def _has_lost(at: Capture, key: str) -> bool:
+    """Whether a mark was lost: a full disk leaves the last file that was written truncated or empty."""
+    spare = _spare(at, key)
+    paths = [path for path in ((spare,) if os.path.exists(spare) else _usual_places(at, key)) if os.path.exists(path)]
+    return bool(paths) and _longest(paths)[-1:] != b"\n"
+
+
+def _longest(paths: Iterable[str]) -> bytes:
+    """Return the longest content of these files; raise OSError if there are some and none can be read."""
+    data, failed = b"", None
+    for path in filter(files.may_exist, paths):
+        try:
+            data = max(data, files.read_own(path, _MAX_BYTES), key=len)
+        except (FileNotFoundError, files.NotRegularError):
+            continue
+        except OSError as error:
+            failed = error
+    if failed and not data:
+        raise failed
+    return data
+
+
+def takes_files(folder: str, *, make: bool = True) -> bool:
+    """Whether files can be written to a folder. make: create it if needed; else the folder above may do, too."""
+    try:
+        if not make and not os.path.lexists(folder):
+            folder = os.path.dirname(folder)
+        elif not files.is_private(folder):
+            files.make_folder(folder)
+    except OSError:
+        return False
+    return os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK)
