@@ -15,7 +15,7 @@ from pathlib import Path
 
 from mdmem import timestamps
 from mdmem.vault import note
-from tests.bench import servers, vaults
+from tests.bench import measure, servers, vaults
 from tests.bench.sized import Used, Vault
 from tests.helpers.plain_git import git, make_remote
 
@@ -115,10 +115,7 @@ def steps(vault: Vault, folder: Path) -> Iterator[Step]:
 
 def _copy(vault: Vault, folder: Path, root: Path) -> Vault:
     shutil.copytree(vault.root, root, ignore=shutil.ignore_patterns(".git"))
-    (folder / "home" / "run").mkdir(parents=True, mode=0o700)
-    places = {f"XDG_{name}_HOME": str(folder / "home" / name.lower()) for name in ("STATE", "CACHE", "CONFIG")}
-    env = {"HOME": str(folder / "home"), "MDMEM_VAULT": str(root), "XDG_RUNTIME_DIR": str(folder / "home/run")}
-    return Vault(root, env | places, vault.question)
+    return Vault(root, measure.home(folder / "home") | {"MDMEM_VAULT": str(root)}, vault.question)
 
 
 def _sample(root: Path) -> tuple[str, str]:

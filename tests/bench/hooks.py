@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -67,13 +66,7 @@ def long_session(work: Path, env: dict[str, str], edit: dict[str, Any], notes: i
 def main(rounds: int = 31) -> None:
     """Print the table."""
     launch.compile_all()  # as `mdmem install` does
-    with tempfile.TemporaryDirectory(prefix="mdmem-bench-") as folder:
-        work = Path(folder)
-        vault = work / "vault"
-        vault.mkdir()
-        (vault / "mdmem.toml").touch()
-        env = {"HOME": str(work), "MDMEM_VAULT": str(vault)}
-        env |= {f"XDG_{name}_HOME": str(work / name.lower()) for name in ("STATE", "CACHE", "CONFIG")}
+    with measure.scratch() as (work, _, env):
         edit = load("PostToolUse-Edit-01")
         prompt = load("UserPromptSubmit-plain-01")
         long = long_session(work, env, edit, 2_000)

@@ -14,7 +14,6 @@ import json
 import os
 import random
 import sys
-import tempfile
 import time
 import uuid
 from collections.abc import Callable
@@ -29,6 +28,7 @@ from mdmem.transcripts.importer import Import
 from mdmem.transcripts.saved import ReadOptions, Skipped
 from mdmem.transcripts.sources import find
 from mdmem.vault import note
+from tests.bench import measure
 
 WORDS = ("parse", "date", "index", "vault", "note", "hook", "session", "branch", "error", "value", "table", "token")
 LATER = 2_000_000_000.0
@@ -44,37 +44,36 @@ class Cost(NamedTuple):
 def main() -> None:
     """Generate the sessions, measure, and print a table."""
     wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
-    with tempfile.TemporaryDirectory(prefix="mdmem-bench-") as folder:
-        root = Path(folder)
-        os.environ.update({"HOME": folder, "MDMEM_VAULT": str(root / "vault"), "XDG_RUNTIME_DIR": str(root / "run")})
-        for name in ("vault", "run", "plain", "synced", "cleaned"):
+    with measure.scratch() as (root, _, _):
+        for name in ("plain", "synced", "cleaned"):
             (root / name).mkdir()
         make(root / "projects", wanted)
-        whole = measure(lambda: bring(root / "projects"))
+        whole = spent(lambda: bring(root / "projects"))
         notes = [
             path
             for path in (root / "vault").rglob("*.md")
             if path.name != "project.md" and path.stem != path.parent.name
         ]
         made = [(str(path.relative_to(root / "vault")), path.read_bytes()) for path in notes]
-        again = measure(lambda: bring(root / "projects", again=True))
+        again = spent(lambda: bring(root / "projects", again=True))
         rows = {
             "mdmem import": whole,
-            "read, decode and write": measure(lambda: plainly(root / "projects", root / "plain", made, sync=False)),
-            "the same, synced": measure(lambda: plainly(root / "projects", root / "synced", made, sync=True)),
-            "cleaned and written": measure(lambda: cleaned(root / "projects", root / "cleaned")),
+            "read, decode and write": spent(lambda: plainly(root / "projects", root / "plain", made, sync=False)),
+            "the same, synced": spent(lambda: plainly(root / "projects", root / "synced", made, sync=True)),
+            "cleaned and written": spent(lambda: cleaned(root / "projects", root / "cleaned")),
             "mdmem import, again": again,
         }
         size = sum(path.stat().st_size for path in (root / "projects").rglob("*.jsonl"))
         print(f"{len(notes):,} notes from {size / 1e6:.0f} MB of transcripts\n")
-        print("| | s | CPU s | µs CPU a note | import takes × (clock) | × (CPU) |\n|---|---|---|---|---|---|")
-        for name, cost in rows.items():
-            each = cost.cpu / len(notes) * 1e6
-            ratios = f"{whole.wall / cost.wall:.2f} | {whole.cpu / cost.cpu:.2f}"
-            print(f"| {name} | {cost.wall:.2f} | {cost.cpu:.2f} | {each:.0f} | {ratios} |")
+        figures = {
+            name: (cost.wall, cost.cpu, cost.cpu / len(notes) * 1e6, whole.wall / cost.wall, whole.cpu / cost.cpu)
+            for name, cost in rows.items()
+        }
+        heads = ["", "s", "CPU s", "µs CPU a note", "import takes × (clock)", "× (CPU)"]
+        print(measure.markdown(heads, ([name, *(f"{one:.2f}" for one in row)] for name, row in figures.items())))
 
 
-def measure(work: Callable[[], None]) -> Cost:
+def spent(work: Callable[[], None]) -> Cost:
     """Call `work` in a separate process; return its cost."""
     began = time.monotonic()
     child = os.fork()

@@ -7,7 +7,6 @@ import os
 import random
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -34,7 +33,6 @@ def fill(root: Path, notes: int, project: str) -> list[str]:
     chance = random.Random(11)
     vocabulary = words(20_000)
     weights = [1 / (rank + 3) for rank in range(len(vocabulary))]
-    (root / "mdmem.toml").touch()
     kinds = ("prompt", "observation", "observation", "observation", "response")
     for number in range(notes // SESSION_NOTES):
         day = time.strftime("%Y-%m-%d", time.gmtime(1_780_000_000 + number * 3600))
@@ -76,17 +74,10 @@ def sender(
 
 def main(rounds: int = 21, notes: int = 10_000) -> None:
     """Print the table, without a watcher and with one."""
-    with tempfile.TemporaryDirectory(prefix="mdmem-bench-") as folder:
-        work = Path(folder)
-        root = work / "vault"
-        root.mkdir()
+    with measure.scratch() as (work, root, env):
         (work / "notes-app").mkdir()
-        env = {"HOME": str(work), "MDMEM_VAULT": str(root), "XDG_RUNTIME_DIR": str(work / "run")}
         env["MDMEM_INJECT_DEADLINE_SECONDS"] = "50"  # on a busy machine, an aborted run would look cheap
-        env |= {f"XDG_{name}_HOME": str(work / name.lower()) for name in ("STATE", "CACHE", "CONFIG")}
-        (work / "run").mkdir(mode=0o700)
         vocabulary = fill(root, notes, "notes-app")
-        os.environ |= env
         index.update(config.load(str(root), env))
 
         def asks(turn: int) -> dict[str, Any]:

@@ -8,7 +8,6 @@ import socket
 import statistics
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -170,11 +169,8 @@ def asked_by_many(env: Mapping[str, str], texts: list[str]) -> str:
 def main() -> None:
     """Measure and print."""
     notes = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
-    with tempfile.TemporaryDirectory() as folder:
-        work = Path(folder)
-        env = {"HOME": folder, "MDMEM_VAULT": str(work / "vault"), "XDG_RUNTIME_DIR": folder}
-        make_vault(work / "vault", notes)
-        os.environ.update(env)
+    with measure.scratch() as (_, vault, env):
+        make_vault(vault, notes)
         index.update(config.load())
         ours = [sys.executable, "-P", "-m", "mdmem", "mcp"]
         runs = {
@@ -187,7 +183,7 @@ def main() -> None:
         verdict = "met" if ratio <= START_BAR else "MISSED"
         print(f"mdmem adds {more:.0f} ms, {ratio:.1f} times bare Python; the bar is {START_BAR}: {verdict}.\n")
         times: dict[str, list[float]] = {}
-        for tool, used in warm(ours, env, prompts(work / "vault", 100)):
+        for tool, used in warm(ours, env, prompts(vault, 100)):
             times.setdefault(tool, []).append(used)
         floor = statistics.median(times.pop(""))
         for tool, found in times.items():
@@ -198,7 +194,7 @@ def main() -> None:
         print(
             f"a search is {nominal:.1f} where bare Python takes {NOMINAL_MS} ms; the bar is {CALL_BAR_MS}: {verdict}.\n"
         )
-        print(asked_by_many(env, prompts(work / "vault", 100)))
+        print(asked_by_many(env, prompts(vault, 100)))
 
 
 if __name__ == "__main__":

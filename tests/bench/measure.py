@@ -5,12 +5,41 @@ from __future__ import annotations
 import os
 import statistics
 import sys
-from collections.abc import Callable, Mapping
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 BARE = [os.path.realpath(sys.executable), "-I", "-S", "-c", "pass"]
 """The floor: the interpreter alone, without site-packages."""
+
+
+class Scratch(NamedTuple):
+    """A folder with an empty vault, and the environment in which it is the home and that vault the user's."""
+
+    work: Path
+    vault: Path
+    env: dict[str, str]
+
+
+@contextmanager
+def scratch() -> Iterator[Scratch]:
+    """Yield a scratch folder, whose environment is also this process's from then on; remove it at the end."""
+    with tempfile.TemporaryDirectory(prefix="mdmem-bench-") as folder:
+        work, vault = Path(folder), Path(folder, "vault")
+        vault.mkdir()
+        (vault / "mdmem.toml").touch()
+        env = home(work) | {"MDMEM_VAULT": str(vault)}
+        os.environ |= env
+        yield Scratch(work, vault, env)
+
+
+def home(folder: Path) -> dict[str, str]:
+    """Return the environment in which a folder is the user's home, with a folder for sockets."""
+    (folder / "run").mkdir(parents=True, mode=0o700, exist_ok=True)
+    places = {f"XDG_{name}_HOME": str(folder / name.lower()) for name in ("STATE", "CACHE", "CONFIG", "DATA")}
+    return {"HOME": str(folder), "XDG_RUNTIME_DIR": str(folder / "run"), **places}
 
 
 class Row(NamedTuple):
@@ -62,6 +91,11 @@ def interleaved(runs: Mapping[str, Callable[[int], float]], rounds: int) -> list
 
 def table(rows: list[Row]) -> str:
     """Return measured rows as a Markdown table."""
-    lines = ["| command | CPU ms, median | × bare Python |", "|---|---|---|"]
-    lines += [f"| {row.name} | {row.milliseconds:.1f} | {row.ratio:.2f} |" for row in rows]
-    return "\n".join(lines)
+    cells = ((row.name, f"{row.milliseconds:.1f}", f"{row.ratio:.2f}") for row in rows)
+    return markdown(["command", "CPU ms, median", "× bare Python"], cells)
+
+
+def markdown(heads: list[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return a Markdown table."""
+    first, *others = (f"| {' | '.join(cells)} |" for cells in (heads, *rows))
+    return "\n".join([first, f"|{'---|' * len(heads)}", *others])

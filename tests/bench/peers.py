@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.bench import vaults
+from tests.bench.measure import markdown
 from tests.bench.sized import MDMEM, Used, Vault, medians, used
 
 COLUMNS = ("index", "cold search", "warm search", "one change to found")
@@ -166,13 +167,13 @@ process.exit(0);
 
 def table(found: Mapping[int, Mapping[str, Mapping[str, Used]]]) -> str:
     """Return the results as a Markdown table: CPU of all processes, and time on the clock, in ms."""
-    lines = ["| tool | notes | " + " | ".join(COLUMNS) + " | memory, MB |", "|---" * (len(COLUMNS) + 3) + "|"]
+    rows = []
     for size, tools_of in found.items():
         for name, by_column in tools_of.items():
             cells = [_cell(by_column.get(column)) for column in COLUMNS]
             memory = max(one.megabytes for one in by_column.values())
-            lines.append(f"| {name} | {size:,} | " + " | ".join(cells) + f" | {memory:.0f} |")
-    return "\n".join(lines)
+            rows.append([name, f"{size:,}", *cells, f"{memory:.0f}"])
+    return markdown(["tool", "notes", *COLUMNS, "memory, MB"], rows)
 
 
 def _cell(one: Used | None) -> str:

@@ -58,8 +58,8 @@ def make_vault(folder: Path, count: int) -> int:
     """Write `count` notes of 200 to 3,000 characters, 20 per session, as hooks would; return their bytes of text."""
     chance = random.Random(count)
     known = paragraphs()
-    (folder / "mdmem.toml").parent.mkdir(parents=True)
-    (folder / "mdmem.toml").write_text("")
+    folder.mkdir(exist_ok=True)
+    (folder / "mdmem.toml").touch()
     size = 0
     for number in range(count):
         day, session = divmod(number // 20, 6)
@@ -289,7 +289,7 @@ def _rows(scratch: Path, counts: list[int]) -> Iterator[Row]:
 
 def table(rows: Iterable[Row]) -> str:
     """Return rows as a Markdown table."""
-    return "\n".join(["| what | CPU, median | ratio |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows)])
+    return measure.markdown(["what", "CPU, median", "ratio"], rows)
 
 
 if __name__ == "__main__":

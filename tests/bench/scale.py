@@ -22,7 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mdmem.vault import note
-from tests.bench import every_command, peers, vaults
+from tests.bench import every_command, measure, peers, vaults
 from tests.bench.sized import MDMEM, Used, Vault, medians, prepare, used
 from tests.helpers.plain_git import git, make_remote
 
@@ -183,15 +183,15 @@ def table(found: dict[int, Found]) -> str:
     """Return the results as a Markdown table: CPU and memory at each size, and multiples of the first."""
     first, *more = found  # sizes
     head = ["command", f"{first:,} notes", *(f"{size:,} notes" for size in more), "on the clock, s", "memory, MB"]
-    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    rows = []
     for name in dict.fromkeys(name for of_size in found.values() for name in of_size):
         base, *others = (found[size].get(name) for size in found)
         seen = [one for one in (base, *others) if one]
         clock = " → ".join(f"{one.clock / 1000:.1f}" for one in seen)
         memory = " → ".join(_memory(one) for one in seen)
         cells = [_cell(base, None), *(_cell(one, base) for one in others), clock, memory]
-        lines.append("| " + " | ".join([name, *cells]) + " |")
-    return "\n".join(lines)
+        rows.append([name, *cells])
+    return measure.markdown(head, rows)
 
 
 def _memory(one: Used) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.bench import repositories, vaults
+from tests.bench import measure, repositories, vaults
 
 MDMEM = [sys.executable, "-m", "mdmem"]
 
@@ -115,7 +115,4 @@ def prepare(at: Path, notes: int, *, short: bool = False, archived_before: str =
         vaults.write(root, notes, chars=vaults.SHORT if short else vaults.CHARS, archived_before=archived_before)
     if committed and not (root / ".git").is_dir():
         repositories.commit(root)
-    (home / "run").mkdir(parents=True, mode=0o700, exist_ok=True)
-    places = {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("STATE", "CACHE", "CONFIG")}
-    env = {"HOME": str(home), "MDMEM_VAULT": str(root), "XDG_RUNTIME_DIR": str(home / "run"), **places}
-    return Vault(root, env, vaults.words().text[100:102])
+    return Vault(root, measure.home(home) | {"MDMEM_VAULT": str(root)}, vaults.words().text[100:102])

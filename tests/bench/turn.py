@@ -10,7 +10,6 @@ import os
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -76,23 +75,15 @@ def main() -> None:
     launch.compile_all()  # as `mdmem install` does
     costs = {}
     for name in ("without a watcher", "with one"):
-        with tempfile.TemporaryDirectory(prefix="mdmem-turn-") as folder:
-            work = Path(folder)
-            (work / "vault").mkdir()
-            (work / "run").mkdir(mode=0o700)
-            (work / "vault" / "mdmem.toml").touch()
-            env = {"HOME": str(work), "MDMEM_VAULT": str(work / "vault"), "XDG_RUNTIME_DIR": str(work / "run")}
-            env |= {f"XDG_{part}_HOME": str(work / part.lower()) for part in ("STATE", "CACHE", "CONFIG", "DATA")}
-            os.environ |= env
+        with measure.scratch() as (work, _, env):
             costs[name] = _measured(work, env, rounds, watched=name == "with one")
     heads = ["prompt and answer", f"{RUNS} tool runs", "the watcher", "together", "× bare Python", "a tool run, ×"]
-    print(f"| a turn, in ms of CPU | {' | '.join(heads)} |")
-    print(f"|{'---|' * (len(heads) + 1)}")
+    rows = []
     for name, cost in costs.items():
         total = cost.runs + cost.others + cost.share
         cells = [name, *(f"{part:.0f}" for part in (cost.others, cost.runs, cost.share, total))]
-        cells += [f"{total / cost.bare:.1f}", f"{(cost.runs + cost.share) / RUNS / cost.bare:.2f}"]
-        print(f"| {' | '.join(cells)} |")
+        rows.append([*cells, f"{total / cost.bare:.1f}", f"{(cost.runs + cost.share) / RUNS / cost.bare:.2f}"])
+    print(measure.markdown(["a turn, in ms of CPU", *heads], rows))
     print(f"\nA bare Python took {statistics.median(cost.bare for cost in costs.values()):.1f} ms.", end=" ")
     print(f"With a watcher, {'Perl' if _has_perl() else 'a Python'} hands hooks over; its share counts for the runs.")
 

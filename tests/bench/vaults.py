@@ -57,7 +57,7 @@ def write(root: Path, notes: int, *, chars: Mapping[str, float] = CHARS, archive
     root.mkdir(parents=True, exist_ok=True)
     (root / "mdmem.toml").write_text("", encoding="utf-8")
     for number in range(notes // A_SESSION):
-        _session(root, number, vocabulary)
+        write_session(root, number, vocabulary)
     (root / "notes").mkdir(exist_ok=True)
     for number in range(20):
         text = " ".join(vocabulary.text[number * 50 : number * 50 + 60])
@@ -65,8 +65,8 @@ def write(root: Path, notes: int, *, chars: Mapping[str, float] = CHARS, archive
     return vocabulary
 
 
-def _session(root: Path, number: int, vocabulary: Words) -> None:
-    """Write a session. Number 0 is the newest one."""
+def write_session(root: Path, number: int, vocabulary: Words, notes: int = A_SESSION) -> None:
+    """Write a session of so many written, with its page. Number 0 is the newest one."""
     chance = random.Random(number)
     began = NEWEST - number * BETWEEN_SECONDS
     project = f"project-{number % PROJECTS}"
@@ -75,15 +75,15 @@ def _session(root: Path, number: int, vocabulary: Words) -> None:
     name = f"{time.strftime('%H%M', stamp)}-{'-'.join(chance.choices(vocabulary.known[:900], k=5))}-{number:08x}"
     day = time.strftime("%Y-%m-%d", stamp)
     folder = f"journal/{project}/{day}/{name}"
-    notes: dict[str, bytes] = {}
+    written: dict[str, bytes] = {}
     common = {"project": project, "session": session, "agent": "claude-code", "cwd": f"/home/ana/{project}"}
     links = []
-    for place in range(A_SESSION - 1):
+    for place in range(notes - 1):
         made = _note(chance, place, f"{number}-{place}", vocabulary, common, began + 90 * place)
         turn, step = divmod(place, len(_TURN))
         file = note.file_name(made, _TURN[step].lower(), turn + 1, step)
         links.append(f"- [{made.title}]({file})")
-        notes[file] = note.render(made).encode()
+        written[file] = note.render(made).encode()
     page: dict[str, Any] = {
         "id": note.make_id(f"{number}-page"),
         "kind": "session",
@@ -92,13 +92,13 @@ def _session(root: Path, number: int, vocabulary: Words) -> None:
     page |= {"title": name[5:-9].replace("-", " "), **common, "tags": ["session"]}
     listed = "\n".join(links)
     text = f"\n# {page['title']}\n\n<!-- mdmem:begin -->\n## Prompts\n\n{listed}\n<!-- mdmem:end -->\n"
-    notes[f"{name}.md"] = (front_matter.write(page) + text).encode()
+    written[f"{name}.md"] = (front_matter.write(page) + text).encode()
     if day < vocabulary.archived_before:
-        notes = {layout.archive_of(folder): archives.render(folder, notes)}
+        written = {layout.archive_of(folder): archives.render(folder, written)}
     else:
-        notes = {f"{folder}/{file}": data for file, data in notes.items()}
-    (root / next(iter(notes))).parent.mkdir(parents=True, exist_ok=True)
-    for place, (path, data) in enumerate(notes.items(), 1):
+        written = {f"{folder}/{file}": data for file, data in written.items()}
+    (root / next(iter(written))).parent.mkdir(parents=True, exist_ok=True)
+    for place, (path, data) in enumerate(written.items(), 1):
         (root / path).write_bytes(data)
         os.utime(root / path, (began + 90 * place,) * 2)
 

@@ -7,7 +7,6 @@ import random
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +16,7 @@ from mdmem import config
 from mdmem.config import Config
 from mdmem.search import engine, index
 from mdmem.watcher import client
-from tests.bench import inject
+from tests.bench import inject, measure
 
 ROUNDS = 20
 
@@ -74,14 +73,8 @@ def atomically(path: Path, text: str) -> None:
 
 def main(notes: int = 10_000, idle_seconds: int = 60) -> None:
     """Print memory, idle CPU, and the time from saving a note to finding it."""
-    with tempfile.TemporaryDirectory(prefix="mdmem-bench-") as folder:
-        work = Path(folder)
-        root = work / "vault"
-        (root / "notes").mkdir(parents=True)
-        (work / "run").mkdir(mode=0o700)
-        env = {"HOME": str(work), "MDMEM_VAULT": str(root), "XDG_RUNTIME_DIR": str(work / "run")}
-        env |= {f"XDG_{name}_HOME": str(work / name.lower()) for name in ("STATE", "CACHE", "CONFIG")}
-        os.environ |= env
+    with measure.scratch() as (work, root, env):
+        (root / "notes").mkdir()
         vocabulary = inject.fill(root, notes, "notes-app")
         settings = config.load(str(root))
         words = [sys.executable, "-m", "mdmem", "watch"]

@@ -8,17 +8,14 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import random
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from statistics import median
-from typing import Any
 
-from mdmem.vault import front_matter, note
-from tests.bench import commands
+from mdmem.vault import note
+from tests.bench import measure, vaults
 from tests.helpers.pages import Served, serving
 
 ROUNDS = 7
@@ -30,58 +27,38 @@ PAGES = {
     "timeline": "/timeline",
     "projects": "/projects",
     "project": "/project/project-1",
-    "session of 20": "/session/00000007-session",
-    "session of 500": "/session/long-0-session",
-    "session of 500, its end": "/session/long-1-session?last=1",
-    "search, a word": "/search?q=bale",
-    "search, three words": "/search?q=bale+cedifo+pura&part=1",
-    "search, narrowed": "/search?q=bale&kind=response&project=project-1",
-    "note": "/note/n000000001",
-    "file": "/file?path=src/main.py",
+    "session of 20": "/session/{short}",
+    "session of 500": "/session/{long}",
+    "session of 500, its end": "/session/{long}?last=1",
+    "search, a word": "/search?q={a}",
+    "search, three words": "/search?q={a}+{b}+{c}&part=1",
+    "search, narrowed": "/search?q={a}&kind=response&project=project-1",
+    "note": "/note/{id}",
+    "file": "/file?path={file}",
     "injected": "/injected",
     "preview, a start": "/preview?project=project-1",
-    "preview, a prompt": "/preview?project=project-1&prompt=what+did+we+decide+about+bale%3F",
+    "preview, a prompt": "/preview?project=project-1&prompt=what+did+we+decide+about+{a}%3F",
     "review": "/review",
     "health": "/health",
     "help": "/help/search",
 }
 
 
-def write_vault(root: Path, notes: int) -> None:
-    """Write sessions of 20 notes, and a few of 500, as hooks do."""
-    commands.write_vault(root, notes - LONG_SESSIONS * A_LONG_SESSION)
-    chance = random.Random(3)
-    words, weights = commands.vocabulary(chance)
-    for number in range(LONG_SESSIONS):
-        folder = root / f"journal/project-1/2026-09-{10 + number}/0900-long-{number}"
-        folder.mkdir(parents=True)
-        for place in range(A_LONG_SESSION):
-            prompt, sequence = divmod(place, 10)
-            kind = "prompt" if sequence == 0 else "response" if sequence == 9 else "observation"
-            text = " ".join(chance.choices(words, weights, k=120))
-            body = f"{text}\n" if kind == "prompt" else f"## {text[:30]}\n\n{text}\n\n- `a`: {text[:60]}\n- **b**\n"
-            if kind == "observation":
-                body = f"```diff\n@@ -1 +1 @@\n-{text[:80]}\n+{text[80:160]}\n```\n"
-            meta: dict[str, Any] = {
-                "id": f"l{number}{place:08d}",
-                "kind": kind,
-                "title": text[:60],
-                "created": f"2026-09-{10 + number}T{9 + prompt // 60:02d}:{prompt % 60:02d}:{sequence:02d}Z",
-                "project": "project-1",
-                "session": f"long-{number}-session",
-                "prompt": prompt + 1,
-                "sequence": sequence,
-                "agent": "claude-code",
-            }
-            if kind == "observation":
-                meta |= {
-                    "tool": "Edit",
-                    "success": place % 40 != 5,
-                    "files": [f"src/{words[place % 50]}.py", "src/main.py"],
-                }
-            made = note.Note(meta, "words", body)
-            name = note.file_name(made, str(meta.get("tool", kind)).lower(), prompt + 1, sequence)
-            (folder / name).write_text(front_matter.write(meta) + "\n" + body, encoding="utf-8")
+def write_vault(root: Path, notes: int) -> dict[str, str]:
+    """Write sessions of 20 notes, and two of 500; return what stands for the names in `PAGES`."""
+    words = vaults.write(root, notes - LONG_SESSIONS * A_LONG_SESSION)
+    first = notes // vaults.A_SESSION
+    for number in range(first, first + LONG_SESSIONS):
+        vaults.write_session(root, number, words, A_LONG_SESSION)
+    edit = next(root.glob("journal/*/*/*/*-edit-*.md"))
+    facts = {"short": session_of(edit), "long": session_of(next(root.glob(f"journal/*/*/*-{first:08x}/001-*.md")))}
+    meta = note.parse(edit.read_bytes()).meta
+    return {**facts, **dict(zip("abc", words.text[100:103], strict=True)), "id": meta["id"], "file": meta["files"][0]}
+
+
+def session_of(path: Path) -> str:
+    """Return the id of a note's session."""
+    return str(note.parse(path.read_bytes()).meta["session"])
 
 
 def spent(served: Served) -> float:
@@ -137,21 +114,18 @@ def live_cost(served: Served, cookie: str, env: dict[str, str], cwd: str) -> tup
 
 def main(notes: int) -> None:
     """Print a table of the pages, and the figures of the server at rest."""
-    with tempfile.TemporaryDirectory(prefix="mdmem-bench-web-") as scratch:
-        vault = Path(scratch, "vault")
-        vault.mkdir()
-        write_vault(vault, notes)
-        env = {name: value for name, value in os.environ.items() if not name.startswith(("MDMEM_", "XDG_"))}
-        env |= {"HOME": scratch, "XDG_RUNTIME_DIR": scratch, "MDMEM_VAULT": str(vault)}
+    with measure.scratch() as (work, vault, _):
+        known = write_vault(vault, notes)
+        env = dict(os.environ)
         for words in (["init", str(vault)], ["commit", "--quiet"], ["index"]):
             subprocess.run([sys.executable, "-m", "mdmem", *words], env=env, check=True, capture_output=True)
         with serving(vault, env) as served:
             cookie = served.enter()
             print("| page | first, ms CPU | median, ms CPU |\n|---|---|---|")
             for name, path in PAGES.items():
-                first, rest = page_cost(served, cookie, path)
+                first, rest = page_cost(served, cookie, path.format(**known))
                 print(f"| {name} | {first:.0f} | {rest:.0f} |", flush=True)
-            wait, cost = live_cost(served, cookie, env, scratch)
+            wait, cost = live_cost(served, cookie, env, str(work))
             print(f"\nLive: told {wait:.2f} s after the hook; {cost:.0f} ms CPU with the index and today's page.")
             time.sleep(3)
             before = spent(served)
