@@ -8,6 +8,7 @@ import importlib
 import itertools
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -163,6 +164,37 @@ def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "mdmem.toml").write_text("", encoding="utf-8")
     monkeypatch.setenv("MDMEM_VAULT", str(folder))
     return folder
+
+
+@pytest.fixture
+def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Path]:
+    """Make a vault with one prompt in it, and a home; each call another."""
+    numbers = iter(range(100_000))
+
+    def make() -> Path:
+        top = tmp_path / str(next(numbers))
+        vault = top / "vault"
+        vault.mkdir(parents=True)
+        (vault / "mdmem.toml").touch()
+        (top / "home").mkdir(mode=0o700)
+        monkeypatch.setenv("MDMEM_VAULT", str(vault))
+        monkeypatch.setenv("HOME", str(top / "home"))
+        monkeypatch.setenv("XDG_RUNTIME_DIR", str(top / "home"))
+        return vault
+
+    return make
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """Yield a folder on a disk of 128 KiB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    line = ["mount", "-t", "tmpfs", "-o", "size=128k,mode=777", "none", str(folder)]
+    if os.getuid() != 0 or shutil.which("mount") is None or subprocess.run(line, capture_output=True).returncode:
+        pytest.skip("nothing can be mounted here")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 @pytest.fixture(scope="session")

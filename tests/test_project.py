@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,32 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mdmem import project
+from tests.helpers.code_repository import git, repository
 
 ACME = "github.com/acme/notes-app"
-SETTINGS = {
-    "user.name": "Dev",
-    "user.email": "dev@example.com",
-    "init.defaultBranch": "main",
-    "protocol.file.allow": "always",
-    "commit.gpgSign": "false",
-}
-
-
-def git(folder: Path, *words: str) -> str:
-    settings = [word for key, value in SETTINGS.items() for word in ("-c", f"{key}={value}")]
-    env = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
-    done = subprocess.run(["git", *settings, *words], cwd=folder, env=env, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
-
-
-def repository(folder: Path, remote: str = "", commit: bool = False) -> Path:
-    folder.mkdir(parents=True)
-    git(folder, "init", "-q")
-    if remote:
-        git(folder, "remote", "add", "origin", remote)
-    if commit:
-        git(folder, "commit", "-q", "--allow-empty", "-m", "first")
-    return folder
 
 
 def identify(folder: Path) -> project.Project:

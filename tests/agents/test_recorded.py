@@ -14,9 +14,9 @@ from mdmem.agents import claude_code
 from mdmem.agents.install.known import AGENTS
 from mdmem.capture import hook
 from mdmem.vault import note, people
+from tests.helpers.fenced import BLOCK, ENCODINGS
 from tests.helpers.few import few
 from tests.helpers.transcript_files import notes
-from tests.privacy.test_fences import BLOCK, ENCODINGS
 
 PAYLOADS = Path(__file__).parent.parent / "payloads"
 LIVE = PAYLOADS / "live"

@@ -31,33 +31,11 @@ from mdmem.vault import leftovers as vaults
 from tests.conftest import notes, session_pages
 from tests.helpers import claude
 from tests.helpers.claude import FULL, OTHER, SESSION, bash, contents, prompt, send, stop
-
-
-def written(vault: Path) -> list[str]:
-    """Check that every file of the vault is whole and private and none is left over; return what the notes say."""
-    found = notes(vault)
-    for path in vault.rglob("*"):
-        assert not vaults.is_temp(path.name), path
-        assert not path.is_file() or path.name == "mdmem.toml" or path.suffix == ".md", path
-        if path.suffix == ".md":
-            parsed = note.parse(path.read_bytes())
-            assert parsed.problem is None
-            assert parsed.meta["id"]
-            assert path.stat().st_mode & 0o777 == 0o600
-    ids = [frontmatter.loads(path.read_text("utf-8"))["id"] for path in found]
-    assert len(set(ids)) == len(ids)
-    assert all(path.name.endswith(f"-{name}.md") for path, name in zip(found, ids, strict=True))
-    return contents(found)
+from tests.helpers.faults import run_of, written
 
 
 def mdmem(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "mdmem", *words], capture_output=True, text=True)
-
-
-def run_of(text: str) -> int:
-    """Return which run a note is of: all its lines of output are that run's."""
-    (line,) = {line for line in text.splitlines() if line.startswith("output of run")}
-    return int(line.split()[-1])
 
 
 # -- many at once ----------------------------------------------------------------------------------
@@ -241,18 +219,6 @@ def test_a_disk_that_takes_only_so_much_leaves_whole_notes_or_none_and_says_so(v
     assert "it is lost" in json.loads(said)["systemMessage"]
     send(bash(text))
     assert [run_of(one) for one in written(vault)] == [1]
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """Yield a folder on a disk of 128 KiB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    line = ["mount", "-t", "tmpfs", "-o", "size=128k,mode=777", "none", str(folder)]
-    if os.getuid() != 0 or shutil.which("mount") is None or subprocess.run(line, capture_output=True).returncode:
-        pytest.skip("nothing can be mounted here")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 @pytest.mark.slow

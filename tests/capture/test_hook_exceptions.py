@@ -17,117 +17,29 @@ from typing import Any
 
 import pytest
 
-from mdmem import config, errors, launch, system
-from mdmem.agents import hook_process, payload
+from mdmem import config, system
+from mdmem.agents import payload
 from mdmem.capture import hook, losses, retry_queue
-from mdmem.recall import hook as recall
 from mdmem.vault import disk
-from tests.helpers import claude
-from tests.helpers.claude import bash, limited, prompt, stop
+from tests.helpers.claude import bash, limited
+from tests.helpers.faults import EVENTS, EVERY, at_call, at_each_call, fail, hang, hang_whatever_comes, outcome
 from tests.helpers.few import few
-
-PACKAGE = str(Path(launch.__file__).parent) + os.sep
-
-SAFE = {
-    launch.last_words,
-    recall.main,
-    recall.answered,
-    hook.stored,
-    hook.finish,
-    hook_process.print_bytes,
-    hook.Delivery.last_words,
-    hook.Delivery.run,
-    hook.Delivery.__init__,
-}
-"""What a hook is made of where it has nothing left to tell with: a few lines that import nothing."""
-
-SAFE_CODE = {function.__code__ for function in SAFE}
-
-EVENTS = {"prompt": prompt("Why does it fail?"), "tool": bash("3 passed"), "stop": stop("It is fixed.")}
-
-
-class ArbitraryError(Exception):
-    """No error that anything expects."""
-
-
-def is_ours(code: types.CodeType) -> bool:
-    return code.co_filename.startswith(PACKAGE) and code not in SAFE_CODE and code.co_name != "<module>"
 
 
 def calls(event: dict[str, Any], tmp_path: Path) -> list[str]:
     """Return each call site of a function of mdmem in a hook: number, file and line of the function."""
     file = tmp_path / "calls"
 
-    def watch() -> None:
-        out = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        seen = set()
+    out = os.open(file, os.O_WRONLY | os.O_CREAT)
 
-        def note(frame: types.FrameType, what: str, _: object) -> None:
-            back = frame.f_back
-            site = (frame.f_code, back and (back.f_code, back.f_lineno))
-            if what == "call" and is_ours(frame.f_code) and site not in seen:
-                seen.add(site)
-                os.write(out, f"{len(seen)} {frame.f_code.co_filename} {frame.f_code.co_firstlineno}\n".encode())
+    def record(number: int, function: types.CodeType) -> None:
+        os.write(out, f"{number} {function.co_filename} {function.co_firstlineno}\n".encode())
 
-        sys.setprofile(note)
-
-    limited(event, watch)
+    limited(event, at_each_call(record))
+    os.close(out)
     return file.read_text().splitlines()
 
 
-@pytest.fixture
-def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Path]:
-    """Make a vault with one prompt in it, and a home; each call another."""
-    numbers = iter(range(100_000))
-
-    def make() -> Path:
-        top = tmp_path / str(next(numbers))
-        vault = top / "vault"
-        vault.mkdir(parents=True)
-        (vault / "mdmem.toml").touch()
-        (top / "home").mkdir(mode=0o700)
-        monkeypatch.setenv("MDMEM_VAULT", str(vault))
-        monkeypatch.setenv("HOME", str(top / "home"))
-        monkeypatch.setenv("XDG_RUNTIME_DIR", str(top / "home"))
-        return vault
-
-    return make
-
-
-def outcome(vault: Path, said: str) -> str:
-    """Return where an event is: "vault", "queue", or "told"; "" for one that is lost in silence."""
-    message = json.loads(said).get("systemMessage", "") if said else ""
-    if list(vault.rglob("0??-0??-*.md")):
-        return "vault"
-    if list((Path(config.load(str(vault)).state_dir) / "spool").glob("*.json")):
-        return "queue"
-    return "told" if "lost" in message else ""
-
-
-def fail_at(number: int) -> Callable[[], None]:
-    """Raise at the call site of this number, once."""
-
-    def start() -> None:
-        seen = set()
-
-        def fail(frame: types.FrameType, what: str, _: object) -> None:
-            back = frame.f_back
-            site = (frame.f_code, back and (back.f_code, back.f_lineno))
-            if what == "call" and is_ours(frame.f_code) and site not in seen:
-                seen.add(site)
-                if len(seen) == number:
-                    raise ArbitraryError
-
-        sys.setprofile(fail)
-
-    return start
-
-
-EVERY = pytest.mark.parametrize(
-    ("name", "step"),
-    [("tool", 90), *(pytest.param(name, 1 if claude.FULL else 5, marks=pytest.mark.slow) for name in EVENTS)],
-)
-"""A few call sites in every run, a fifth of them where there is time, and all in a soak."""
 FEW_PLACES = 10
 """Of fewer functions, each may be one that no note is stored without."""
 
@@ -146,7 +58,7 @@ def test_an_exception_at_any_call_site_loses_no_event(
     results = {}
     for number in range(1, len(sites) + 1, step):
         vault = fresh()
-        results[sites[number - 1]] = outcome(vault, limited(EVENTS[name], fail_at(number)))
+        results[sites[number - 1]] = outcome(vault, limited(EVENTS[name], at_call(number, fail)))
     assert [site for site, found in results.items() if not found] == []
     read = next(int(site.split()[0]) for site in sites if site.endswith(f" {place_of(payload.decode)}"))
     told = [site for site, found in results.items() if found == "told"]
@@ -163,12 +75,8 @@ def functions() -> Iterator[types.FunctionType]:
                 yield from (item for item in vars(value).values() if isinstance(item, types.FunctionType))
 
 
-def broken(*_: Any, **__: Any) -> Any:
-    raise ArbitraryError
-
-
 def broken_generator(*_: Any, **__: Any) -> Iterator[Any]:
-    yield broken()
+    yield fail()
 
 
 def break_for_good(place: str) -> Callable[[], None]:
@@ -178,7 +86,7 @@ def break_for_good(place: str) -> Callable[[], None]:
         for function in functions():
             code = function.__code__
             if f"{code.co_filename} {code.co_firstlineno}" == place and not code.co_freevars:
-                same_kind = broken_generator if code.co_flags & inspect.CO_GENERATOR else broken
+                same_kind = broken_generator if code.co_flags & inspect.CO_GENERATOR else fail
                 function.__code__ = same_kind.__code__  # another kind is deprecated since Python 3.13
 
     return start
@@ -199,19 +107,6 @@ def test_a_function_that_always_fails_loses_no_event_in_silence(
 
 
 # -- deadline, sync and what is told -----------------------------------------------------------------
-
-
-def hang() -> Any:
-    while True:
-        time.sleep(0.05)
-
-
-def hang_whatever_comes() -> Any:
-    while True:
-        try:
-            time.sleep(0.05)
-        except errors.DeadlineError:
-            continue
 
 
 @pytest.mark.parametrize("work", few([hang, hang_whatever_comes], always=[hang_whatever_comes]))

@@ -26,9 +26,9 @@ from mdmem.history.git import repository
 from mdmem.search import freshness, stopgap
 from tests.helpers import cli_day, rights
 from tests.helpers.cli_day import Day
+from tests.helpers.fenced import BLOCK, ENCODINGS
 from tests.helpers.history_vault import put
 from tests.helpers.plain_git import git, make_remote
-from tests.privacy.test_fences import BLOCK, ENCODINGS
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

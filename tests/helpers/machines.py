@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from mdmem import config
 from mdmem.config import Config
 from mdmem.history import sync
 from tests.helpers.history_vault import git
+
+MARKS = re.compile(rb"mdmem:both|^(<{4,}|>{4,}|\|{4,})|^\S+_other:", re.MULTILINE)
+"""Matches whatever a merge could leave for a person to clear away."""
 
 
 def machine(tmp_path: Path, remote: Path, name: str = "second") -> Config:

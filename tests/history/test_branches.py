@@ -18,10 +18,10 @@ from mdmem.search.staged import Place
 from mdmem.transcripts.replay import Replay
 from mdmem.vault import note
 from tests.conftest import notes, own_settings, session_pages
+from tests.helpers import code_repository
+from tests.helpers.code_repository import git
 from tests.helpers.history_vault import run_here
 from tests.helpers.talk import Talk
-from tests.test_project import git
-from tests.test_project import repository as code_repository
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -36,7 +36,7 @@ def mdmem() -> Run:
 
 @pytest.fixture
 def code(tmp_path: Path) -> Path:
-    return code_repository(tmp_path / "notes-app", commit=True)
+    return code_repository.repository(tmp_path / "notes-app", commit=True)
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_nothing_waits_unless_a_setting_says_so(vault: Path, code: Path) -> None
 
 
 def test_where_no_default_branch_is_known_nothing_waits(staging: Path, tmp_path: Path) -> None:
-    code = code_repository(tmp_path / "odd")
+    code = code_repository.repository(tmp_path / "odd")
     git(code, "checkout", "-q", "-b", "trunk")
     commit(code, "a")
     session_on(staging, code, "feature", 1)
@@ -171,7 +171,7 @@ def test_a_search_for_the_branch_or_for_what_waits_shows_them_from_everywhere(
 @pytest.mark.slow
 def test_the_same_branch_of_another_project_sees_nothing(staging: Path, code: Path, tmp_path: Path) -> None:
     session_on(staging, code, "feature", 1)
-    other = code_repository(tmp_path / "other", commit=True)
+    other = code_repository.repository(tmp_path / "other", commit=True)
     (staging / "mdmem.toml").write_text('[capture]\nbranches = "stage"\n')
     own_settings("[inject]\nother_projects = true\n")
     switch(other, "feature")
@@ -278,7 +278,7 @@ def test_dropping_asks_deletes_them_and_leaves_no_page_behind(staging: Path, cod
 def test_branches_of_one_name_in_several_projects_are_told_apart(
     staging: Path, code: Path, tmp_path: Path, mdmem: Run
 ) -> None:
-    other = code_repository(tmp_path / "other", commit=True)
+    other = code_repository.repository(tmp_path / "other", commit=True)
     session_on(staging, code, "fix", 1)
     session_on(staging, other, "fix", 2)
     done = mdmem("branch", "merge", "fix", cwd=tmp_path)

@@ -24,9 +24,8 @@ from mdmem.history.purging import purge
 from mdmem.vault import disk, note, user_notes
 from tests.conftest import own_settings
 from tests.helpers.history_vault import git, put, run_here
-from tests.helpers.machines import trees
+from tests.helpers.machines import MARKS, trees
 from tests.helpers.talk import START, Talk
-from tests.history.test_renames import MARKS
 
 SOAK = int(os.environ.get("MDMEM_SOAK", "1"))
 REPLACED = b"[REDACTED]"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable
@@ -23,11 +22,9 @@ from mdmem.history.space import archive
 from mdmem.vault import journal, note
 from mdmem.views.vault_pages import upkeep
 from tests.helpers.history_vault import FOLDER, captured, git, put, start, turn
-from tests.helpers.machines import machine, settle, trees, unpacked
+from tests.helpers.machines import MARKS, machine, settle, trees, unpacked
 
 SOAK = int(os.environ.get("MDMEM_SOAK", "1"))
-MARKS = re.compile(rb"mdmem:both|^(<{4,}|>{4,}|\|{4,})|^\S+_other:", re.MULTILINE)
-"""Matches whatever a merge could leave for a person to clear away."""
 
 NOTE = "---\nid: decision12\ntitle: On dates\n---\n\none\ntwo\nthree\n"
 

@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -23,13 +22,14 @@ from mdmem.agents.install import registration
 from mdmem.cli import injections as commands
 from mdmem.cli.stats import stats
 from mdmem.errors import UsageError
-from mdmem.inject import citations, context, injection_log, process, recent
+from mdmem.inject import citations, context, injection_log, recent
 from mdmem.search import freshness, index
 from mdmem.vault import journal
-from tests.conftest import PATIENT_SECONDS, PAYLOADS, own_settings
+from tests.conftest import PAYLOADS, own_settings
 from tests.helpers.few import few
+from tests.helpers.hostile import POISON
+from tests.helpers.injected import answered, ask, entries, new_session, occur
 from tests.helpers.talk import Talk, line
-from tests.inject.test_block import POISON
 
 MARK = re.compile(r"\[mem:([0-9a-z]{10})\]")
 
@@ -55,13 +55,6 @@ def talk(past: Talk) -> Talk:
     return new_session(past, 1)
 
 
-def new_session(past: Talk, number: int, cwd: Path | None = None) -> Talk:
-    fresh = Talk(past.vault, cwd or past.cwd, f"{number:08d}-0000-4000-8000-000000000000")
-    fresh.now = past.now + 86_400 * number
-    fresh.start()
-    return fresh
-
-
 def write(vault: Path, path: str, body: str, **meta: Any) -> Path:
     """Write a note as a person does."""
     file = vault / path
@@ -71,38 +64,11 @@ def write(vault: Path, path: str, body: str, **meta: Any) -> Path:
     return file
 
 
-def entries(text: str) -> list[str]:
-    """Split a block into its entries."""
-    return text.split("\n- ")[1:]
-
-
 def build(talk: Talk, event: str = "UserPromptSubmit", **fields: Any) -> str:
     """Put together a context in this process."""
     read = agents.load("claude-code").read(talk.payload(event, **fields), {})
     text = context.build(config.load(str(talk.vault)), read, talk.now + 60, time.monotonic() + 240)
     return text or ""
-
-
-def answered(vault: Path, data: bytes, agent: str = "claude-code", **env: str) -> bytes:
-    """Answer a payload as a watcher does that is asked with patience."""
-    start = time.monotonic()
-    env = {"MDMEM_INJECT_DEADLINE_SECONDS": PATIENT_SECONDS, **env}
-    given = process.answer(config.load(str(vault)), [agent, str(start), str(start + 60)], env, data)
-    assert given is not None
-    return given
-
-
-def ask(talk: Talk, prompt: str, **fields: Any) -> str:
-    """Send a new prompt, which no hook has stored yet, as `Talk.asks` does, but in this process; return the context."""
-    talk.prompts += 1
-    return occur(talk, "UserPromptSubmit", prompt=prompt, **fields)
-
-
-def occur(talk: Talk, event: str, *, env: Mapping[str, str] | None = None, **fields: Any) -> str:
-    """Send an event as `Talk.inject` does, but in this process; return the context, "" for none."""
-    payload = json.dumps(talk.payload(event, **fields)).encode()
-    reply = answered(talk.vault, payload, **{"MDMEM_NOW": str(talk.now + 60), **(env or {})})
-    return str(json.loads(reply)["hookSpecificOutput"]["additionalContext"]) if reply else ""
 
 
 # -- the start of a session ------------------------------------------------------------------------

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from mdmem.inject.candidates import CHANGED_LATER
+from tests.helpers.injected import ask, entries, new_session
 from tests.helpers.talk import Talk
-from tests.inject.test_inject import ask, entries, new_session
 
 
 def worked(vault: Path, tmp_path: Path) -> Talk:

@@ -14,17 +14,17 @@ from mdmem.learn import decisions
 from mdmem.search.expansion import ledger
 from mdmem.vault import user_notes
 from tests.helpers import cli_day
+from tests.helpers.model_server import ModelServer
 from tests.helpers.open_work import FAILED, Work
-from tests.search.test_expand import Server
 
 SPAN = ("digest", "--on", "2026-09-14")
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
     for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-    found = Server()
+    found = ModelServer()
     yield found
     found.close()
 
@@ -43,7 +43,7 @@ def at(tmp_path: Path) -> Work:
     return made
 
 
-def configure(at: Work, server: Server, **learn: Any) -> None:
+def configure(at: Work, server: ModelServer, **learn: Any) -> None:
     """Write the user's own settings: a compatible server, and rows of [learn]."""
     file = Path(config.user_file(at.day.env))
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -53,13 +53,15 @@ def configure(at: Work, server: Server, **learn: Any) -> None:
     )
 
 
-def sent(server: Server) -> str:
+def sent(server: ModelServer) -> str:
     """Return the text of the only request."""
     ((_, _, body),) = server.requests
     return str(body["messages"][1]["content"])
 
 
-def test_a_model_writes_a_paragraph_that_cites_what_it_was_given_and_brings_no_markup(at: Work, server: Server) -> None:
+def test_a_model_writes_a_paragraph_that_cites_what_it_was_given_and_brings_no_markup(
+    at: Work, server: ModelServer
+) -> None:
     configure(at, server)
     answer = at.day.id("The parser asks the calendar. It knows leap days now.")
     server.speaks(
@@ -80,7 +82,7 @@ def test_a_model_writes_a_paragraph_that_cites_what_it_was_given_and_brings_no_m
 
 
 @pytest.mark.slow
-def test_nothing_leaves_that_an_agent_would_not_be_given(at: Work, server: Server) -> None:
+def test_nothing_leaves_that_an_agent_would_not_be_given(at: Work, server: ModelServer) -> None:
     settings = at.day.config()
     old = decisions.add(settings, "Superseded words", "Old.", kind="decision", project="app", now=at.now)
     decisions.add(settings, "Words in force", "New.", kind="decision", supersedes=old.id, project="app", now=at.now)
@@ -107,7 +109,7 @@ def test_nothing_leaves_that_an_agent_would_not_be_given(at: Work, server: Serve
     assert "Fix the date parser" not in sent(server)
 
 
-def test_no_model_is_asked_unless_the_user_says_so(at: Work, server: Server) -> None:
+def test_no_model_is_asked_unless_the_user_says_so(at: Work, server: ModelServer) -> None:
     configure(at, server)
     server.speaks("openai", "A paragraph about the work of the day.")
     (at.day.vault / "mdmem.toml").write_text("[learn]\nprose = true\n")
@@ -122,7 +124,9 @@ def test_no_model_is_asked_unless_the_user_says_so(at: Work, server: Server) -> 
 
 
 @pytest.mark.slow
-def test_the_budget_of_a_day_ends_the_calls_and_the_digest_is_complete_all_the_same(at: Work, server: Server) -> None:
+def test_the_budget_of_a_day_ends_the_calls_and_the_digest_is_complete_all_the_same(
+    at: Work, server: ModelServer
+) -> None:
     configure(at, server, prose_chars=5_000)
     server.speaks("openai", "A paragraph about the work of the day. " * 50)
     plain = at.day.run(*SPAN).stdout
@@ -139,7 +143,7 @@ def test_without_a_model_a_paragraph_that_was_asked_for_names_the_help_page(at: 
     assert done.stderr == "No model wrote a paragraph. None is set up: `mdmem help cost` says how.\n"
 
 
-def test_a_server_that_fails_leaves_the_digest_complete(at: Work, server: Server) -> None:
+def test_a_server_that_fails_leaves_the_digest_complete(at: Work, server: ModelServer) -> None:
     configure(at, server)
     server.status = 500
     done = at.day.run(*SPAN, "--prose")

@@ -7,69 +7,16 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from mdmem.agents.install import launcher
 from mdmem.recall import served
 from tests.helpers.claude import bash, prompt, registered
-
-LIMIT_SECONDS = 240
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    end = time.monotonic() + LIMIT_SECONDS
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-
-
-@pytest.fixture
-def server(vault: Path, home: Path, short_data: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Start the process that the watcher starts."""
-    registered("hook")  # the launcher's folder is there
-    path = launcher.socket_path()
-    with subprocess.Popen(serving(path), stdin=subprocess.PIPE) as process:
-        until(lambda: os.path.exists(path))
-        yield process
-        assert process.stdin
-        process.stdin.close()
-        process.send_signal(signal.SIGCONT)
-
-
-def serving(path: str) -> list[str]:
-    loaded = f"import sys; sys.path += {launcher.search_path()!r}; from mdmem.recall import served"
-    return [sys.executable, "-I", "-S", "-B", "-X", "utf8", "-c", f"{loaded}; served.serve({path!r})"]
-
-
-@pytest.fixture
-def short_data(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder whose path leaves room for a socket."""
-    with tempfile.TemporaryDirectory(prefix="md-", dir="/tmp") as folder:
-        monkeypatch.setenv("XDG_DATA_HOME", folder)
-        yield Path(folder)
-
-
-def start(event: dict[str, Any] | None, env: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
-    """Start a hook with an event; with none, its payload is to be written."""
-    pipe = subprocess.PIPE
-    words = ["/bin/sh", "-c", registered("hook")]
-    process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, env={**os.environ, **(env or {})})
-    assert process.stdin
-    if event is not None:
-        process.stdin.write(json.dumps(event).encode())
-    return process
-
-
-def run(event: dict[str, Any], env: dict[str, str] | None = None) -> str:
-    out, err = (process := start(event, env)).communicate(timeout=LIMIT_SECONDS)
-    assert (process.returncode, err) == (0, b"")
-    return out.decode()
+from tests.helpers.served import LIMIT_SECONDS, run, serving, start, until
 
 
 def notes(vault: Path) -> list[str]:

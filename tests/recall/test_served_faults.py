@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,22 +20,10 @@ from mdmem.capture import hook, retry_queue
 from mdmem.inject import process
 from mdmem.recall import hook as recall
 from mdmem.recall import served
-from tests.capture.test_faults import run_of, small_disk, written
-from tests.capture.test_hook_exceptions import (
-    EVENTS,
-    EVERY,
-    ArbitraryError,
-    fresh,
-    hang,
-    hang_whatever_comes,
-    is_ours,
-    outcome,
-)
 from tests.helpers.claude import bash, stop
+from tests.helpers.faults import EVENTS, EVERY, at_call, fail, hang, hang_whatever_comes, outcome, run_of, written
 from tests.helpers.few import few
-from tests.recall.test_served import run, server, short_data
-
-__all__ = ["fresh", "server", "short_data", "small_disk"]  # fixtures
+from tests.helpers.served import run
 
 
 def child(work: Callable[[], Any]) -> int:
@@ -91,29 +78,6 @@ def handed_over(event: dict[str, Any], limit: Callable[[], None]) -> str:
             os.waitpid(serving, 0)
         said.seek(0)
         return said.read().decode()
-
-
-def at_call(number: int, happen: Callable[[], Any]) -> Callable[[], None]:
-    """Cause something at the call site of this number, once."""
-
-    def start() -> None:
-        seen = set()
-
-        def look(frame: types.FrameType, what: str, _: object) -> None:
-            back = frame.f_back
-            site = (frame.f_code, back and (back.f_code, back.f_lineno))
-            if what == "call" and is_ours(frame.f_code) and site not in seen:
-                seen.add(site)
-                if len(seen) == number:
-                    happen()
-
-        sys.setprofile(look)
-
-    return start
-
-
-def fail() -> Any:
-    raise ArbitraryError
 
 
 def end_at_once() -> None:

@@ -12,11 +12,8 @@ import stat
 import subprocess
 import sys
 import textwrap
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -25,83 +22,16 @@ import pytest
 from mdmem import config
 from mdmem.search.expansion import calls, hyde, ledger, providers
 from tests.conftest import own_settings
+from tests.helpers.model_server import PROTOCOLS, ModelServer
 from tests.helpers.talk import Talk
 
 NOTE = "The date parser in dates.py failed on 2026-02-29 because parse_date took every February for 28 days."
 QUERY = "Why did the date parser fail? <private>my boss is S3CRET</private> password=hunter2hunter2"
 
 
-class Server:
-    """A server that answers every request with `status` and `body` after `delay` seconds, and keeps what it got."""
-
-    def __init__(self) -> None:
-        self.status = 200
-        self.body: bytes = b""
-        self.delay = 0.0
-        self.drip = False
-        self.requests: list[tuple[str, dict[str, str], Any]] = []
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._http.daemon_threads = True
-        threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-
-    @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self._http.server_address[1]}"
-
-    def close(self) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-
-    def speaks(self, protocol: str, text: str | None, **more: Any) -> None:
-        """Answer in a vendor's protocol."""
-        self.body = json.dumps(PROTOCOLS[protocol](text) | more).encode()
-
-    def _handler(server) -> type[BaseHTTPRequestHandler]:  # noqa: N805
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                headers = {name.lower(): value for name, value in self.headers.items()}
-                server.requests.append((self.path, headers, json.loads(data)))
-                time.sleep(server.delay)
-                self.send_response(server.status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(server.body)))
-                with suppress(OSError):  # whoever asked waits no longer
-                    self.end_headers()
-                    for at in range(len(server.body)) if server.drip else ():
-                        self.wfile.write(server.body[at : at + 1])
-                        self.wfile.flush()
-                        time.sleep(0.1)
-                    self.wfile.write(b"" if server.drip else server.body)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        return Handler
-
-
-def _anthropic(text: str | None) -> dict[str, Any]:
-    content = [{"type": "text", "text": text}] if text is not None else []
-    return {
-        "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": content,
-        "stop_reason": "end_turn", "stop_sequence": None, "usage": {"input_tokens": 9, "output_tokens": 9},
-    }  # fmt: skip
-
-
-def _openai(text: str | None) -> dict[str, Any]:
-    message = {"role": "assistant", "content": text, "refusal": None}
-    return {
-        "id": "c1", "object": "chat.completion", "created": 1, "model": "m",
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-    }  # fmt: skip
-
-
-PROTOCOLS: dict[str, Callable[[str | None], dict[str, Any]]] = {"anthropic": _anthropic, "openai": _openai}
-
-
 @pytest.fixture
-def server() -> Iterator[Server]:
-    found = Server()
+def server() -> Iterator[ModelServer]:
+    found = ModelServer()
     yield found
     found.close()
 
@@ -316,7 +246,7 @@ def test_a_program_that_mdmem_started_asks_no_model(
 # -- providers with a key --------------------------------------------------------------------------
 
 
-def use(name: str, server: Server, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+def use(name: str, server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Make one provider the only one, at the stand-in server; return the settings for it."""
     if name == "compatible":
         return {"address": f"{server.address}/v1"}
@@ -330,7 +260,7 @@ PROTOCOL = {"anthropic": "anthropic", "openai": "openai", "openrouter": "openai"
 
 @pytest.mark.parametrize("name", PROTOCOL)
 def test_every_provider_is_asked_in_its_own_protocol(
-    name: str, vault: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+    name: str, vault: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.speaks(PROTOCOL[name], NOTE)
     found = settings(vault, deadline_seconds=60.0, model="a-model", **use(name, server, monkeypatch))
@@ -352,7 +282,7 @@ def test_every_provider_is_asked_in_its_own_protocol(
 
 @pytest.mark.parametrize("name", ["anthropic", "openai"])
 def test_a_server_that_fails_raves_or_refuses_changes_nothing(
-    name: str, vault: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+    name: str, vault: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = settings(vault, deadline_seconds=60.0, **use(name, server, monkeypatch))
     known = [
@@ -376,8 +306,8 @@ def test_a_server_that_fails_raves_or_refuses_changes_nothing(
 
 def _refusal(name: str) -> bytes:
     if name == "anthropic":
-        return json.dumps(_anthropic(NOTE) | {"stop_reason": "refusal"}).encode()
-    answer = _openai(None)
+        return json.dumps(PROTOCOLS["anthropic"](NOTE) | {"stop_reason": "refusal"}).encode()
+    answer = PROTOCOLS["openai"](None)
     answer["choices"][0]["message"]["refusal"] = "I will not."
     return json.dumps(answer).encode()
 
@@ -385,7 +315,7 @@ def _refusal(name: str) -> bytes:
 @pytest.mark.slow
 @pytest.mark.parametrize("drip", [False, True])
 def test_a_slow_server_is_waited_for_no_longer_than_the_deadline(
-    drip: bool, vault: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+    drip: bool, vault: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.speaks("openai", NOTE)
     server.delay, server.drip = (0.0, True) if drip else (30.0, False)
@@ -396,7 +326,7 @@ def test_a_slow_server_is_waited_for_no_longer_than_the_deadline(
 
 
 def test_one_that_fails_is_followed_by_the_next(
-    vault: Path, bin_folder: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+    vault: Path, bin_folder: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stand_in(bin_folder, "sys.exit(1)")
     server.speaks("openai", NOTE)
@@ -478,7 +408,7 @@ def test_a_provider_that_could_not_start_is_in_the_ledger(vault: Path, bin_folde
         assert said in row["error"]
 
 
-def test_a_server_that_is_not_there_is_in_the_ledger(vault: Path, server: Server) -> None:
+def test_a_server_that_is_not_there_is_in_the_ledger(vault: Path, server: ModelServer) -> None:
     address = f"{server.address}/v1"
     server.close()
     found = settings(vault, provider="compatible", address=address)
@@ -516,7 +446,7 @@ def test_each_provider_has_its_own_model_and_its_share_of_the_deadline(
 
 @pytest.mark.slow
 def test_a_key_may_stand_in_the_users_file_and_is_never_printed(
-    vault: Path, home: Path, server: Server, monkeypatch: pytest.MonkeyPatch,
+    vault: Path, home: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch,
     mdmem: Callable[..., subprocess.CompletedProcess[str]],
 ) -> None:  # fmt: skip
     own = home / ".config" / "mdmem" / "config.toml"

@@ -12,8 +12,18 @@ import pytest
 from mdmem import config
 from mdmem.vault import user_notes
 from tests.helpers import cli_day, hostile
-from tests.helpers.cli_day import Day
+from tests.helpers.cli_day import FIRST, Day
+from tests.helpers.indexed import indexed
 from tests.helpers.pages import Served, serving
+
+PAGES = (
+    "/", "/timeline", "/timeline?on=2026-09-14&failed=1", "/projects", "/project/notes-app", f"/session/{FIRST}",
+    "/search", "/search?q=date+parser", "/search?q=kind:prompt&project=notes-app", "/search?q=%22never+closed",
+    "/file?path=src/dates.py", "/injected", "/injected?only=nothing", "/preview", "/preview?prompt=what+did+we+decide",
+    "/new", "/open", "/open?project=notes-app",
+    "/review", "/review?kind=note", "/uncommitted",
+    "/health", "/help", "/help/search", "/project/hostile", "/search?q=hostile",
+)  # fmt: skip
 
 
 class Web(NamedTuple):
@@ -52,3 +62,11 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
     day = made_day(tmp_path_factory.mktemp("web"))
     with serving(day.vault, day.env) as served:
         yield Web(day, served)
+
+
+def a_note(web: Web, title: str, body: str = "Some words.") -> str:
+    """Write a note of this test's own; return its path."""
+    settings = config.load(str(web.vault), {**os.environ, **web.day.env})
+    path = user_notes.add(settings, title, body, now=cli_day.MORNING).path
+    indexed(settings)  # the pages may hear of it later
+    return path

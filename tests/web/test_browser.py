@@ -17,8 +17,7 @@ from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST
 from tests.helpers.hostile import SAMPLES
 from tests.helpers.pages import CHROMIUM, chromium, serving, violations
-from tests.web.conftest import Web
-from tests.web.test_pages import PAGES, a_note
+from tests.web.conftest import PAGES, Web, a_note
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, Page

@@ -38,19 +38,10 @@ from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, MORNING
 from tests.helpers.indexed import indexed
 from tests.helpers.pages import serving
-from tests.web.conftest import Web
+from tests.web.conftest import PAGES, Web, a_note
 
 LATER = 1_790_000_000
 """A time after all of the sample's notes, also where the clock is behind them."""
-
-PAGES = (
-    "/", "/timeline", "/timeline?on=2026-09-14&failed=1", "/projects", "/project/notes-app", f"/session/{FIRST}",
-    "/search", "/search?q=date+parser", "/search?q=kind:prompt&project=notes-app", "/search?q=%22never+closed",
-    "/file?path=src/dates.py", "/injected", "/injected?only=nothing", "/preview", "/preview?prompt=what+did+we+decide",
-    "/new", "/open", "/open?project=notes-app",
-    "/review", "/review?kind=note", "/uncommitted",
-    "/health", "/help", "/help/search", "/project/hostile", "/search?q=hostile",
-)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -77,14 +68,6 @@ def post(web: Web, cookie: str, action: str, **fields: str) -> tuple[int, dict[s
 
 def token(web: Web, cookie: str) -> str:
     return csrf(get(web, cookie, "/health"))
-
-
-def a_note(web: Web, title: str, body: str = "Some words.") -> str:
-    """Write a note of this test's own; return its path."""
-    settings = config.load(str(web.vault), {**os.environ, **web.day.env})
-    path = user_notes.add(settings, title, body, now=MORNING).path
-    indexed(settings)  # the pages may hear of it later
-    return path
 
 
 @pytest.mark.slow

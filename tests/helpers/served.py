@@ -1,0 +1,48 @@
+"""Served: hooks as processes, and the process that does their work if it runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from mdmem.agents.install import launcher
+from tests.helpers.claude import registered
+
+LIMIT_SECONDS = 240
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + LIMIT_SECONDS
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def serving(path: str) -> list[str]:
+    """Return the command that starts the process, which listens at `path`."""
+    loaded = f"import sys; sys.path += {launcher.search_path()!r}; from mdmem.recall import served"
+    return [sys.executable, "-I", "-S", "-B", "-X", "utf8", "-c", f"{loaded}; served.serve({path!r})"]
+
+
+def start(event: dict[str, Any] | None, env: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
+    """Start a hook with an event; with none, its payload is to be written."""
+    pipe = subprocess.PIPE
+    words = ["/bin/sh", "-c", registered("hook")]
+    process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, env={**os.environ, **(env or {})})
+    assert process.stdin
+    if event is not None:
+        process.stdin.write(json.dumps(event).encode())
+    return process
+
+
+def run(event: dict[str, Any], env: dict[str, str] | None = None) -> str:
+    """Run a hook with an event; return what it says."""
+    out, err = (process := start(event, env)).communicate(timeout=LIMIT_SECONDS)
+    assert (process.returncode, err) == (0, b"")
+    return out.decode()
