@@ -9,11 +9,11 @@ import os
 
 from mdmem import privacy
 from mdmem.agents import aliases
-from mdmem.capture import marks, pending, store, turn
-from mdmem.capture.pending import Capture, Outcome, PendingNote
+from mdmem.capture import drafts, marks, pending, store, turn
+from mdmem.capture.drafts import SpokenText
+from mdmem.capture.pending import Capture, Outcome
 from mdmem.hashing import short
-from mdmem.values import Value
-from mdmem.vault import exclusions, note, template, titles
+from mdmem.vault import exclusions, note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,9 +84,6 @@ def pass_over(at: Capture, why: str) -> Outcome:
     return outcome
 
 
-# -- the rules -------------------------------------------------------------------------------------
-
-
 def _session_start(at: Capture) -> Outcome:
     turn.begin(at)
     at.session.append("start", f"{at.now:.0f}", _reason(at) or "startup")
@@ -119,7 +116,7 @@ def _prompt(at: Capture) -> Outcome:
         at.session.append(turn.JUDGED, short(text, 10))
     if at.event.extra.get("asked_at"):
         at.session.append("asked", at.event.extra["asked_at"])
-    outcome = store.store(at, prompt_draft(at, text, host_text))
+    outcome = store.store(at, drafts.of_prompt(at, text, host_text))
     if outcome.ignored == pending.PRIVATE:
         outcome.unmarked = outcome.unmarked or not turn.mark_private(at)  # nobody asked for a withheld turn
         at.session.skip_prompt(short("\0".join((at.event.prompt_id or str(at.now), "private")), 10))
@@ -232,6 +229,13 @@ def _expect_late(at: Capture) -> None:
         transcript_queue.expect(at)
 
 
+def _store_spoken(at: Capture, spoken: SpokenText) -> Outcome:
+    """Store an answer or a summary, unless its turn is private."""
+    if turn.is_private(at):
+        return pass_over(at, pending.PRIVATE)
+    return _count_hidden(at, store.store(at, drafts.of_spoken(at, spoken)))
+
+
 def _tokens(event: Event) -> dict[str, Any]:
     """Return the tokens of a turn if the transcript gives them: all its requests, cached input included."""
     return {key: int(event.extra[key]) for key in ("tokens_in", "tokens_out") if key in event.extra}
@@ -307,112 +311,6 @@ EVENTS: dict[str, Callable[[Capture], Outcome]] = {
     "SessionEnd": _session_end,
 }
 """Hook event -> the function that stores it. Other events are ignored."""
-
-
-# -- drafts ----------------------------------------------------------------------------------------
-
-
-def prompt_draft(at: Capture, text: str, before: str = "") -> PendingNote:
-    """Return the draft of a prompt. `before`: the host's text before the typed one, which is cleaned but not stored."""
-    extra = at.event.extra
-    command, arguments = extra.get("command_name", ""), extra.get("command_args", "")
-    return PendingNote(
-        "prompt",
-        {"text": text, "before": before, "command": command, "arguments": arguments},
-        lambda clean: _prompt_draft(at, clean),
-        identity=(at.event.prompt_id,) if at.event.prompt_id else (),
-        origin="prompt",
-        tags=("prompt",),
-        chars=at.config.settings.capture.prompt_chars,
-    )
-
-
-def _prompt_draft(at: Capture, clean: dict[str, str]) -> note.Draft | None:
-    """Build a prompt's note; a slash command is stored as name and arguments, as the host parsed them if it did."""
-    from mdmem.agents import prompts
-
-    text = clean["text"].strip()
-    name = clean["command"].strip().lstrip("/")
-    slash = (f"/{name}", clean["arguments"].strip()) if name else prompts.command(text)
-    meta: dict[str, Any] = {}
-    if slash:
-        text = " ".join(slash).strip()
-        meta = {"command": note.one_line(slash[0], 80), "tags": ["prompt", "command"]}
-    if not text:
-        return None
-    body = _cut(at, text)
-    title = titles.first_line(text, at.config.settings.privacy.marker)
-    filled = template.fill(template.load("notes/prompt.md", at.config.vault), {"title": title, "body": body})
-    return note.Draft(title, title, meta, filled)
-
-
-class SpokenText(Value):
-    """The agent's answer or summary. text: by default the event's message. of: the sub-agent's id, or ""."""
-
-    kind: str
-    text: str = ""
-    origin: str = "assistant"
-    label: str = ""
-    meta: dict[str, Any] = {}  # noqa: RUF012 - copied for each
-    tag: str = ""
-    of: str = ""
-
-
-def _store_spoken(at: Capture, spoken: SpokenText) -> Outcome:
-    """Store an answer or a summary."""
-    if turn.is_private(at):
-        return pass_over(at, pending.PRIVATE)
-    kind = spoken.kind
-
-    def build(clean: str) -> note.Draft | None:
-        text = _without_analysis(clean).strip() if kind == "summary" else clean.strip()
-        if not text:
-            return None
-        body = _cut(at, text)
-        marker = at.config.settings.privacy.marker
-        title = titles.telling_line(titles.without_headings(text) if kind == "summary" else text, marker)
-        values = {"title": title, "body": body}
-        return note.Draft(title, title, {}, template.fill(template.load(f"notes/{kind}.md", at.config.vault), values))
-
-    turn_id = at.event.prompt_id or f"prompt {at.prompt_number()}"
-    draft = PendingNote(
-        kind,
-        spoken.text or at.event.message,
-        build,
-        identity=(turn_id, spoken.of) if spoken.of else (turn_id,),
-        label=spoken.label,
-        origin=spoken.origin,
-        meta=spoken.meta,
-        tags=(kind, spoken.tag) if spoken.tag else (kind,),
-        chars=at.config.settings.capture.prompt_chars,
-        by_text=True,  # a prompt can have several answers, when a hook makes the agent continue
-    )
-    return _count_hidden(at, store.store(at, draft))
-
-
-def _cut(at: Capture, text: str) -> str:
-    """Cut the middle of a text that is longer than the settings or `_MAX_BYTES` allow; the user is told."""
-    room = at.config.settings.capture.prompt_chars
-    if len(text) <= room and len(text) * 4 <= _MAX_BYTES:
-        return text
-    from mdmem.capture.tools import limits
-
-    shortened = limits.cut(text, room, len(text))
-    while (size := len(shortened.encode("utf-8", "replace"))) > _MAX_BYTES:
-        room = min(room, len(text)) * _MAX_BYTES // size - 64
-        shortened = limits.cut(text, room, len(text))
-    at.left_out = max(len(text) - room, 0)
-    return shortened
-
-
-_MAX_BYTES = 1024 * 1024
-"""Maximum body size of a prompt or an answer, whatever the settings say."""
-
-
-def _without_analysis(text: str) -> str:
-    """Return a compaction's summary without the agent's analysis before it."""
-    _, tag, summary = text.partition("<summary>")
-    return summary.partition("</summary>")[0] if tag else text
 
 
 def _is_typed(at: Capture) -> bool:

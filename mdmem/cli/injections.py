@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,7 +15,7 @@ from mdmem.history import find
 from mdmem.inject import block, citations, injection_log
 from mdmem.search import freshness
 from mdmem.search.asking.english import SURE
-from mdmem.vault import journal, layout, note, projects
+from mdmem.vault import journal, note, projects
 from mdmem.views import injections as injections_view
 from mdmem.views import rows
 
@@ -66,7 +66,7 @@ def inject(vault: str | None, /, agent: str, explain: str | None, cwd: str, sess
     assumed = occasion.Occasion(settings, event, now, deadline)
     counts = rows.ask(settings, lambda view: _counts(view, assumed.names))
     started = context.at_start(settings, _start_of(event), now, deadline)
-    moved = candidates(settings, assumed.place) if not counts[0] and counts[1] else []
+    moved = projects.possibly_moved(settings, assumed.place) if not counts[0] and counts[1] else []
     if as_json:
         place_facts = {"project": assumed.project, "project_notes": counts[0], "vault_notes": counts[1]}
         place_facts["moved"] = moved
@@ -90,7 +90,7 @@ def inject(vault: str | None, /, agent: str, explain: str | None, cwd: str, sess
         click.echo("\nA session started here would be given nothing.")
 
 
-def _offer_moved(settings: Config, place: Project, moved: list[MovedProject]) -> None:
+def _offer_moved(settings: Config, place: Project, moved: list[projects.MovedProject]) -> None:
     """Print what to do for a project without notes, which may have been moved or renamed."""
     identity = render.safe(journal.identity(place))
     click.echo("This project has no notes.")
@@ -275,34 +275,3 @@ def hook(vault: str | None, agent: str, report: bool) -> None:
     from mdmem.capture import hook as process
 
     process.main([agent, *(["--report"] if report else [])], vault)
-
-
-MOST = 3
-_PATH = "path:"
-
-
-class MovedProject(NamedTuple):
-    """A project whose folder of code is gone: its name, that folder, and its page, where an identity can be added."""
-
-    name: str
-    was: str
-    page: str
-
-
-def candidates(config: Config, place: Project) -> list[MovedProject]:
-    """Return the projects that may be the one in `place` under an earlier path, same name first.
-
-    A project with a remote is recognized by its remote in any folder, so it is left out.
-    """
-    moved = []
-    for name in layout.projects(config.vault):
-        page = journal.project_page(name)
-        meta = projects.front_matter_of(config, name)
-        identities = projects.identities_in(meta)
-        if any(not identity.startswith(_PATH) for identity in identities):
-            continue
-        folders = [identity.removeprefix(_PATH) for identity in identities] or [str(meta.get("root") or "")]
-        if all(folder and not Path(folder).expanduser().is_dir() for folder in folders):
-            moved.append(MovedProject(name, folders[0], page))
-    folder_name = Path(place.root).name.lower()
-    return sorted(moved, key=lambda project: (Path(project.was).name.lower() != folder_name, project.name))[:MOST]

@@ -72,7 +72,7 @@ def keep_last(vault: str | None, as_json: bool) -> None:
     """
     from mdmem.transcripts import last_prompt
 
-    path = last_prompt.store(config.load(vault))
+    path = last_prompt.keep(config.load(vault))
     click.echo(render.as_json({"path": path}) if as_json else f"Stored the whole prompt: {path}")
 
 

@@ -18,6 +18,7 @@ from mdmem.cli import indexing
 from mdmem.cli.terminal import options, progress
 from mdmem.cli.terminal.render import print_json, safe, warn
 from mdmem.errors import MdmemError, UsageError, VaultError
+from mdmem.vault import layout
 from mdmem.views import wording
 
 if TYPE_CHECKING:
@@ -163,8 +164,8 @@ def clone(
     Example:  mdmem clone git@example.org:me/memory.git
               mdmem clone git@example.org:me/memory.git --since 2026 --project app
     """
-    from mdmem.history import sync as work
     from mdmem.history.git import part as parts
+    from mdmem.history.space import clone as work
 
     root = Path(config.load(path or vault).vault)
     day = wording.day(wording.begin_of(since)) if since else ""
@@ -173,7 +174,7 @@ def clone(
         work.clone(url, root, part if any(part) else None, bar.step)
     part = parts.of(str(root)) or part  # with the projects' whole names
     is_empty = {entry.name for entry in root.iterdir()} == {".git"}
-    if not (is_empty or wording.is_set_up(str(root))):
+    if not (is_empty or layout.is_vault(str(root))):
         place = shlex.quote(str(root))
         raise VaultError(
             f"The repository was cloned to {root}, but is not a vault: it has neither mdmem.toml nor a journal. If its"

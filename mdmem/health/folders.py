@@ -39,7 +39,7 @@ def vault(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         yield error(f"There is no vault at {root}.", "`mdmem init` creates one.")
         return
     if not _is_usable(root):
-        is_ours = wording.is_set_up(str(root))
+        is_ours = layout.is_vault(str(root))
         todo = _to_make_writable(root) if is_ours else "Name yours with --vault, MDMEM_VAULT or `vault` in config.toml."
         yield error(f"{root} cannot be written{'' if is_ours else ', and is not set up as a vault'}.", todo)
     elif projects.is_emptied(config):
@@ -192,7 +192,7 @@ def settings(config: Config) -> Iterator[HealthFinding]:
 
 def permissions(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Check whether others can read the vault or mdmem's folders, and whether the user owns all of it."""
-    is_ours = wording.is_set_up(config.vault)  # another folder may be shared on purpose
+    is_ours = layout.is_vault(config.vault)  # another folder may be shared on purpose
     own_folders = [folder for folder in _own(config) if os.path.isdir(folder)]  # noqa: PTH112 - False below a shut folder
     folders = [Path(config.vault), *own_folders] if is_ours else own_folders
     open_ones = [folder for folder in folders if stat.S_IMODE(folder.stat().st_mode) & 0o077]

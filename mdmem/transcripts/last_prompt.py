@@ -1,4 +1,4 @@
-"""Last prompt: rereads the last prompt with a hidden section from the agent's own transcript."""
+"""Last prompt: stores, on request, what private tags hid in the last prompt, reread from the agent's transcript."""
 
 from __future__ import annotations
 
@@ -7,19 +7,24 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mdmem import privacy
-from mdmem.agents import Event, cursor, mapping, objects, text
+from mdmem.agents import Event, cursor, mapping, objects, prompts, text
 from mdmem.agents.install.known import AGENTS
-from mdmem.capture import keep, notices
+from mdmem.capture import drafts, notices, store
+from mdmem.capture.pending import Capture, Outcome
 from mdmem.config import Config
-from mdmem.errors import NotFoundError
+from mdmem.errors import NotFoundError, UsageError, VaultError
+from mdmem.privacy import memory
+from mdmem.privacy import text as private_text
 from mdmem.transcripts import sources
 from mdmem.transcripts.lines import Lines
 from mdmem.transcripts.saved import ReadOptions, SavedEvent, Skipped
+from mdmem.vault import disk, note
+from mdmem.vault.journal import numbers
 
 _QUERY = ("<user_query>", "</user_query>")
 
 
-def store(config: Config) -> str:
+def keep(config: Config) -> str:
     """Store what private tags hid in the last prompt; return the note's path in the vault.
 
     Raises:
@@ -40,8 +45,59 @@ def store(config: Config) -> str:
         prompt=typed.prompt,
         extra=typed.extra,
     )
-    path = keep.prompt(config, event, last.at, last.note)
+    path = _store(config, event, last.at, last.note)
     notices.forget_last(config)
+    return path
+
+
+def _store(config: Config, event: Event, now: float, note_id: str) -> str:
+    """Store a prompt without its private tags, secrets still masked; return the note's path in the vault.
+
+    note_id: the note with the prompt's public part, which is rewritten; "" if there is none.
+
+    Raises:
+        UsageError: the note was edited or removed since, or nothing can be stored.
+        VaultError, OSError: the vault cannot be written.
+    """
+    at = Capture(config, event, now)
+    text = private_text.without_tags(privacy.as_typed(prompts.typed(event.prompt)), at.rules)
+    draft = drafts.of_prompt(at, text)
+    spans = privacy.clean(privacy.as_typed(event.prompt), rules=at.rules).spans
+    new_note, cleaned = store.make(at, draft, memory.load_without(config, at.session.key, spans))
+    if new_note is None or cleaned.hidden.sections:
+        raise UsageError("This prompt cannot be stored: without its private tags, it is empty or contains new ones.")
+    memory.forget(config, at.session.key, spans)
+    if note_id:
+        return _replace(at, new_note, note_id)
+    outcome = Outcome()
+    store.publish(at, draft, new_note, outcome)
+    at.update_page()
+    return outcome.path
+
+
+def _replace(at: Capture, new_note: note.Note, note_id: str) -> str:
+    name = at.session.name_of(note_id)
+    folder = at.session.open_folder()
+    if not name or folder is None:
+        raise UsageError("The prompt's note is gone. Nothing was stored.")
+    path = f"{'/'.join(at.session.folder)}/{name}"
+    with folder:
+        folder.lock()
+        data = disk.read(folder, name)
+        if data is None:
+            raise UsageError(f"{path} was renamed or deleted. Nothing was stored.")
+        present = note.parse(data)
+        if note.is_edited(present):
+            raise UsageError(f"{path} was edited since. Add the text there by hand.")
+        position = numbers(name)
+        new_note.meta.update({"id": note_id, "project": present.meta.get("project", new_note.meta["project"])})
+        new_note.meta["prompt"], new_note.meta["sequence"] = position[0], position[1]
+        new_note.meta["created"] = str(present.meta.get("created", new_note.meta["created"]))
+        if not disk.replace(
+            folder, name, data, note.render(new_note).encode("utf-8", "replace"), durable=at.config.durable
+        ):
+            raise VaultError(f"{path} has changed in the meantime. Run the command again.")
+    at.update_page()
     return path
 
 
@@ -50,12 +106,14 @@ def _typed(last: notices.LastHidden, rules: privacy.Rules) -> Event:
 
     The agent may have saved later prompts that no hook received.
     """
-    prompts = _prompts(last)
-    with_id = [saved.event for saved in prompts if last.prompt_id and saved.event.prompt_id == last.prompt_id]
+    saved_prompts = _prompts(last)
+    with_id = [saved.event for saved in saved_prompts if last.prompt_id and saved.event.prompt_id == last.prompt_id]
     if with_id:
         return with_id[-1]
     hidden = [
-        saved for saved in prompts if privacy.clean(privacy.as_typed(saved.event.prompt), rules=rules).hidden.sections
+        saved
+        for saved in saved_prompts
+        if privacy.clean(privacy.as_typed(saved.event.prompt), rules=rules).hidden.sections
     ]
     if not hidden:
         place = f" at {last.transcript}" if last.transcript else ""

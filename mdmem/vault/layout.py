@@ -216,6 +216,11 @@ def folders(path: str) -> list[str]:
         return []
 
 
+def is_vault(root: str) -> bool:
+    """Whether a folder is a vault, rather than a folder of other files that was named by mistake."""
+    return any(os.path.exists(os.path.join(root, name)) for name in ("mdmem.toml", JOURNAL))
+
+
 def projects(root: str) -> list[str]:
     """Return the names of the projects' folders, sorted."""
     return sorted(folders(f"{root}/{JOURNAL}"))

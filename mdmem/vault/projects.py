@@ -7,6 +7,7 @@ import os
 from mdmem import files, privacy, timestamps
 from mdmem.hashing import short
 from mdmem.hook_errors import VaultError
+from mdmem.named_tuple import NamedTuple
 from mdmem.project import began_ns, copied_ns, folder_name, in_one_case, name_of, suffix, was_cloned
 from mdmem.slug import slug
 from mdmem.vault import JOURNAL, disk, front_matter, journal, layout
@@ -209,3 +210,31 @@ EMPTIED = (
     "If it is on a disk that is not mounted, mount it; to begin anew, run `mdmem init {}`.",
 )
 """What is wrong with such a vault, and what to do."""
+
+
+class MovedProject(NamedTuple):
+    """A project whose folder of code is gone: its name, that folder, and its page, where an identity can be added."""
+
+    name: str
+    was: str
+    page: str
+
+
+def possibly_moved(config: Config, place: Project, most: int = 3) -> list[MovedProject]:
+    """Return the projects that may be the one in `place` under an earlier path, same name first.
+
+    A project with a remote is recognized by its remote in any folder, so it is left out.
+    """
+    moved = []
+    for name in layout.projects(config.vault):
+        meta = front_matter_of(config, name)
+        identities = identities_in(meta)
+        if any(not identity.startswith(_PATH) for identity in identities):
+            continue
+        folders = [identity.removeprefix(_PATH) for identity in identities] or [str(meta.get("root") or "")]
+        if all(folder and not os.path.isdir(os.path.expanduser(folder)) for folder in folders):
+            moved.append(MovedProject(name, folders[0], journal.project_page(name)))
+    folder_name = os.path.basename(place.root).lower()
+    return sorted(moved, key=lambda project: (os.path.basename(project.was).lower() != folder_name, project.name))[
+        :most
+    ]

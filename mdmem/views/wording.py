@@ -1,29 +1,23 @@
-"""Times, durations and sizes as text for people; times are local."""
+"""Sentences for people that several places need, and times, durations and sizes as text; times are local."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from pathlib import Path
 
 from mdmem import timestamps
 from mdmem.errors import UsageError
-from mdmem.vault import JOURNAL
+from mdmem.vault import layout
 
 
 def none_yet(vault: str) -> str:
     """Return the message for a vault without notes; a folder of other files may have been named by mistake."""
-    if is_set_up(vault):
+    if layout.is_vault(vault):
         return "No notes yet. `mdmem status` shows which agents are registered."
     return (
         f"{vault} has no notes and is not set up as a vault. Name yours with --vault, MDMEM_VAULT or `vault` in your"
         f" config.toml, or set this one up: `mdmem init {shlex.quote(vault)}`."
     )
-
-
-def is_set_up(vault: str) -> bool:
-    """Whether a folder is a vault, rather than a folder of other files that was named by mistake."""
-    return any(Path(vault, name).exists() for name in ("mdmem.toml", JOURNAL))
 
 
 def cause(error: Exception | None) -> str:

@@ -20,7 +20,7 @@ from mdmem.health.scope import CheckScope
 from mdmem.history import commit, forget, session_log, sync
 from mdmem.history.git import repository
 from mdmem.history.git.part import VaultPart
-from mdmem.history.space import archive
+from mdmem.history.space import archive, clone
 from mdmem.search import index
 from mdmem.search.index import check
 from mdmem.transcripts import importer
@@ -256,7 +256,7 @@ def test_a_part_of_a_vault_has_its_days_in_both_shapes(day: Day, part: VaultPart
     sync.sync(day.config())
     root = day.vault.parent / "part"
 
-    sync.clone(str(day.vault.parent / "remote.git"), root, part)
+    clone.clone(str(day.vault.parent / "remote.git"), root, part)
 
     there = {path.parent.relative_to(root).as_posix() for path in root.rglob("*-prompt-*.md")}
     assert {"journal/api" if "/api/" in folder else folder for folder in there} == has
@@ -271,7 +271,7 @@ def test_a_session_that_two_machines_put_in_two_shapes_becomes_one_folder(day: D
     git(day.vault, "init", "-q", "--bare", "-b", "main", "../remote.git")
     git(day.vault, "remote", "add", "origin", str(top / "remote.git"))
     sync.sync(day.config())
-    sync.clone(str(top / "remote.git"), top / "other")
+    clone.clone(str(top / "remote.git"), top / "other")
     for root, folder, name in ((day.vault, "2026/09/20", "here"), (top / "other", "2026-09-20", "there")):
         place = f"journal/notes-app/{folder}/0800-one-session-c0ffee11"
         captured(root, f"001-000-prompt-{name}-{name:0>10}", "prompt", f"Asked {name}", folder=place)

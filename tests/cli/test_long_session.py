@@ -18,7 +18,7 @@ from mdmem.health import links as links_check
 from mdmem.health.scope import CheckScope
 from mdmem.history import commit, find, session_log, sync, why
 from mdmem.history.git import repository
-from mdmem.history.space import archive
+from mdmem.history.space import archive, clone
 from mdmem.search import index
 from mdmem.search.index import check
 from mdmem.vault import disk, journal, layout, links, note, template
@@ -227,7 +227,7 @@ def test_two_machines_that_resume_it_have_all_of_it(day: Day) -> None:
     git(day.vault, "init", "-q", "--bare", "-b", "main", "../remote.git")
     git(day.vault, "remote", "add", "origin", str(top / "remote.git"))
     sync.sync(day.config())
-    sync.clone(str(top / "remote.git"), top / "other")
+    clone.clone(str(top / "remote.git"), top / "other")
     env = {**day.env, "MDMEM_VAULT": str(top / "other")}
     env |= {f"XDG_{name}_HOME": str(top / "there" / name) for name in ("STATE", "CACHE")}
     other = Day(top / "other", env)

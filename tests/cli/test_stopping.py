@@ -16,6 +16,7 @@ import pytest
 
 from mdmem.cli.terminal import progress
 from mdmem.history import commit, forget, sync
+from mdmem.history.space import clone
 from tests.helpers.history_vault import git, put, start, turn
 from tests.helpers.plain_git import make_remote
 
@@ -111,9 +112,9 @@ def test_the_same_clone_completes_one_that_was_stopped(
 
     with pytest.raises(KeyboardInterrupt):
         monkeypatch.setattr("mdmem.history.sync.checkout.AT_ONCE", 1)
-        sync.clone(str(remote), tmp_path / "other", report=_Stop("Writing files", 1))
-    sync.clone(str(remote), tmp_path / "other")
-    sync.clone(str(remote), tmp_path / "other")
+        clone.clone(str(remote), tmp_path / "other", report=_Stop("Writing files", 1))
+    clone.clone(str(remote), tmp_path / "other")
+    clone.clone(str(remote), tmp_path / "other")
 
     assert not git(tmp_path / "other", "status", "--porcelain")
     assert git(tmp_path / "other", "ls-files") == git(vault, "ls-files")

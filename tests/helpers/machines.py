@@ -8,6 +8,7 @@ from pathlib import Path
 from mdmem import config
 from mdmem.config import Config
 from mdmem.history import sync
+from mdmem.history.space import clone
 from tests.helpers.history_vault import git
 
 MARKS = re.compile(rb"mdmem:both|^(<{4,}|>{4,}|\|{4,})|^\S+_other:", re.MULTILINE)
@@ -16,7 +17,7 @@ MARKS = re.compile(rb"mdmem:both|^(<{4,}|>{4,}|\|{4,})|^\S+_other:", re.MULTILIN
 
 def machine(tmp_path: Path, remote: Path, name: str = "second") -> Config:
     """Return another machine, set up from the remote."""
-    sync.clone(str(remote), tmp_path / name)
+    clone.clone(str(remote), tmp_path / name)
     return config.load(str(tmp_path / name))
 
 

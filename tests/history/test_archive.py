@@ -22,7 +22,7 @@ from mdmem.health.scope import CheckScope
 from mdmem.history import batch, commit, deletions, forget, rewrite, session_log, sync
 from mdmem.history.gate import CommitGate
 from mdmem.history.purging import purge
-from mdmem.history.space import archive
+from mdmem.history.space import archive, clone
 from mdmem.search import index
 from mdmem.search.index import check, scan, scan_record
 from mdmem.vault import archives, disk, note, packed
@@ -409,7 +409,7 @@ def test_a_change_from_another_machine_to_an_archived_note_arrives(old: Config, 
     git(tmp_path, "init", "-q", "--bare", "-b", "main", str(remote))
     git(vault, "remote", "add", "origin", str(remote))
     sync.sync(old)
-    sync.clone(str(remote), second)
+    clone.clone(str(remote), second)
     packed_vault(old)
     sync.sync(old)
     other = second / PROMPT

@@ -17,6 +17,7 @@ from mdmem.config import Config
 from mdmem.health import history
 from mdmem.health.scope import CheckScope
 from mdmem.history import batch, changes, commit, other_files, sync, undo
+from mdmem.history.space import clone
 from mdmem.vault import attachments
 from tests.conftest import own_settings
 from tests.helpers.history_vault import git, head_files, put, start
@@ -242,7 +243,7 @@ def two(tmp_path: Path, vault: Path) -> tuple[Config, Config]:
     git(vault, "remote", "add", "origin", str(tmp_path / "remote.git"))
     image(vault, "notes/a.png")
     sync.sync(first)
-    sync.clone(str(tmp_path / "remote.git"), tmp_path / "second")
+    clone.clone(str(tmp_path / "remote.git"), tmp_path / "second")
     return first, config.load(str(tmp_path / "second"))
 
 

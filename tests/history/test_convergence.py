@@ -21,6 +21,7 @@ from mdmem import config
 from mdmem.config import Config
 from mdmem.history import sync
 from mdmem.history.purging import purge
+from mdmem.history.space import clone
 from mdmem.vault import disk, note, user_notes
 from tests.conftest import own_settings
 from tests.helpers.history_vault import git, put, run_here
@@ -53,7 +54,7 @@ class Household:
         vaults = [root / f"m{number}" for number in range(count)]
         self._begin(vaults[0])
         for vault in vaults[1:]:
-            sync.clone(str(self.remote), vault)
+            clone.clone(str(self.remote), vault)
         self.machines = [config.load(str(vault)) for vault in vaults]
         self.talks = [[self._talk(at, vault) for at in range(2)] for vault in vaults]
         self.count = 0

@@ -15,7 +15,7 @@ from mdmem.history import commit, forget, sync
 from mdmem.history.git import repository
 from mdmem.history.git.part import VaultPart
 from mdmem.history.purging import purge
-from mdmem.history.space import archive, checkout
+from mdmem.history.space import archive, checkout, clone
 from mdmem.vault import disk
 from mdmem.views.vault_pages import upkeep
 from tests.helpers.history_vault import SESSION, forker, git, head_files, put, start, turn
@@ -151,7 +151,7 @@ def test_a_sync_that_was_killed_leaves_every_moved_note_for_the_next_commit(vaul
         put(vault, f"notes/n{number}.md", f"word{number}\n")
     sync.sync(settings)
     other = tmp_path / "other"
-    sync.clone(str(remote), other)
+    clone.clone(str(remote), other)
     for number in range(4):
         (vault / f"notes/n{number}.md").rename(vault / f"notes/moved{number}.md")
     sync.sync(settings)
@@ -176,7 +176,7 @@ def test_a_sync_that_was_killed_leaves_every_archived_note_for_the_next_commit(
     first(settings)
     sync.sync(settings)
     other = tmp_path / "other"
-    sync.clone(str(remote), other)
+    clone.clone(str(remote), other)
     later(settings)
     sync.sync(settings)
     notes = everything(settings)
@@ -236,7 +236,7 @@ def test_a_forget_that_was_killed_is_completed_and_every_note_stays_in_history(v
 def test_a_part_that_becomes_the_whole_and_was_killed_is_completed(vault: Path, tmp_path: Path) -> None:
     before = everything(sessions(vault))
     part = tmp_path / "part"
-    sync.clone(vault.as_uri(), part, VaultPart(since="2026-01-01"))
+    clone.clone(vault.as_uri(), part, VaultPart(since="2026-01-01"))
     git(part, "remote", "set-url", "origin", vault.as_uri())
 
     def check(settings: Config) -> None:

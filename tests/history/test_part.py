@@ -14,7 +14,7 @@ from mdmem.errors import UsageError
 from mdmem.history import commit, deletions, past, sync
 from mdmem.history.git import repository
 from mdmem.history.git.part import VaultPart
-from mdmem.history.space import checkout
+from mdmem.history.space import checkout, clone
 from mdmem.search import index
 from tests.helpers import rights
 from tests.helpers.history_vault import captured, git, head_files, put, run_here, start, turn
@@ -60,7 +60,7 @@ def whole(vault: Path, home: Path, tmp_path: Path, prepared: Path) -> Config:
 
 def clone_of(whole: Config, part: VaultPart) -> Config:
     root = Path(whole.vault).parent / "part"
-    sync.clone(str(root.parent / "remote.git"), root, part)
+    clone.clone(str(root.parent / "remote.git"), root, part)
     return config.load(str(root))
 
 
@@ -306,7 +306,7 @@ def thin(whole: Config) -> Config:
     remote = Path(whole.vault).parent / "remote.git"
     git(remote, "config", "uploadpack.allowFilter", "true")
     root = remote.parent / "part"
-    sync.clone(remote.as_uri(), root, VaultPart("2026-01-01", ("acme-notes-app",)))
+    clone.clone(remote.as_uri(), root, VaultPart("2026-01-01", ("acme-notes-app",)))
     return config.load(str(root))
 
 

@@ -28,6 +28,7 @@ from mdmem.history.git import checked_out, environment, objects, part, repositor
 from mdmem.history.git.part import VaultPart
 from mdmem.history.merging import both, join
 from mdmem.history.purging import purge, purge_record
+from mdmem.history.space import clone
 from mdmem.transcripts import host_memory
 from mdmem.vault import front_matter, note, template
 from tests.helpers.history_vault import (
@@ -857,7 +858,7 @@ def test_a_purge_that_travels_reaches_tags_and_partial_clones(first: Config, tmp
     git(Path(second.vault), "tag", "kept")
     put(Path(second.vault), "notes/a.md", "one\nthe CANARY\n\nBen's.\n")
     git(Path(second.vault), "stash", "--quiet")
-    sync.clone(remote.as_uri(), tmp_path / "part", VaultPart("2030-01-01"))
+    clone.clone(remote.as_uri(), tmp_path / "part", VaultPart("2030-01-01"))
     part = config.load(str(tmp_path / "part"))
     put(Path(part.vault), "notes/new.md", "from the part\n")
 
@@ -1047,7 +1048,7 @@ def test_an_address_cannot_start_a_program(tmp_path: Path, url: str) -> None:
     mark = tmp_path / "ran"
 
     with pytest.raises(GitError):
-        sync.clone(url.format(mark=mark), tmp_path / "new")
+        clone.clone(url.format(mark=mark), tmp_path / "new")
 
     assert not mark.exists()
 
@@ -1063,18 +1064,18 @@ def test_a_clone_whose_git_was_killed_can_be_made_again(
     for where in ("new", "there"):
         with monkeypatch.context() as patch, pytest.raises(GitError):
             patch.setattr(repository, "start", killed)
-            sync.clone(str(remote), tmp_path / where)
+            clone.clone(str(remote), tmp_path / where)
 
-    assert (sync.clone(str(remote), tmp_path / "new").root / "mdmem.toml").is_file()
+    assert (clone.clone(str(remote), tmp_path / "new").root / "mdmem.toml").is_file()
     with pytest.raises(VaultError, match=r"rm -rf .*there/\.git"):
-        sync.clone(str(remote), tmp_path / "there")
+        clone.clone(str(remote), tmp_path / "there")
 
 
 def test_a_clone_that_failed_leaves_no_folder_that_was_not_there(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     for where in ("mine", "new", "far/down/new"):
         with pytest.raises(GitError):
-            sync.clone(str(tmp_path / "nowhere.git"), tmp_path / where)
+            clone.clone(str(tmp_path / "nowhere.git"), tmp_path / where)
 
     assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == ["mine"]
 
@@ -1116,7 +1117,7 @@ def test_a_name_that_this_system_refuses_stays_on_the_other_machines(
         sync.sync(first)
         with monkeypatch.context() as patched:
             patched.setattr(part, "NEVER_IN_NAMES", frozenset("?"))
-            sync.clone(str(remote), tmp_path / "cloned")
+            clone.clone(str(remote), tmp_path / "cloned")
         second = config.load(str(tmp_path / "cloned"))
     for word in ("two", "three"):  # the second machine follows, and then has a commit of its own to merge
         put(Path(second.vault), f"notes/{word}.md", "from there\n")
@@ -1156,7 +1157,7 @@ def test_a_clone_into_a_full_folder_is_refused(tmp_path: Path, remote: Path) -> 
     put(tmp_path, "full/file", "x")
 
     with pytest.raises(VaultError, match="not empty"):
-        sync.clone(str(remote), tmp_path / "full")
+        clone.clone(str(remote), tmp_path / "full")
 
 
 @pytest.mark.slow
@@ -1277,7 +1278,7 @@ def test_a_clone_of_a_repository_that_is_no_vault_is_refused_with_what_to_do(
 
 
 def test_an_empty_remote_gives_an_empty_vault(tmp_path: Path, remote: Path) -> None:
-    repo = sync.clone(str(remote), tmp_path / "new")
+    repo = clone.clone(str(remote), tmp_path / "new")
 
     assert checked_out.branch(repo) == "refs/heads/main"
 

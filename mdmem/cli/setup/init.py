@@ -13,8 +13,7 @@ from mdmem.cli.terminal import options, progress, render
 from mdmem.errors import GitError, VaultError
 from mdmem.progress import ProgressCallback, ignore
 from mdmem.settings import SETTINGS
-from mdmem.vault import JOURNAL, template
-from mdmem.views import wording
+from mdmem.vault import JOURNAL, layout, template
 
 VAULT_FILES = {"README.md": "README.md", ".gitignore": "gitignore", ".gitattributes": "gitattributes"}
 """A file of a new vault -> its template."""
@@ -68,7 +67,7 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
     else:
         click.echo(f"The vault at {root} is complete; nothing was changed.")
     if named:
-        instead = f" in place of {before}, which stays as it is" if wording.is_set_up(before) else ""
+        instead = f" in place of {before}, which stays as it is" if layout.is_vault(before) else ""
         click.echo(f"{config.user_file(os.environ)} now names it{instead}.")
     click.echo("Next: `mdmem install claude-code` registers the hooks.")
 
