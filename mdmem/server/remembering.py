@@ -13,7 +13,7 @@ from mdmem import timestamps
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.server import entries, lookup
 from mdmem.server.access import Access
-from mdmem.server.internal import finding, memories
+from mdmem.server.internal import finding, memories, publishing
 from mdmem.server.internal.context import Scope, scope
 from mdmem.server.internal.memories import Memory
 from mdmem.server.writing import MAX_TEXT_CHARS
@@ -163,7 +163,7 @@ def remember_publish(
     withdraw: Annotated[bool, Field(description="Withdraw the copy.")] = False,
 ) -> StoredMemory:
     """Publish a copy of your memory to a space or group, for everyone who talks to its ghost. Repeat to refresh it."""
-    memory = memories.publish(at.config, at.context(), memory_id, to, withdraw=withdraw, now=time.time())
+    memory = publishing.publish(at.config, at.context(), memory_id, to, withdraw=withdraw, now=time.time())
     done = f"{'Withdrawn from' if withdraw else 'Published to'} {to}."
     return {"memory_id": memory.id, "version": memory.version, "tags": list(memory.tags), "done": done}
 

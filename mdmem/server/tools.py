@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from mdmem.server import entries, learned, prompts, reading, remembering, sessions, writing
+from mdmem.server import entries, learned, prompts, reading, remembering, revising, sessions, writing
 from mdmem.server.access import FOR_TEXT, FOR_TITLES, FOR_WRITING
 
 
@@ -51,10 +51,12 @@ TOOLS: tuple[Tool, ...] = (
     Tool(writing.append_note, "Add to a note", writing.written_text, writes=True, needs=FOR_WRITING),
     Tool(writing.pin, "Pin a note", writing.written_text, writes=True, idempotent=True, needs=FOR_WRITING),
     Tool(writing.supersede, "Mark a note as out of date", writing.written_text, writes=True, needs=FOR_WRITING),
-    Tool(writing.edit_note, "Edit a note", writing.revised_text, writes=True, destructive=True, needs=FOR_WRITING),
-    Tool(writing.move_note, "Move a note", writing.revised_text, writes=True, needs=FOR_WRITING),
-    Tool(writing.delete_note, "Delete a note", writing.revised_text, writes=True, destructive=True, needs=FOR_WRITING),
-    Tool(writing.undo_change, "Undo a change", writing.revised_text, writes=True, needs=FOR_WRITING),
+    Tool(revising.edit_note, "Edit a note", revising.revised_text, writes=True, destructive=True, needs=FOR_WRITING),
+    Tool(revising.move_note, "Move a note", revising.revised_text, writes=True, needs=FOR_WRITING),
+    Tool(
+        revising.delete_note, "Delete a note", revising.revised_text, writes=True, destructive=True, needs=FOR_WRITING
+    ),
+    Tool(revising.undo_change, "Undo a change", revising.revised_text, writes=True, needs=FOR_WRITING),
     Tool(
         remembering.remember_create_internal_memory,
         "Remember for yourself",

@@ -29,6 +29,7 @@ from mdmem.web.pages import (
     manual,
     notes,
     open_work,
+    projects,
     review,
     search,
     session,
@@ -53,8 +54,8 @@ STREAM_SECONDS = 100.0
 PAGES: dict[str, Handler] = {
     "/": today.today,
     "/timeline": timeline.timeline,
-    "/projects": timeline.projects,
-    "/project/{name:name}": files.project,
+    "/projects": projects.projects,
+    "/project/{name:name}": projects.project,
     "/session/latest": session.latest,
     "/session/{name}": session.session,
     "/search": search.search,

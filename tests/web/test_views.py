@@ -26,7 +26,7 @@ from mdmem.search.index.view import View
 from mdmem.vault import user_notes
 from mdmem.views import injections, review_queue, rows, sessions, storing
 from mdmem.views.rows import NoteRow
-from mdmem.web.pages import files, health, search, session, timeline
+from mdmem.web.pages import files, health, projects, search, session, timeline
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, MORNING, Day
 from tests.helpers.indexed import indexed
@@ -286,7 +286,7 @@ def test_no_command_is_offered_for_a_session_with_a_strange_name(name: str) -> N
 
 
 def test_the_weeks_of_a_project_end_with_this_one() -> None:
-    found = timeline.weeks({"2026-09-14": 3, "2026-09-08": 2, "2026-09-01": 1, "2025-01-01": 9}, date(2026, 9, 14))
+    found = projects.weeks({"2026-09-14": 3, "2026-09-08": 2, "2026-09-01": 1, "2025-01-01": 9}, date(2026, 9, 14))
 
     assert len(found) == 26
     assert found[-2:] == [1, 5]

@@ -93,7 +93,7 @@ class _Fresh:
 
 def _changed(config: Config, listing: Listing, fresh: _Fresh) -> Iterator[tuple[str, list[str]]]:
     """Yield the pages that may need writing: of changed sessions and days, of all projects, and the start page."""
-    by_project: dict[str, list[SessionRow]] = {name: [] for name in layout.folders(f"{config.vault}/journal")}
+    by_project: dict[str, list[SessionRow]] = {name: [] for name in layout.projects(config.vault)}
     for session in listing.sessions:
         if layout.session_of(session.page):
             by_project.setdefault(layout.project_of(session.page), []).append(session)

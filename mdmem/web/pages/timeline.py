@@ -1,4 +1,4 @@
-"""Timeline: sessions by day below a calendar of the year; and the list of projects."""
+"""Timeline: sessions by day below a calendar of the year."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from mdmem.search.index.view import View
 from mdmem.vault import note
-from mdmem.views import sessions, wording
+from mdmem.views import sessions
 from mdmem.views.rows import NoteRow
 from mdmem.views.sessions import SessionRow
 from mdmem.web.pages import shared
@@ -23,7 +23,6 @@ FLAGS = ("failed", "edits", "private")
 _WEEKS = 53
 _DAY_SECONDS = 25 * 3600
 """A long day: in autumn it has an hour more."""
-_SPARK_WEEKS = 26
 
 
 class Day(NamedTuple):
@@ -105,44 +104,9 @@ def calendar(counts: dict[str, int], today: date | None = None) -> Calendar:
     return Calendar(cells, months, sum(count_of_day.values()), sum(count > 0 for count in count_of_day.values()))
 
 
-def weeks(counts: dict[str, int], today: date | None = None) -> list[int]:
-    """Return the number of notes in each of the last `_SPARK_WEEKS` weeks, oldest first."""
-    last = today or date.fromisoformat(time.strftime("%Y-%m-%d"))
-    totals = [0] * _SPARK_WEEKS
-    for day, count in counts.items():
-        weeks_ago = (last - date.fromisoformat(day)).days // 7
-        if 0 <= weeks_ago < _SPARK_WEEKS:
-            totals[-1 - weeks_ago] += count
-    return totals
-
-
 def _steps(counts: list[int]) -> list[int]:
     """Return the counts above which a day looks busier: quartiles of the days, or quarters of the maximum of a few."""
     ordered = sorted(counts)
     if len(ordered) < 8:
         return [ordered[-1] * quarter // 4 for quarter in (1, 2, 3)] if ordered else []
     return [ordered[len(ordered) * quarter // 4] for quarter in (1, 2, 3)]
-
-
-def projects(request: PageRequest) -> Response:
-    """Show every project with its number of notes, and when it was last worked on."""
-    sessions_of: dict[str, list[SessionRow]] = {}
-    for row in sessions.table(request.view):
-        sessions_of.setdefault(row.project, []).append(row)
-    view = request.view
-    written = view.of_kinds(note.WRITTEN)
-    projects = [
-        {
-            "name": name,
-            "sessions": len(sessions_of.get(name, ())),
-            "notes": sum(days.values()),
-            "newest": max(days),
-            "last": sessions_of[name][0] if name in sessions_of else None,
-            "written": [] if name in sessions_of else shared.newest(view, written, project=name, most=1),
-            "weeks": weeks(days),
-        }
-        for name in sessions.projects(view)
-        if (days := sessions.by_day(view, name))
-    ]
-    projects.sort(key=lambda project: str(project["newest"]), reverse=True)
-    return request.page("projects", projects=projects, day=wording.day)
