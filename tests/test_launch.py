@@ -17,7 +17,7 @@ import mdmem
 from mdmem import config, launch, preload
 from mdmem.agents.install import launcher
 from mdmem.capture import losses
-from mdmem.health import folders, machine
+from mdmem.health import machine, unstored
 from mdmem.search import index
 from tests.helpers.claude import OTHER, bash, prompt, registered, stop
 from tests.helpers.few import few
@@ -241,10 +241,10 @@ def test_losses_are_errors_for_a_week(vault: Path, mdmem: Callable[..., subproce
     for days in (0.5, 6.9, 7.1, 40):
         losses.record(settings, "UserPromptSubmit", "codex", "OSError", now - days * 86_400)
     assert len(losses.recent(settings, now)) == 2
-    assert [found.severity for found in folders.lost(settings)] == ["fine"]
+    assert [found.severity for found in unstored.lost(settings)] == ["fine"]
     import time
 
     losses.record(settings, "PostToolUse", "claude-code", "Key\tError\n", time.time())
-    assert [(found.severity, "PostToolUse" in found.text) for found in folders.lost(settings)] == [("error", True)]
+    assert [(found.severity, "PostToolUse" in found.text) for found in unstored.lost(settings)] == [("error", True)]
     assert "1 event lost, the last on" in mdmem("status", check=True).stdout
     assert mdmem("doctor", "--only", "lost").returncode == 1

@@ -1,4 +1,4 @@
-"""Check folders: the vault's folder, settings, templates, and mdmem's own folders outside it."""
+"""Check folders: the vault's folder, the settings in it, and mdmem's own folders outside it."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from mdmem import files, plural, system, timestamps
-from mdmem.capture import feedback, losses, queued, retry_queue
-from mdmem.capture.pending import LOST_PRIVATE, UNSEEN
+from mdmem import files, plural, system
+from mdmem.capture import retry_queue
 from mdmem.config import Config, load
 from mdmem.errors import MdmemError, SettingsWarning
-from mdmem.health import HealthFinding, error, fine, note, remove, warning
+from mdmem.health import HealthFinding, error, fine, note, remove, unstored, warning
 from mdmem.health.scope import CheckScope
 from mdmem.history.git import repository, tidy
-from mdmem.vault import JOURNAL, layout, projects, template
+from mdmem.vault import JOURNAL, layout, projects
 from mdmem.vault.leftovers import is_temp
 from mdmem.views import settings as checks
 from mdmem.views import wording
@@ -28,8 +27,6 @@ from mdmem.views import wording
 LEAST_FREE_BYTES = 100_000_000
 TEMP_SECONDS = 3600
 """A temporary file this old is abandoned."""
-LOG_DAYS = 7
-LOSSES_SHOWN = 5
 
 
 def vault(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
@@ -84,7 +81,7 @@ def _take_queued(other: Config, config: Config) -> None:
     files.make_folders(retry_queue.folder(config))
     for name in retry_queue.waiting(other):
         Path(retry_queue.folder(other), name).replace(Path(retry_queue.folder(config), name))
-    _write_queued(config)
+    unstored.write_queued(config)
 
 
 def _in_the_way(root: Path, scope: CheckScope) -> Iterator[HealthFinding]:
@@ -240,107 +237,3 @@ def _age(path: Path) -> float:
         return time.time() - path.lstat().st_mtime
     except OSError:
         return 0.0
-
-
-# -- templates -------------------------------------------------------------------------------------
-
-
-def templates(config: Config) -> Iterator[HealthFinding]:
-    """Check the vault's own templates, and whether mdmem's exist."""
-    if not Path(template.folder(), "notes", "prompt.md").is_file():
-        yield error(f"mdmem's own templates are missing from {template.folder()}.", "Install mdmem again.")
-    own_templates = sorted(Path(config.vault, "templates", "notes").glob("*.md"))
-    problems = [problem for path in own_templates for problem in _template(path)]
-    yield from problems
-    if own_templates and not problems:
-        yield fine(f"the vault's own templates are valid: {', '.join(path.name for path in own_templates)}")
-
-
-def _template(path: Path) -> Iterator[HealthFinding]:
-    name = f"templates/notes/{path.name}"
-    try:
-        data = path.read_bytes()
-        text = data.decode("utf-8")
-    except (OSError, UnicodeDecodeError):
-        yield warning(f"{name} cannot be read as text.", "Save it as UTF-8, or delete it to use mdmem's own.")
-        return
-    places = template.PLACES.get(path.name)
-    if places is None:
-        yield note(f"{name} is never used.", f"Known templates: {', '.join(template.PLACES)}.")
-        return
-    if len(data) > template.MAX_BYTES:
-        yield warning(f"{name} is longer than {wording.size(template.MAX_BYTES)}; the rest is not used.", "Shorten it.")
-    used = [piece.partition("}}")[0].strip() for piece in text.split("{{")[1:] if "}}" in piece]
-    must = next((place for place in ("body", "page") if place in places), None)
-    if must and must not in used:
-        lost = "what is captured would not be in the notes" if must == "body" else "the session's page stays empty"
-        yield error(f"{name} has no {{{{{must}}}}}: {lost}.", f"Put {{{{{must}}}}} where it belongs.")
-    for unknown in dict.fromkeys(place for place in used if place not in places):
-        filled = ", ".join(f"{{{{{place}}}}}" for place in places)
-        yield warning(f"{name}: {{{{{unknown}}}}} is not a placeholder.", f"Placeholders: {filled}.")
-    if text.startswith("---\n"):
-        yield warning(f"{name} has front matter, which would end up in the note's text.", "Remove it.")
-
-
-# -- state -----------------------------------------------------------------------------------------
-
-
-def waiting(config: Config) -> Iterator[HealthFinding]:
-    """Find notes that could not be stored."""
-    names = retry_queue.waiting(config)
-    if names:
-        text = f"{plural.number(len(names), 'note')} could not be stored; queued in {retry_queue.folder(config)}."
-        yield warning(text, "`mdmem index` writes them, or says why it cannot.", partial(_write_queued, config))
-    damaged = list(Path(retry_queue.folder(config)).glob("*.damaged"))
-    if damaged:
-        text = f"{plural.number(len(damaged), 'queued note')} cannot be read, and is lost: {damaged[0]}."
-        yield warning(text, "Inspect it, then delete it.")
-
-
-def _write_queued(config: Config) -> None:
-    result = queued.flush(config)
-    waiting = len(retry_queue.waiting(config))
-    if waiting:
-        raise OSError(f"{plural.number(waiting, 'note')} still could not be stored: {wording.cause(result.problem)}")
-
-
-_CAUSES = {**feedback.UNREAD, losses.DAMAGED: "its file in the retry queue cannot be read"}
-
-
-def lost(config: Config) -> Iterator[HealthFinding]:
-    """Find lost events, which neither the vault nor the retry queue could store."""
-    lost_events = losses.recent(config, time.time())
-    for row in lost_events[-LOSSES_SHOWN:]:
-        when = timestamps.readable(timestamps.iso_time(row["time"]))
-        why = _CAUSES.get(row["why"], row["why"])
-        is_whole = row["why"] in (UNSEEN, *feedback.UNREAD)  # in the transcript
-        todo = "`mdmem import` may find it" if is_whole else "`mdmem doctor --only log` may say why"
-        yield error(
-            f"An event of {row['agent']} was lost at {when}: {row['event']} ({why}).",
-            f"{todo}; this is shown for {losses.DAYS} days.",
-        )
-    if len(lost_events) > LOSSES_SHOWN:
-        more = plural.number(len(lost_events) - LOSSES_SHOWN, "more event was", "more events were")
-        yield error(f"{more} lost in the last {losses.DAYS} days.", "See above.")
-    forgotten = list(Path(config.state_dir, "sessions").glob(f"*.{LOST_PRIVATE}"))
-    if forgotten:
-        text = f"What is private in {plural.number(len(forgotten), 'session')} was deleted or damaged in"
-        yield error(f"{text} {config.state_dir}, so nothing more of it is stored.", "Start a new session.")
-    if not lost_events and not forgotten:
-        yield fine(f"no event was lost in the last {losses.DAYS} days")
-
-
-def log(config: Config) -> Iterator[HealthFinding]:
-    """Check the log for recent problems."""
-    path = Path(config.state_dir) / "log"
-    try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        lines = []
-    since = timestamps.iso_time(time.time() - LOG_DAYS * 86_400)
-    recent = [line for line in lines if line[:1].isdigit() and line >= since]
-    if not recent:
-        yield fine(f"nothing went wrong in the last {LOG_DAYS} days")
-        return
-    text = f"{plural.number(len(recent), 'line')} in the log since {wording.day(since)}, the last: {recent[-1]}"
-    yield note(text, f"See {path}.")

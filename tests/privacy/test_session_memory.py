@@ -22,7 +22,7 @@ from mdmem import agents, config
 from mdmem.agents.install import known
 from mdmem.capture import events, feedback, losses, marks, turn
 from mdmem.capture.pending import Capture, Outcome
-from mdmem.health import folders
+from mdmem.health import unstored
 from mdmem.privacy import memory
 from tests.conftest import notes
 from tests.helpers.claude import OTHER, SESSION, START, bash, capture, contents, limited, payload, places, prompt, stop
@@ -1150,7 +1150,7 @@ def test_where_the_private_memory_is_damaged_nothing_more_of_the_session_is_stor
         settings, agents.load("claude-code").read(prompt("again", 3), {}), capture(prompt("again", 3))
     )
     assert "nothing more of this session is stored, because what is private in it was deleted or damaged" in str(told)
-    assert [one.severity for one in folders.lost(settings)].count("error") >= 1
+    assert [one.severity for one in unstored.lost(settings)].count("error") >= 1
     assert "is lost: the rest is not stored" in Path(settings.state_dir, "log").read_text()
 
 
