@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mdmem import plural
-from mdmem.cli.terminal import options, render
+from mdmem.cli.terminal import completions, options, render
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.views import staged, wording
 from mdmem.views.vault_pages import upkeep
@@ -64,7 +64,7 @@ def list_branches(settings: Config, project: str | None, as_json: bool) -> None:
 
 
 @branch_group.command("merge", short_help="Release the notes that wait on the branch NAME.")
-@click.argument("name", shell_complete=options.branches)
+@click.argument("name", shell_complete=completions.branches)
 @options.project
 @options.as_json("an object: project, branch, changed")
 @options.in_vault
@@ -88,7 +88,7 @@ def merge(settings: Config, name: str, project: str | None, as_json: bool) -> in
 
 
 @branch_group.command("drop")
-@click.argument("name", shell_complete=options.branches)
+@click.argument("name", shell_complete=completions.branches)
 @options.project
 @options.yes
 @options.as_json("an object: project, branch, changed; needs --yes")

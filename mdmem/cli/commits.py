@@ -15,7 +15,7 @@ import click
 
 from mdmem import config, plural, timestamps
 from mdmem.cli import listing
-from mdmem.cli.terminal import extent, options, pager, progress, render, startup
+from mdmem.cli.terminal import completions, extent, options, pager, progress, render, startup
 from mdmem.cli.terminal.render import print_json, safe, warn
 from mdmem.errors import MdmemError
 from mdmem.vault import journal, layout
@@ -60,7 +60,7 @@ def print_result(result: CommitResult) -> int:
 @click.option(
     "--session",
     metavar="ID",
-    shell_complete=options.sessions,
+    shell_complete=completions.sessions,
     help="Only what this session wrote: its id or the beginning of it.",
 )
 @options.several("--accept", metavar="PATH", help_text="Commit this file even if the gate holds it back.")
@@ -253,7 +253,7 @@ _BELOW: Piece = (" " * 9, "")
 
 
 @click.command()
-@click.argument("name", metavar="PATH[:LINE]|ID[:LINE]", shell_complete=options.notes)
+@click.argument("name", metavar="PATH[:LINE]|ID[:LINE]", shell_complete=completions.notes)
 @options.as_json("an object: path, line, text, id, kind, title, created, session, ask, steps, …")
 @options.in_vault
 def why(settings: Config, name: str, as_json: bool) -> None:
@@ -344,7 +344,7 @@ def _is_file(settings: Config, typed: str) -> bool:
 
 
 @click.command()
-@click.argument("target", metavar="SESSION|COMMIT", shell_complete=options.sessions)
+@click.argument("target", metavar="SESSION|COMMIT", shell_complete=completions.sessions)
 @options.yes
 @options.as_json("an object with the files that were changed, kept, or deleted before; needs --yes")
 @options.with_settings

@@ -13,7 +13,7 @@ import click
 
 from mdmem import plural, timestamps
 from mdmem.cli import indexing
-from mdmem.cli.terminal import options, progress, render
+from mdmem.cli.terminal import completions, options, progress, render
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.vault import exclusions
 from mdmem.views import wording
@@ -78,7 +78,11 @@ class ImportPlan(NamedTuple):
 @click.command("import")
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
 @click.option(
-    "--project", default="", metavar="NAME", shell_complete=options.projects, help="Only this project; globs allowed."
+    "--project",
+    default="",
+    metavar="NAME",
+    shell_complete=completions.projects,
+    help="Only this project; globs allowed.",
 )
 @options.window
 @options.limit(0, "sessions")

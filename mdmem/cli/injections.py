@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem import plural, timestamps
-from mdmem.cli.terminal import options, render
+from mdmem.cli.terminal import completions, options, render
 from mdmem.errors import UsageError
 from mdmem.history import find
 from mdmem.inject import block, citations, injection_log
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     "--session",
     metavar="ID",
     default="",
-    shell_complete=options.sessions,
+    shell_complete=completions.sessions,
     help="With --explain: the session it would be in.",
 )
 @options.as_json("an object; with --explain")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mdmem import plural, timestamps
-from mdmem.cli.terminal import extent, options, progress, render
+from mdmem.cli.terminal import completions, extent, options, progress, render
 from mdmem.errors import MdmemError, UsageError
 from mdmem.views import rows as note_rows
 from mdmem.views import wording
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.argument("about", nargs=-1)
 @options.project
 @options.several(
-    "--kind", "kinds", metavar="KIND", help_text="decision, lesson, preference; repeatable.", complete=options.kinds
+    "--kind", "kinds", metavar="KIND", help_text="decision, lesson, preference; repeatable.", complete=completions.kinds
 )
 @click.option("--all", "every", is_flag=True, help="Also show superseded ones.")
 @options.as_json("an array of objects: id, path, kind, title, created, project, statement, superseded_by, before")
@@ -73,7 +73,9 @@ def decisions(
 @click.command()
 @options.project
 @options.one_session
-@options.several("--done", "closed", metavar="ID", help_text="Close this item; repeatable.", complete=options.open_work)
+@options.several(
+    "--done", "closed", metavar="ID", help_text="Close this item; repeatable.", complete=completions.open_work
+)
 @options.limit(30)
 @options.as_json("an array of objects: key, kind, text, detail, project, session, created, id, path, …")
 @options.in_vault
@@ -202,7 +204,7 @@ def _headed_rows(knowledge: Knowledge) -> Iterator[tuple[str, list[str]]]:
 
 
 @click.command()
-@click.argument("session", default="", shell_complete=options.sessions)
+@click.argument("session", default="", shell_complete=completions.sessions)
 @options.window
 @options.project
 @click.option(
@@ -313,14 +315,18 @@ CHOICES = {
 @click.command()
 @options.project
 @options.several(
-    "--accept", "accepted", metavar="ID", help_text="Carry out this proposal; repeatable.", complete=options.proposals
+    "--accept",
+    "accepted",
+    metavar="ID",
+    help_text="Carry out this proposal; repeatable.",
+    complete=completions.proposals,
 )
 @options.several(
     "--dismiss",
     "dismissed",
     metavar="ID",
     help_text="Drop this proposal for good; repeatable.",
-    complete=options.proposals,
+    complete=completions.proposals,
 )
 @options.as_json("an array of objects: key, kind, title, why, project, created, id, path, other, noted")
 @options.in_vault

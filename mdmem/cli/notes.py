@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from mdmem import plural
-from mdmem.cli.terminal import editor, options, render
+from mdmem.cli.terminal import completions, editor, options, render
 from mdmem.config import Config
 from mdmem.errors import UsageError
 from mdmem.vault import archives, layout, projects, user_notes
@@ -23,11 +23,11 @@ HELP_FOR_EDITOR = "<!-- A line `# …` is the title. Save and close to keep the 
 @click.command("note")
 @click.argument("text", nargs=-1)
 @click.option("--title", metavar="TEXT", default="", help="Title (default: the first line).")
-@options.several("--tag", "tags", metavar="TAG", help_text="Tag; repeatable.", complete=options.tags)
+@options.several("--tag", "tags", metavar="TAG", help_text="Tag; repeatable.", complete=completions.tags)
 @click.option(
     "--project",
     metavar="NAME",
-    shell_complete=options.projects,
+    shell_complete=completions.projects,
     help="The project it belongs to (default: this folder's; '' for none).",
 )
 @click.option("--kind", type=click.Choice(notes.WRITTEN), default="note", show_default=True, help="Kind of note.")
@@ -35,7 +35,7 @@ HELP_FOR_EDITOR = "<!-- A line `# …` is the title. Save and close to keep the 
     "--supersedes",
     metavar="NOTE",
     default="",
-    shell_complete=options.notes,
+    shell_complete=completions.notes,
     help="The earlier note that this one replaces.",
 )
 @click.option("--pin", "pinned", is_flag=True, help="Show it to agents at the start of every session.")
@@ -136,7 +136,7 @@ def _project_here(settings: Config) -> str:
 
 
 @click.command()
-@click.argument("reference", metavar="NOTE", shell_complete=options.notes)
+@click.argument("reference", metavar="NOTE", shell_complete=completions.notes)
 @click.argument("text", nargs=-1)
 @options.as_json("an object with the path")
 @options.in_vault
@@ -173,8 +173,8 @@ def _say(text: str, value: object, *, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("reference", metavar="NOTE", shell_complete=options.notes)
-@click.argument("tags", nargs=-1, shell_complete=options.tags)
+@click.argument("reference", metavar="NOTE", shell_complete=completions.notes)
+@click.argument("tags", nargs=-1, shell_complete=completions.tags)
 @click.option("--remove", "-r", is_flag=True, help="Remove the tags instead.")
 @options.as_json("an object with path and tags")
 @options.in_vault
@@ -198,7 +198,7 @@ def tag(settings: Config, reference: str, tags: tuple[str, ...], remove: bool, a
 
 
 @click.command()
-@click.argument("references", metavar="NOTE...", nargs=-1, required=True, shell_complete=options.notes)
+@click.argument("references", metavar="NOTE...", nargs=-1, required=True, shell_complete=completions.notes)
 @options.as_json("an array of paths")
 @options.in_vault
 def pin(settings: Config, references: tuple[str, ...], as_json: bool) -> None:
@@ -211,7 +211,7 @@ def pin(settings: Config, references: tuple[str, ...], as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("references", metavar="NOTE...", nargs=-1, required=True, shell_complete=options.notes)
+@click.argument("references", metavar="NOTE...", nargs=-1, required=True, shell_complete=completions.notes)
 @options.as_json("an array of paths")
 @options.in_vault
 def unpin(settings: Config, references: tuple[str, ...], as_json: bool) -> None:
@@ -232,7 +232,7 @@ def _set_pinned(settings: Config, references: tuple[str, ...], value: bool | Non
 
 
 @click.command()
-@click.argument("reference", metavar="NOTE", shell_complete=options.notes)
+@click.argument("reference", metavar="NOTE", shell_complete=completions.notes)
 @options.as_json("an object with the path, and what is wrong with the front matter")
 @options.in_vault
 def edit(settings: Config, reference: str, as_json: bool) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from mdmem.cli.terminal import options, render
+from mdmem.cli.terminal import completions, options, render
 from mdmem.config import Config
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.transcripts import promotion
@@ -19,7 +19,7 @@ _MAX_CHARS = 8_000
 
 
 @click.command()
-@click.argument("reference", metavar="NOTE", shell_complete=options.notes)
+@click.argument("reference", metavar="NOTE", shell_complete=completions.notes)
 @click.option(
     "--to", "target", metavar="FILE", default="", help="The instruction file (default: the one in this project)."
 )

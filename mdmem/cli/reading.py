@@ -11,7 +11,7 @@ import click
 
 from mdmem import timestamps
 from mdmem.cli import listing
-from mdmem.cli.terminal import options, pager, render
+from mdmem.cli.terminal import completions, options, pager, render
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.vault import archives, disk, journal, layout, note
 from mdmem.views import wording
@@ -34,7 +34,7 @@ LONG_MS = 1000
 
 
 @click.command()
-@click.argument("session", default="latest", shell_complete=options.sessions)
+@click.argument("session", default="latest", shell_complete=completions.sessions)
 @options.project
 @click.option("--full", is_flag=True, help="Also show tool input and output.")
 @options.as_json("an object: session, title, project, started, ended, and all notes in order")
@@ -138,7 +138,7 @@ def _readable(text: str, marker: str) -> str:
 
 
 @click.command()
-@click.argument("note", shell_complete=options.notes)
+@click.argument("note", shell_complete=completions.notes)
 @options.number("--before", default=5, help_text="Number of notes before it.")
 @options.number("--after", default=5, help_text="Number of notes after it.")
 @click.option("--all", "every", is_flag=True, help="Show notes of all projects, not only the note's own.")
@@ -184,7 +184,7 @@ _UNSHOWN = frozenset(["session", "prompt", "sequence", "cwd", "commit", "digest"
 
 
 @click.command()
-@click.argument("reference", metavar="NOTE", shell_complete=options.notes)
+@click.argument("reference", metavar="NOTE", shell_complete=completions.notes)
 @click.option("--raw", is_flag=True, help="Print the file unchanged, on a terminal too.")
 @click.option(
     "--path",

@@ -12,7 +12,7 @@ import click
 from mdmem import plural
 from mdmem.cli import indexing
 from mdmem.cli.commits import print_applied
-from mdmem.cli.terminal import options, progress
+from mdmem.cli.terminal import completions, options, progress
 from mdmem.cli.terminal.render import print_json, safe
 from mdmem.config import Config
 from mdmem.errors import UsageError
@@ -29,7 +29,7 @@ SHOWN = 20
 
 
 @click.command()
-@click.argument("names", metavar="ID|PATH|SESSION", nargs=-1, shell_complete=options.notes_and_sessions)
+@click.argument("names", metavar="ID|PATH|SESSION", nargs=-1, shell_complete=completions.notes_and_sessions)
 @click.option("--matching", metavar="WORDS", default="", help="Only notes that contain exactly these words.")
 @options.window
 @options.whole_project

@@ -12,7 +12,7 @@ import click
 
 from mdmem import plural, timestamps
 from mdmem.cli.commits import print_applied
-from mdmem.cli.terminal import editor, options, render
+from mdmem.cli.terminal import completions, editor, options, render
 from mdmem.cli.terminal.render import print_array, safe, warn
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.vault import disk as vault_files
@@ -72,7 +72,7 @@ class ReviewDecision(NamedTuple):
 
 @click.command()
 @options.project
-@options.several("--kind", metavar="KIND", help_text="Only this kind; repeatable.", complete=options.kinds)
+@options.several("--kind", metavar="KIND", help_text="Only this kind; repeatable.", complete=completions.kinds)
 @options.window
 @click.option("--list", "listing", is_flag=True, help="Only list what there is to review.")
 @click.option("--notes", "by_note", is_flag=True, help="Ask note by note, tool runs too, instead of by session.")

@@ -15,7 +15,7 @@ import click
 
 from mdmem import config, plural
 from mdmem.cli import indexing
-from mdmem.cli.terminal import options, progress
+from mdmem.cli.terminal import completions, options, progress
 from mdmem.cli.terminal.render import print_json, safe, warn
 from mdmem.errors import MdmemError, UsageError, VaultError
 from mdmem.vault import layout
@@ -148,7 +148,7 @@ def _sync_every(settings: Config, minutes: int) -> None:
     "projects",
     metavar="NAME",
     help_text="Only sessions of this project; a part of its name is enough.",
-    complete=options.projects,
+    complete=completions.projects,
 )
 @options.as_json("an object: vault, since, projects")
 @click.pass_obj

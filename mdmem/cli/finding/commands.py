@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem.cli.finding import hits
-from mdmem.cli.terminal import extent, options, render, startup
+from mdmem.cli.terminal import completions, extent, options, render, startup
 from mdmem.errors import UsageError
 from mdmem.search import staged
 from mdmem.vault import journal
@@ -45,7 +45,7 @@ _UNWANTED = re.compile(r'-(?!n\d+$)[^\W\d_]\S|-"')
 
 
 @click.command(cls=_Question)
-@click.argument("words", nargs=-1, shell_complete=options.filter_words)
+@click.argument("words", nargs=-1, shell_complete=completions.filter_words)
 @options.filters
 @click.option("--sort", type=click.Choice(["relevance", "newest", "oldest"]), default="relevance", show_default=True)
 @options.limit(10)
@@ -180,7 +180,7 @@ def _search_then(settings: Config, text: str, at: str, limit: int, given: Mappin
 
 
 @click.command()
-@click.argument("reference", metavar="NOTE", shell_complete=options.notes)
+@click.argument("reference", metavar="NOTE", shell_complete=completions.notes)
 @options.limit(10)
 @options.as_json("an array of objects, as `search` does")
 @options.in_vault

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from mdmem import config, launch, plural
-from mdmem.cli.terminal import options, render
+from mdmem.cli.terminal import completions, options, render
 from mdmem.errors import ConfigError, MdmemError, UsageError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class InstallRequest(NamedTuple):
 
 
 @click.command()
-@click.argument("agents", nargs=-1, shell_complete=options.agents)
+@click.argument("agents", nargs=-1, shell_complete=completions.agents)
 @click.option("--scope", type=SCOPES, default="user", show_default=True, help="Which settings file.")
 @click.option("--all", "every", is_flag=True, help="Every agent found on this machine.")
 @click.option("--mcp", "with_mcp", is_flag=True, help="Register the MCP server too: memory as tools.")
@@ -215,7 +215,7 @@ WORDS = {
 
 
 @click.command()
-@click.argument("agents", nargs=-1, shell_complete=options.agents)
+@click.argument("agents", nargs=-1, shell_complete=completions.agents)
 @click.option("--scope", type=SCOPES, default="user", show_default=True, help="Which settings file.")
 @click.option("--all", "every", is_flag=True, help="Every agent that mdmem is registered with.")
 @click.option("--mcp", "only_mcp", is_flag=True, help="Remove only the MCP server.")

@@ -16,7 +16,7 @@ from urllib.parse import quote
 import click
 
 from mdmem import files
-from mdmem.cli.terminal import options, render
+from mdmem.cli.terminal import completions, options, render
 from mdmem.config import Config
 from mdmem.errors import MdmemError
 from mdmem.vault import archives
@@ -124,7 +124,7 @@ def way(vault: str) -> str:
 
 
 @click.command("open")
-@click.argument("reference", metavar="[NOTE]", default="", shell_complete=options.notes)
+@click.argument("reference", metavar="[NOTE]", default="", shell_complete=completions.notes)
 @click.option(
     "--in",
     "where",

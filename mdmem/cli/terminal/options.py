@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem import config
+from mdmem.cli.terminal import completions
 from mdmem.cli.terminal.startup import query as query
 from mdmem.cli.terminal.startup import settings as settings
 from mdmem.config import Config
@@ -19,10 +20,8 @@ from mdmem.errors import AmbiguousError, MdmemError
 from mdmem.search.query import STATES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from typing import SupportsIndex, SupportsInt
-
-    from click.shell_completion import CompletionItem
 
 
 Function = Callable[..., Any]
@@ -184,132 +183,13 @@ def several(
     return click.option(*names, multiple=True, metavar=metavar, shell_complete=complete, help=help_text)
 
 
-def _one_of(names: Callable[[click.Context], Iterable[str]]) -> Function:
-    """Complete a word from a list of names, by a part of one where none begins like it."""
-
-    def complete(ctx: click.Context, _: click.Parameter, begin: str) -> list[str]:
-        known = list(names(ctx))
-        return [name for name in known if name.startswith(begin)] or [name for name in known if begin in name]
-
-    return complete
-
-
-def _in_index(key: str) -> Function:
-    """Complete the value of a facet from the index, which is not updated for a keystroke."""
-
-    def complete(ctx: click.Context, _: click.Parameter, begin: str) -> list[str] | list[CompletionItem]:
-        from click.shell_completion import CompletionItem
-
-        from mdmem.search import index
-
-        try:
-            view = index.current(config.load(ctx.find_root().params.get("vault")))
-            start = f"{key}:{begin.removeprefix('mem:')}".lower()
-            terms = sorted(view.starting_with("facet", start, MOST))[:MOST] if view else []
-            named = [term for term in terms if not term.endswith(":")]
-            if view is None or key not in ("id", "session"):
-                return [term.partition(":")[2] for term in named]
-            notes = {term: min(view.notes("facet", term), default=None) for term in named}
-            return [
-                CompletionItem(term.partition(":")[2], help=str(view.facts(number)["title"])[:60])
-                for term, number in notes.items()
-                if number is not None
-            ]
-        except Exception:  # noqa: BLE001 - completion must not print a traceback into a command line
-            return []
-
-    return complete
-
-
-def _keyed(items: Callable[[Config], Iterable[tuple[str, str]]]) -> Function:
-    """Complete the key of an item, shown with its text; nothing is updated for a keystroke."""
-
-    def complete(ctx: click.Context, _: click.Parameter, begin: str) -> list[CompletionItem]:
-        from click.shell_completion import CompletionItem
-
-        try:
-            rows = items(config.load(ctx.find_root().params.get("vault")))
-            return [CompletionItem(key, help=text[:60]) for key, text in rows if key.startswith(begin)][:MOST]
-        except Exception:  # noqa: BLE001 - as above
-            return []
-
-    return complete
-
-
-def _open_work(settings: Config) -> Iterable[tuple[str, str]]:
-    from mdmem.learn import work
-
-    return ((item.key, item.text) for item in work.open_work(settings, now=now()))
-
-
-def _proposals(settings: Config) -> Iterable[tuple[str, str]]:
-    from mdmem.learn import proposals
-
-    return ((item.key, item.title) for item in proposals.waiting(settings, now=now()))
-
-
-def _projects(ctx: click.Context) -> list[str]:
-    from mdmem.vault import layout
-
-    return layout.projects(config.load(ctx.find_root().params.get("vault")).vault)
-
-
-def _kinds(_: click.Context) -> Iterable[str]:
-    from mdmem.vault.note import KINDS
-
-    return KINDS
-
-
-def _agents(_: click.Context) -> Iterable[str]:
-    from mdmem.agents.install.known import AGENTS
-
-    return AGENTS
-
-
-projects, kinds, agents, states = _one_of(_projects), _one_of(_kinds), _one_of(_agents), _one_of(lambda _: STATES)
-notes, sessions, tools, tags, branches = map(_in_index, ("id", "session", "tool", "tag", "branch"))
-open_work, proposals = _keyed(_open_work), _keyed(_proposals)
-"""Shell completion for each sort of option and argument."""
-
-OF_FILTERS = {
-    "kind": kinds, "project": projects, "session": sessions, "tool": tools, "tag": tags, "agent": agents,
-    "branch": branches, "is": states,
-}  # fmt: skip
-
-
-def filter_words(ctx: click.Context, param: click.Parameter, begin: str) -> list[CompletionItem]:
-    """Complete the value of a filter typed among the words of a query, as in `kind:pro`."""
-    from click.shell_completion import CompletionItem
-
-    before = list(ctx.params.get(param.name or "") or ())
-    written, colon, value = begin.rpartition(":")
-    key = written
-    if begin == ":" or (before[-1:] == [":"] and not colon):  # bash treats a colon as a word of its own
-        key, written = "".join(before[-1:] if colon else before[-2:-1]), ""
-    else:
-        written += colon
-    above, comma, value = value.rpartition(",")
-    values = OF_FILTERS[key](ctx, param, value) if key in OF_FILTERS else []
-    items = (
-        completion if isinstance(completion, CompletionItem) else CompletionItem(completion) for completion in values
-    )
-    return [CompletionItem(f"{written}{above}{comma}{completion.value}", help=completion.help) for completion in items]
-
-
-def notes_and_sessions(ctx: click.Context, param: click.Parameter, begin: str) -> list[Any]:
-    """Complete the id of a note, or of a session."""
-    return [*sessions(ctx, param, begin), *notes(ctx, param, begin)]
-
-
-MOST = 50
-"""Maximum number of completions."""
 TIMES = "2w, yesterday, last week, 2026-09-14"
 
 
 def _resolve_project(ctx: click.Context, _: click.Parameter, value: str | None) -> str | None:
     """Return the project that is meant by its name in any letter case, or by a part of the name that only it has."""
     wanted = (value or "").lower()
-    known = _projects(ctx) if wanted else []
+    known = completions.vault_projects(ctx) if wanted else []
     matching = [name for name in known if name.lower() == wanted] or [name for name in known if wanted in name.lower()]
     if wanted and not matching:
         matching = _renamed(ctx, wanted)
@@ -367,12 +247,12 @@ def _print_unmatched(vault: str | None, filters: dict[str, str]) -> None:
 project = click.option(
     "--project",
     metavar="NAME",
-    shell_complete=projects,
+    shell_complete=completions.projects,
     callback=_resolve_project,
     help="Only this project; a part of its name is enough.",
 )
 whole_project = click.option(
-    "--project", metavar="NAME", shell_complete=projects, help="Only this project, by its whole name."
+    "--project", metavar="NAME", shell_complete=completions.projects, help="Only this project, by its whole name."
 )
 since = click.option("--since", metavar="TIME", help=f"Since this time: {TIMES}, 2026-09.")
 until = click.option("--until", metavar="TIME", help="Until the end of this time.")
@@ -380,26 +260,42 @@ on = click.option("--on", metavar="TIME", help="On this day, or in this week or 
 offset = number("--offset", default=0, help_text="Skip this many results.")
 yes = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 agent = click.option(
-    "--agent", metavar="NAME", shell_complete=agents, callback=_resolve_agent, help="Only from this agent."
+    "--agent", metavar="NAME", shell_complete=completions.agents, callback=_resolve_agent, help="Only from this agent."
 )
 one_session = click.option(
-    "--session", metavar="ID", shell_complete=sessions, help="Only this session: its id or the beginning of it."
+    "--session",
+    metavar="ID",
+    shell_complete=completions.sessions,
+    help="Only this session: its id or the beginning of it.",
 )
 
 _ANY, _ALL = "repeatable (any may match)", "repeatable (all must match)"
 _STATES = f"Only with this state: {', '.join(STATES)}; {_ALL}."
 _FILTERS = (
-    several("--kind", metavar="KIND", help_text=f"Only this kind: prompt, response, note, …; {_ANY}.", complete=kinds),
-    several("--project", metavar="NAME", help_text=f"Only this project; {_ANY}.", complete=projects),
     several(
-        "--session", metavar="ID", help_text=f"Only this session: its id or its beginning; {_ANY}.", complete=sessions
+        "--kind",
+        metavar="KIND",
+        help_text=f"Only this kind: prompt, response, note, …; {_ANY}.",
+        complete=completions.kinds,
     ),
-    several("--tool", metavar="NAME", help_text=f"Only runs of this tool; {_ANY}.", complete=tools),
+    several("--project", metavar="NAME", help_text=f"Only this project; {_ANY}.", complete=completions.projects),
+    several(
+        "--session",
+        metavar="ID",
+        help_text=f"Only this session: its id or its beginning; {_ANY}.",
+        complete=completions.sessions,
+    ),
+    several("--tool", metavar="NAME", help_text=f"Only runs of this tool; {_ANY}.", complete=completions.tools),
     several("--file", metavar="PATH", help_text=f"Only notes about this file: a part of its path, or a glob; {_ALL}."),
-    several("--tag", metavar="TAG", help_text=f"Only with this tag; {_ALL}.", complete=tags),
-    several("--agent", metavar="NAME", help_text=f"Only from this agent; {_ANY}.", complete=agents),
-    several("--branch", metavar="NAME", help_text=f"Only made on this branch of the code; {_ANY}.", complete=branches),
+    several("--tag", metavar="TAG", help_text=f"Only with this tag; {_ALL}.", complete=completions.tags),
+    several("--agent", metavar="NAME", help_text=f"Only from this agent; {_ANY}.", complete=completions.agents),
+    several(
+        "--branch",
+        metavar="NAME",
+        help_text=f"Only made on this branch of the code; {_ANY}.",
+        complete=completions.branches,
+    ),
     window,
     click.option("--failed", is_flag=True, help="Only what failed; the same as --is failed."),
-    several("--is", "is_", metavar="STATE", help_text=_STATES, complete=states),
+    several("--is", "is_", metavar="STATE", help_text=_STATES, complete=completions.states),
 )
