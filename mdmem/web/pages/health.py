@@ -57,7 +57,6 @@ def health(request: PageRequest) -> Response:
     return request.page(
         "health",
         checked=request.site.memo.get("checked"),
-        order=_ORDER,
         alarms=[*storing.alarms(request.config), *storing.paused_sessions(request.config)],
         growth=growth(view),
         private=len(view.notes("facet", "is:private")),

@@ -81,7 +81,6 @@ def session(request: PageRequest) -> Response:
         files=_files(request.view, row),
         commits=_commits(request, steps),
         words=_own_words(page.body) if page else "",
-        page_path=row.page,
     )
 
 
