@@ -11,6 +11,7 @@ import signal
 import sqlite3
 import sys
 import time
+from collections.abc import Callable
 from contextlib import closing
 from html.parser import HTMLParser
 from pathlib import Path
@@ -24,7 +25,7 @@ from hypothesis import strategies as st
 from mdmem import config
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.views import exports
-from mdmem.views.exports import articles
+from mdmem.views.exports import articles, static_site
 from mdmem.views.vault_pages import upkeep
 from tests.conftest import REPO
 from tests.helpers import cli_day
@@ -271,18 +272,27 @@ def test_an_export_that_is_stopped_leaves_nothing(form: str, tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == []
 
 
+def in_a_killed_fork(run: Callable[[], object]) -> None:
+    """Run something that kills its process, in a fork."""
+    child = os.fork()
+    if child == 0:
+        run()
+        os._exit(0)
+    assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+
+
+def kill(*_: object) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("form", ["zip", "jsonl", "html", "sqlite"])
 def test_an_export_that_is_killed_leaves_no_part_under_its_name(form: str, tmp_path: Path) -> None:
     def killed(done: int, total: int) -> None:
         if done == total - 1:
-            os.kill(os.getpid(), signal.SIGKILL)
+            kill()
 
-    child = os.fork()
-    if child == 0:
-        exports.write(config.load(SAMPLE), tmp_path / "out", form, progress=killed)
-        os._exit(0)
-    assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+    in_a_killed_fork(lambda: exports.write(config.load(SAMPLE), tmp_path / "out", form, progress=killed))
 
     assert [path.name[:7] for path in tmp_path.iterdir()] == [".mdmem-"]
     exports.write(config.load(SAMPLE), tmp_path / "out", form)
@@ -295,6 +305,24 @@ def test_a_note_whose_file_name_is_no_text_is_exported(form: str, vault: Path, t
     (vault / "notes").mkdir()
     (vault / "notes" / os.fsdecode(b"caf\xe9.md")).write_text("# Espresso\n")
     assert exports.write(config.load(str(vault)), tmp_path / "out", form) == (1, 0)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("name", ["new", "empty"])
+def test_a_site_that_is_killed_while_it_is_written_is_no_site_and_does_not_hinder_the_next(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty").mkdir()
+    target = tmp_path / name
+    with monkeypatch.context() as patch:
+        patch.setattr(static_site._Site, "_put_search", kill)  # its pages are written
+        in_a_killed_fork(lambda: exports.site(config.load(SAMPLE), target))
+    assert list(target.rglob("*.html"))
+    assert not [path for path in target.iterdir() if not path.name.startswith(".")]
+
+    assert exports.site(config.load(SAMPLE), target).notes > 20
+    assert {path.name for path in target.iterdir()} >= {"index.html", "search.html", "pages"}
+    assert not [path for path in target.iterdir() if path.name.startswith(".")]
 
 
 def test_a_site_that_is_stopped_leaves_the_folder_as_it_was(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import posixpath
 import re
@@ -18,7 +19,7 @@ from mdmem import plural, timestamps
 from mdmem.config import Config
 from mdmem.errors import UsageError
 from mdmem.history.export import Exported
-from mdmem.vault import attachments, disk, is_in_journal, journal, layout, links
+from mdmem.vault import attachments, disk, is_in_journal, journal, layout, leftovers, links
 from mdmem.views import markup, wording
 from mdmem.views.exports import articles
 from mdmem.views.exports.articles import ExportedSession, Place, Places
@@ -26,25 +27,34 @@ from mdmem.views.exports.text_buffer import TextBuffer
 
 MAX_TEXT_CHARS = 600
 """Length of a note's text that can be searched."""
+UNFINISHED = ".mdmem-site-"
+"""Beginning of the name of the folder in which a site is written first; then comes the process's id."""
 SCRIPT = Path(__file__).with_name("search.js").read_text(encoding="utf-8")
 
 
 def write(config: Config, notes: Iterable[Exported], target: Path) -> None:
     """Write the site into the folder `target`, which must be missing or empty.
 
-    The pictures that notes show are copied into its folder `files`.
+    The pictures that notes show are copied into its folder `files`. A run that is killed leaves no part of a site that
+    looks like all of it, and what it leaves is deleted by the next one.
 
     Raises:
         UsageError: when the folder is not empty.
         OSError: when it cannot be written.
     """
+    leftovers.reap_folders(str(target), UNFINISHED)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UsageError(f"{target} is not empty; nothing was written. Give a new folder.")
     is_new = not target.exists()
     target.mkdir(parents=True, exist_ok=True)
     try:
+        folder = target / f"{UNFINISHED}{os.getpid()}"
+        folder.mkdir()
         with TextBuffer() as held, TextBuffer() as rows:
-            _Site(config, target, held, rows).write(notes)
+            _Site(config, folder, held, rows).write(notes)
+        for path in sorted(folder.iterdir(), key=lambda path: path.name == "index.html"):
+            path.rename(target / path.name)
+        folder.rmdir()
     except BaseException:
         for path in target.iterdir():
             shutil.rmtree(path) if path.is_dir() else path.unlink()
