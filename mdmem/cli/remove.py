@@ -13,7 +13,7 @@ from mdmem import plural
 from mdmem.cli import indexing
 from mdmem.cli.commits import print_applied
 from mdmem.cli.terminal import completions, options, progress
-from mdmem.cli.terminal.render import print_json, safe
+from mdmem.cli.terminal.render import print_json, safe, warn
 from mdmem.config import Config
 from mdmem.errors import UsageError
 from mdmem.vault import note
@@ -61,8 +61,11 @@ def forget(
         raise UsageError("Name what to forget: an id, a path, a session, or --matching, --since, --until or --project.")
     options.refuse_to_ask(as_json=as_json, yes=yes)
     with progress.ProgressBar("Looking for notes", shown=not as_json):
-        targets = work.plan(settings, names, span=options.span(when), project=project or "", matching=matching)
+        span, gone = options.span(when), list[str]()
+        targets = work.plan(settings, names, span=span, project=project or "", matching=matching, gone=gone)
         worded = work.worded_pages(settings, targets)
+    for sentence in gone:
+        warn(sentence)
     if as_json:
         _forget_as_json(settings, targets, worded)
         return 0

@@ -54,14 +54,20 @@ def deletion_of(config: Config, name: str) -> str:
         return ""
     try:
         repo = repository.open_vault(config.vault)
-        words = ("diff", "--name-only", "--no-renames", "--diff-filter=D", "HEAD", "--", place)
-        deleted = repository.attempt(repo, *words, env={"GIT_LITERAL_PATHSPECS": "0"}).out
-        oid, time, subject = ("", "", "") if deleted else last_deletion(repo, place)
+        uncommitted = uncommitted_deletion(repo, place)
+        oid, time, subject = ("", "", "") if uncommitted else last_deletion(repo, place)
     except MdmemError:
         return ""
-    if deleted:
-        return "Its file is deleted, but that is not committed: `mdmem commit` completes it."
+    if uncommitted:
+        return f"Its file is deleted, {uncommitted}"
     return f"It was deleted on {time[:10]} ({subject}): `mdmem undo {oid[:8]}` brings it back." if oid else ""
+
+
+def uncommitted_deletion(repo: Repository, place: str) -> str:
+    """Return the end of a sentence about files at a pathspec that are deleted, if that is not committed; else ""."""
+    words = ("diff", "--name-only", "--no-renames", "--diff-filter=D", "HEAD", "--", place)
+    deleted = repository.attempt(repo, *words, env={"GIT_LITERAL_PATHSPECS": "0"}).out
+    return "but that is not committed: `mdmem commit` completes it." if deleted else ""
 
 
 def last_deletion(repo: Repository, place: str) -> tuple[str, str, str]:

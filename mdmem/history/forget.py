@@ -39,20 +39,41 @@ class Target(NamedTuple):
     digest: bytes
 
 
+class _DeletedError(NotFoundError):
+    """A name means a note or session that is deleted already."""
+
+
 def plan(
-    config: Config, names: Iterable[str], *, span: tuple[str, str] = ("", ""), project: str = "", matching: str = ""
+    config: Config,
+    names: Iterable[str],
+    *,
+    span: tuple[str, str] = ("", ""),
+    project: str = "",
+    matching: str = "",
+    gone: list[str] | None = None,
 ) -> list[Target]:
     """Return the notes to delete: those with these ids, paths or sessions (with all their notes); without names, all.
 
     A session's page on which a person has written goes only by its own name (see `worded_pages`).
     span: when notes were created, from and before, ISO 8601 in UTC; "" for no bound. project: only its notes.
     matching: only notes that contain these words, ignoring case and line breaks.
+    gone: receives what is said of names whose notes are deleted already, as by a run that was killed.
 
-    Raises NotFoundError when a name matches nothing.
+    Raises NotFoundError when a name matches nothing, or nothing that is not deleted already.
     """
     names = list(names)
     since, until = span
-    named_paths = [path for name in names for path in _paths(config, name)]
+    named_paths: list[str] = []
+    deleted: list[_DeletedError] = []
+    for name in names:
+        try:
+            named_paths += _paths(config, name)
+        except _DeletedError as error:
+            deleted.append(error)
+    if deleted and not named_paths:
+        raise deleted[0]
+    if gone is not None:
+        gone += map(str, deleted)
     paths = dict.fromkeys(named_paths) if names else (entry.path for entry in disk.walk(config.vault))
     words = links.as_compared(matching)
     targets: list[Target] = []
@@ -123,6 +144,8 @@ def _step(config: Config, target: Target) -> RewriteStep:
 def deleted_session(config: Config, name: str) -> str:
     """Return how and when a session was deleted, and how to restore it; "" when history has no such session.
 
+    A deletion that is not committed has no way back of its own yet: what commits it is returned.
+
     name: the beginning of its id or of its folder's tag.
     """
     try:
@@ -130,9 +153,14 @@ def deleted_session(config: Config, name: str) -> str:
         folder = _folder_by_trailer(repo, name) or _folder_by_tag(repo, name) if len(name) >= find.MIN_ID_CHARS else ""
     except MdmemError:
         return ""
-    oid, time, subject = find.last_deletion(repo, f":(literal){folder}") if folder else ("", "", "")
+    if not folder:
+        return ""
+    session, place = folder.rpartition("-")[2], f":(literal){folder}"
+    if uncommitted := find.uncommitted_deletion(repo, place):
+        return f"The notes of the session {session} are deleted, {uncommitted}"
+    oid, time, subject = find.last_deletion(repo, place)
     how = {"Forget": "forgotten", "Undo:": "undone"}.get(subject.partition(" ")[0], "deleted")
-    told = f"The session {folder.rpartition('-')[2]} was {how} on {timestamps.readable(time)}."
+    told = f"The session {session} was {how} on {timestamps.readable(time)}."
     return f"{told} `mdmem undo {oid[:8]}` restores its notes." if oid else ""
 
 
@@ -165,9 +193,11 @@ def _paths(config: Config, name: str) -> list[str]:
         except AmbiguousError:
             raise
         except NotFoundError:
-            words = f"To forget all notes with these words: mdmem forget --matching {shlex.quote(name)}"
-            hint = find.deletion_of(config, name) or words
-            raise NotFoundError(f"No note or session has the id or path {name!r}. {hint}") from None
+            text = f"No note or session has the id or path {name!r}."
+            if deletion := find.deletion_of(config, name) or deleted_session(config, name):
+                raise _DeletedError(f"{text} {deletion}") from None
+            hint = f"To forget all notes with these words: mdmem forget --matching {shlex.quote(name)}"
+            raise NotFoundError(f"{text} {hint}") from None
     if len({folder.rpartition("-")[2] for folder in folders}) > 1:
         listed = ", ".join(folder.rpartition("/")[2] for folder in folders[:5])
         raise NotFoundError(f"{name!r} matches {len(folders)} sessions ({listed}, …): give more characters.")

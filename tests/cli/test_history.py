@@ -293,6 +293,41 @@ def test_a_forget_whose_git_fails_at_the_end_says_what_is_done_and_what_is_not(
     assert not note.exists()
 
 
+def test_a_forget_of_several_that_was_killed_in_between_is_repeated_and_deletes_the_rest(
+    mdmem: Run, kept: Path
+) -> None:
+    notes = [put(kept, f"notes/{name}.md", f"The {name} is blue.\n") for name in ("door", "roof")]
+    paths = [str(note.relative_to(kept)) for note in notes]
+    mdmem("commit", check=True)
+    notes[0].unlink()  # what a killed run has done
+
+    again = mdmem("forget", *paths, "--yes", check=True)
+
+    assert "Its file is deleted, but that is not committed: `mdmem commit` completes it." in again.stderr
+    assert "Forget 1 note" in again.stdout
+    assert not notes[1].exists()
+    assert mdmem("forget", "notes/door.md", "no-such-note", "--yes").returncode == 5
+    assert mdmem("forget", *paths, "--yes").returncode == 5
+
+
+def test_a_forget_of_a_session_that_was_killed_before_its_commit_says_when_repeated_what_completes_it(
+    mdmem: Run, kept: Path
+) -> None:
+    mdmem("commit", check=True)
+    shutil.rmtree(kept / FOLDER)  # what a killed run has done
+
+    for name in (SESSION, SESSION[:8]):
+        again = mdmem("forget", name, "--yes")
+        assert again.returncode == 5
+        assert "The notes of the session 00893aaf are deleted, but that is not committed" in again.stderr
+        assert "`mdmem commit` completes it." in again.stderr
+    mdmem("commit", check=True)
+    later = mdmem("forget", SESSION[:8], "--yes")
+
+    assert later.returncode == 5
+    assert "The session 00893aaf was deleted on " in later.stderr
+
+
 def test_programs_get_the_times_of_commits_in_the_form_of_all_others(mdmem: Run, kept: Path) -> None:
     put(kept, "notes/phone.md", "The on-call phone is in the blue cabinet.\n")
     mdmem("commit", check=True, env={"TZ": "Asia/Kolkata"})
