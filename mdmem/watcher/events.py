@@ -24,7 +24,7 @@ from mdmem.vault import disk, is_in_journal
 from mdmem.watcher import stillness, touched
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from watchdog.observers.api import BaseObserver
 
@@ -109,6 +109,13 @@ class Dirty(FileSystemEventHandler):
         if path.startswith(self._begin):  # costs a tenth of `relpath`, and runs a hundred times a turn
             return path[len(self._begin) :].replace(os.sep, "/")
         return os.path.relpath(path, self.root).replace(os.sep, "/")
+
+    def mark(self, paths: Iterable[str]) -> None:
+        """Mark paths as dirty."""
+        with self._changed:
+            self._paths.update(paths)
+            self._ends = True
+            self._changed.notify()
 
     def sweep(self) -> None:
         """Mark the whole vault as dirty."""

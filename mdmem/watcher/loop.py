@@ -77,6 +77,7 @@ class Watcher:
         self.last_sync = 0.0
         self.sync_failed = False
         self._failures = 0
+        self._unread: dict[str, int] = {}  # path -> how often in a row it could not be read
         self._is_current = False
         self._is_local = stillness.is_local(Path(settings.vault))
         self._alone = threading.RLock()  # one thread at a time uses the index and the rules of recall
@@ -148,7 +149,9 @@ class Watcher:
 
     def _index(self, paths: Iterable[str] | None, budget_seconds: float, wait_seconds: float) -> bool | None:
         """Index these paths, or the whole vault; None when the budget was exceeded, False on failure."""
-        limits = index.UpdateLimits(wait_seconds, time.monotonic() + budget_seconds, met=self.dirty.touched.met)
+        unread: list[str] = []
+        deadline = time.monotonic() + budget_seconds
+        limits = index.UpdateLimits(wait_seconds, deadline, met=self.dirty.touched.met, unread=unread.append)
         try:
             changes = index.update_within(self.config, limits, paths)
         except Exception as error:  # noqa: BLE001 - no batch may end the watcher
@@ -156,6 +159,7 @@ class Watcher:
             if not self._failures and not isinstance(error, BusyError):
                 log.write(self.config, "a batch of changes could not be indexed", error)
             return False
+        self._read_later(unread)
         self.batches += 1
         count = changes.added + changes.changed + changes.removed
         if count:
@@ -166,6 +170,15 @@ class Watcher:
             return None
         self._is_current = self._is_current or paths is None
         return True
+
+    def _read_later(self, paths: list[str]) -> None:
+        """Index files again after a pause that could not be read: a disk or permissions may fail only for a moment."""
+        self._unread = {path: self._unread.get(path, 0) + 1 for path in paths}
+        if paths:
+            seconds = pause(max(self._unread.values()))
+            timer = threading.Timer(seconds, self.dirty.mark, [paths[: events.FEW]])
+            timer.daemon = True
+            timer.start()
 
     # -- answers -----------------------------------------------------------------------------------
 

@@ -29,6 +29,7 @@ from mdmem.history.scan import ScanMode
 from mdmem.search import index
 from mdmem.search.index import scan
 from mdmem.watcher import client, events, loop, stillness, touched
+from tests.helpers.history_vault import put
 from tests.helpers.plain_git import git, make_remote
 from tests.helpers.watching import running, status, until
 
@@ -500,6 +501,39 @@ def test_an_index_that_cannot_be_written_is_written_later(vault: Path) -> None:
         assert client.ask(settings, "search x", {}, b"{}", seconds=20) is None
         Path(settings.index_dir).unlink()
         until(lambda: bool(status(vault).get("current")), "it is current")
+    finally:
+        process.kill()
+        process.wait()
+
+
+FAILS_ONCE = """
+import errno, sys
+from mdmem import system
+from mdmem.cli import main
+
+whole, failed = system.HeldFolder.open_to_read, []
+
+def open_to_read(folder, name):
+    if name == "plan.md" and len(failed) < 2:
+        failed.append(name)
+        raise OSError(errno.EIO, "Input/output error", name)
+    return whole(folder, name)
+
+system.HeldFolder.open_to_read = open_to_read
+sys.argv = ["mdmem", "watch"]
+main()
+"""
+
+
+@pytest.mark.slow
+def test_a_note_that_the_disk_does_not_return_for_a_moment_is_indexed_without_another_event(vault: Path) -> None:
+    settings = config.load(str(vault))
+    process = subprocess.Popen([sys.executable, "-c", FAILS_ONCE], stderr=subprocess.DEVNULL)
+    try:
+        until(lambda: bool(status(vault).get("current")), "the watcher is current")
+        put(vault, "notes/plan.md", "walnut")
+        until(lambda: status(vault)["indexed"] == 1, "it is indexed", seconds=100)  # a sweep comes after 180
+        assert in_step(settings)
     finally:
         process.kill()
         process.wait()

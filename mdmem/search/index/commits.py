@@ -56,12 +56,14 @@ class UpdateLimits(NamedTuple):
     wait_seconds: how long to wait for another writer. deadline: on `time.monotonic`; no note is begun after it (None:
     no limit).
     progress: called with the number of notes done and the total. met: called for every file, if all are checked.
+    unread: called with the path of each changed file that cannot be read, for the moment or for good.
     """
 
     wait_seconds: float
     deadline: float | None = None
     progress: Progress | None = None
     met: MetFile | None = None
+    unread: Callable[[str], None] | None = None
 
 
 def write(config: Config, diff: Diff, limits: UpdateLimits, *, is_new: bool = False) -> Changes:
@@ -219,7 +221,12 @@ class _Tally:
 
         note = batch.view.find(entry.path)
         mtime_ns = scan_record.reliable_mtime(entry.mtime_ns)
-        data = disk.readable(root, entry.path)
+        data = None
+        try:
+            data = disk.read_path(root, entry.path)
+        except PermissionError:
+            if self._limits.unread is not None:
+                self._limits.unread(entry.path)
         if data is None:
             if note is not None:
                 batch.remove(note)
