@@ -53,7 +53,7 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     if result.status and scope.is_whole and not strays:
         todo = "Restore .git from a backup or a remote; the notes themselves are safe."
         yield error(f"git fsck: {repository.reason(result)}", todo)
-    yield from map(_lock, lock.of_git(repo))
+    yield from (_lock(config, file) for file in lock.of_git(repo))
     yield from _without_rules(config)
     yield from _commits(config)
     text, _, todo = undecided.hint(config).partition("; ")
@@ -77,12 +77,22 @@ def _put_aside(config: Config, repo: Repository, file: Path) -> None:
         stray_refs.put_aside(repo, file, lock_fd)
 
 
-def _lock(file: Path) -> HealthFinding:
+def _lock(config: Config, file: Path) -> HealthFinding:
     """Return the finding for a lock of git's."""
     todo = f"If no git process is running: `rm {shlex.quote(str(file))}`."
-    if _age(file) > OLD_LOCK_SECONDS:
-        return warning(f"{file} is old: a git process was killed.", todo)
-    return note(f"{file} is there: a git process is writing, or was killed.", todo)
+    if _age(file) <= OLD_LOCK_SECONDS:
+        return note(f"{file} is there: a git process is writing, or was killed.", todo)
+    text = f"{file} is old: a git process was killed."
+    if file.name == "index.lock":  # git keeps it while a person writes a message, and commits are made without it
+        return warning(text, todo)
+    return warning(text, f"`mdmem doctor --fix` removes it. {todo}", partial(_unlock, config, file))
+
+
+def _unlock(config: Config, file: Path) -> None:
+    """Remove an old lock of git's, which held it for milliseconds."""
+    with lock.held(config.state_dir):
+        if _age(file) > OLD_LOCK_SECONDS:
+            file.unlink(missing_ok=True)
 
 
 def _commits(config: Config) -> Iterator[HealthFinding]:

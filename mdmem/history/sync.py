@@ -121,45 +121,59 @@ def sync(
         branch = checked_out.branch(repo)
         withheld = _keep_private(config, repo, branch, committed.staying, lock_fd)
         result = Synced(PackedPaths(), 0, [], held_back, withheld, [])
-        for _ in range(TRIES):
-            report("Fetching", 0, 0)
-            fetched_before = fetching.last_fetched(repo, remote)
-            remote_branch, ours, theirs = fetching.fetch(repo, remote, branch)
-            if theirs and theirs != ours:
-                report("Merging", 0, 0)
-                last_tip = fetched_before.get(fetching.tracked(remote, remote_branch), "")
-                new_purge = _carry_purge(config, repo, branch, ours, theirs, last_tip, lock_fd) if ours else None
-                carried = new_purge or carried
-                joined = (
-                    new_purge.joined if new_purge else _merge(config, repo, branch, theirs, remote, lock_fd, report)
-                )
-                result = result.with_later(_merged(repo, joined, result))
-                del joined  # free it: a first sync has an entry for each file of the vault
-                if new_purge and new_purge.again:
-                    continue  # we rewrote history once more: carry it over like any purge made here
-                ours = writer.tip(repo, branch)
-            report("Pushing", 0, 0)
-            replaces = bool(carried and carried.replaces)
-            with _telling_of(result.kept):
+        merged: list[Synced] = []
+        with _telling_of(merged):
+            for _ in range(TRIES):
+                report("Fetching", 0, 0)
+                fetched_before = fetching.last_fetched(repo, remote)
+                remote_branch, ours, theirs = fetching.fetch(repo, remote, branch)
+                if theirs and theirs != ours:
+                    report("Merging", 0, 0)
+                    last_tip = fetched_before.get(fetching.tracked(remote, remote_branch), "")
+                    new_purge = _carry_purge(config, repo, branch, ours, theirs, last_tip, lock_fd) if ours else None
+                    carried = new_purge or carried
+                    joined = (
+                        new_purge.joined if new_purge else _merge(config, repo, branch, theirs, remote, lock_fd, report)
+                    )
+                    result = result.with_later(_merged(repo, joined, result))
+                    merged.append(result)
+                    del joined  # free it: a first sync has an entry for each file of the vault
+                    if new_purge and new_purge.again:
+                        continue  # we rewrote history once more: carry it over like any purge made here
+                    ours = writer.tip(repo, branch)
+                report("Pushing", 0, 0)
+                replaces = bool(carried and carried.replaces)
                 sent = _push(config, repo, remote, remote_branch, (ours, theirs), replaces=replaces)
-            if sent is not None:
-                purged = (carried.planned, carried.replaces) if carried else carry.unfinished(config, repo, branch)
-                remaining_advice = _after_purge(config, repo, remote, *purged, lock_fd) if purged else ()
-                return result._replace(sent=sent, remaining_advice=remaining_advice)
-    raise BusyError(f"Other machines keep pushing to {remote}. Everything is committed here: sync again later.")
+                if sent is not None:
+                    purged = (carried.planned, carried.replaces) if carried else carry.unfinished(config, repo, branch)
+                    remaining_advice = _after_purge(config, repo, remote, *purged, lock_fd) if purged else ()
+                    return result._replace(sent=sent, remaining_advice=remaining_advice)
+            raise BusyError(f"Other machines keep pushing to {remote}. Everything is committed here: sync again later.")
 
 
 @contextmanager
-def _telling_of(kept: tuple[KeptPlace, ...]) -> Iterator[None]:
-    """Add to the error of a push which notes were merged before with both versions: the next run does not know."""
+def _telling_of(merged: list[Synced]) -> Iterator[None]:
+    """Add to an error what was merged before it and waits for a person: the next run does not know."""
     try:
         yield
-    except GitError as error:
-        if not kept:
+    except (BusyError, GitError) as error:
+        told = [str(error), *_waiting(merged[-1])] if merged else []
+        if len(told) < 2:
             raise
-        paths = plural.some(list(dict.fromkeys(place.path for place in kept)), 3)
+        raise type(error)(" ".join(told)) from error
+
+
+def _waiting(done: Synced) -> Iterator[str]:
+    """Yield sentences on what a sync has merged and leaves to a person."""
+    if done.kept:
+        paths = plural.some(list(dict.fromkeys(place.path for place in done.kept)), 3)
         asks = "both versions are kept, and `mdmem review` asks which one stays."
-        raise GitError(f"{error} Both machines changed the same lines of {paths}: {asks}") from error
+        yield f"Both machines changed the same lines of {paths}: {asks}"
+    if done.conflicts:
+        paths = plural.some(done.conflicts, 3)
+        yield f"Both machines changed {paths}: the other version is beside it, with .conflict- in its name."
+    if done.undeleted:
+        yield f"Deleted on one machine and changed on the other, so that it stays: {plural.some([*done.undeleted], 3)}."
 
 
 def _no_remote(repo: Repository, remote: str) -> str:

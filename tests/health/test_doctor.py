@@ -317,6 +317,8 @@ def test_an_old_lock_of_a_git_that_was_killed_is_named_with_what_to_do(day: Day,
     os.utime(lock, (time.time() - 7200, time.time() - 7200))
     (found,) = wrong(look(day, "history"))
     assert f"`rm {shlex.quote(str(lock))}`" in found["todo"]
+    look(day, "history", fix=True)
+    assert lock.exists() == (name == "index.lock"), "a person may be writing a message"
 
 
 @pytest.mark.parametrize("made", ["file", "link"])

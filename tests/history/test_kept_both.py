@@ -175,12 +175,16 @@ def test_a_push_that_a_remote_refuses_tells_its_words_and_what_was_merged_before
     remote = make_remote(tmp_path / "remote.git")
     first = start(vault)
     git(vault, "remote", "add", "origin", str(remote))
-    put(vault, "notes/d.md", "old\n")
+    for path in ("notes/d.md", "notes/e.md", "notes/data.csv"):
+        put(vault, path, "old\n")
     sync.sync(first)
     second = machine(tmp_path, remote)
-    put(Path(second.vault), "notes/d.md", "theirs\n")
+    for path in ("notes/d.md", "notes/e.md", "notes/data.csv"):
+        put(Path(second.vault), path, "theirs\n")
     sync.sync(second)
     put(vault, "notes/d.md", "ours\n")
+    put(vault, "notes/data.csv", "ours\n")
+    (vault / "notes/e.md").unlink()
     put(remote, "hooks/pre-receive", "#!/bin/sh\necho 'The branch is protected.' >&2\nexit 1\n").chmod(0o700)
 
     with pytest.raises(GitError) as refused:
@@ -188,6 +192,8 @@ def test_a_push_that_a_remote_refuses_tells_its_words_and_what_was_merged_before
 
     assert "hook declined. It says: The branch is protected. Everything is committed here." in str(refused.value)
     assert "Both machines changed the same lines of notes/d.md: both versions are kept" in str(refused.value)
+    assert "Both machines changed notes/data.csv: the other version is beside it" in str(refused.value)
+    assert "Deleted on one machine and changed on the other, so that it stays: notes/e.md." in str(refused.value)
     assert {"ours", "theirs"} == set((vault / "notes/d.md").read_text().split())
 
 
