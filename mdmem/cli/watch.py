@@ -16,6 +16,7 @@ from typing import IO, Any
 
 import click
 
+import mdmem
 from mdmem import config, files, plural, system, timestamps
 from mdmem.cli.terminal import options, render
 from mdmem.config import Config
@@ -30,6 +31,10 @@ RESTART_SECONDS = 1.0
 MAX_RESTART_SECONDS = 300.0
 """…up to this."""
 
+
+LOCK_GONE = "the watcher's lock was deleted with the state folder"
+UPGRADED = "another version of mdmem was installed"
+"""Why a watcher begins again."""
 
 SILENT = (
     "A watcher is running but does not answer: it was suspended, or the machine is busy. `kill -CONT PID` continues a"
@@ -69,23 +74,56 @@ def _work(settings: config.Config) -> None:
     from mdmem.system import memory
 
     memory.give_back()
+    installed = _Installed()
     with _hooks_served():
-        while _watch(settings):
+        while (why := _watch(settings, installed)) == LOCK_GONE:
             pass
+    if why == UPGRADED:
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - the same command again
 
 
-def _watch(settings: config.Config) -> bool:
-    """Watch until told to stop, or until the lock is deleted with the state folder; return whether that happened."""
+def _watch(settings: config.Config, installed: _Installed) -> str:
+    """Watch until told to stop, or until the watcher must begin again; return why, "" if it need not."""
     from mdmem.inject import process
     from mdmem.watcher.loop import Watcher
 
     with _lock(settings) as lock:
-        answers = {"inject": partial(process.answer, settings)}
-        watcher = Watcher(settings, answers, partial(_is_there, settings, lock))
+
+        def why_again() -> str:
+            if installed.is_replaced():
+                return UPGRADED
+            return "" if _is_there(settings, lock) else LOCK_GONE
+
+        watcher = Watcher(settings, {"inject": partial(process.answer, settings)}, why_again)
         _on_signals(watcher.end)
         click.echo(f"Watching {settings.vault}. Press Ctrl-C to stop.", err=True)
         watcher.run()
-        return watcher.is_unlocked
+        return watcher.again
+
+
+class _Installed:
+    """The files of mdmem that tell its version and that of the index; an upgrade replaces them."""
+
+    def __init__(self) -> None:
+        self._loaded = self._last = self._look()
+
+    def is_replaced(self) -> bool:
+        """Whether they differ from those loaded, and not from the last call's: then the upgrade is complete.
+
+        False where a process cannot be replaced by another one.
+        """
+        before, self._last = self._last, self._look()
+        return bool(self._last) and self._last != self._loaded and self._last == before and os.name != "nt"
+
+    def _look(self) -> list[tuple[int, int]]:
+        from mdmem.search.index import layout
+        from mdmem.search.text import analysis
+
+        try:
+            states = [Path(str(module.__file__)).stat() for module in (mdmem, layout, analysis)]
+        except OSError:
+            return []  # an upgrade is under way
+        return [(state.st_mtime_ns, state.st_ino) for state in states]
 
 
 @contextmanager

@@ -57,15 +57,15 @@ class Watcher:
     """The one watcher of a vault."""
 
     def __init__(
-        self, settings: Config, answers: Mapping[str, Answer], is_locked: Callable[[], bool] = lambda: True
+        self, settings: Config, answers: Mapping[str, Answer], why_again: Callable[[], str] = lambda: ""
     ) -> None:
         """answers: request -> handler, besides searches; injection is in a layer above and passes its own.
 
-        is_locked: whether the watcher's lock is still there; without it the watcher ends, and `is_unlocked` is set.
+        why_again: why the watcher must begin again; "" while it need not. Then it ends, and `again` has the reason.
         """
         self.config = settings
-        self.is_unlocked = False
-        self._is_locked = is_locked
+        self.again = ""
+        self._why_again = why_again
         self._more = answers
         self.stop = threading.Event()
         self.dirty = events.Dirty(settings.vault)
@@ -160,6 +160,9 @@ class Watcher:
                 log.write(self.config, "a batch of changes could not be indexed", error)
             return False
         self._read_later(unread)
+        if self.batches and changes.reason == index.OTHER_VERSION:  # it would be rebuilt in turn
+            log.write(self.config, "another version of mdmem uses the index, so the watcher ends; start that one's")
+            self.end()
         self.batches += 1
         count = changes.added + changes.changed + changes.removed
         if count:
@@ -217,9 +220,9 @@ class Watcher:
         tick = 0.0
         last_facts = followed.look(self.config)
         while not self.stop.wait(tick):
-            if not self._is_locked():
-                log.write(self.config, "the watcher's lock was deleted with the state folder: it begins again")
-                self.is_unlocked = True
+            if why := self._why_again():
+                log.write(self.config, f"{why}: the watcher begins again")
+                self.again = why
                 self.end()
                 return
             settings = config.load(self.config.vault).settings

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 from watchdog.events import FileCreatedEvent
 
-from mdmem import config, timestamps
+from mdmem import __version__, config, timestamps
 from mdmem.history import changes, commit
 from mdmem.history.git import git_index, repository
 from mdmem.history.git.repository import Repository
@@ -29,6 +29,7 @@ from mdmem.history.scan import ScanMode
 from mdmem.search import index
 from mdmem.search.index import scan
 from mdmem.watcher import client, events, loop, stillness, touched
+from tests.conftest import REPO
 from tests.helpers.history_vault import put
 from tests.helpers.plain_git import git, make_remote
 from tests.helpers.watching import running, status, until
@@ -114,6 +115,54 @@ def test_a_watcher_whose_state_folder_was_deleted_begins_again_and_can_be_stoppe
     assert mdmem("watch").returncode == 6
     mdmem("watch", "--stop", check=True)
     assert watcher.wait(240) == 0
+
+
+@pytest.fixture
+def older(vault: Path, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+    """Run the watcher of another installation, whose version is 0.0.1; return it with the file of its version."""
+    shutil.copytree(REPO / "mdmem", tmp_path / "other/mdmem", ignore=shutil.ignore_patterns("__pycache__"))
+    version = tmp_path / "other/mdmem/__init__.py"
+    version.write_text(version.read_text().replace(f'"{__version__}"', '"0.0.1"'))
+    put(vault, "mdmem.toml", "[watch]\ncommit_after_seconds = 1\n")  # so often it looks
+    env = {**os.environ, "PYTHONPATH": str(tmp_path / "other")}
+    words = [sys.executable, "-m", "mdmem", "watch"]
+    process = subprocess.Popen(words, stderr=subprocess.DEVNULL, env=env, cwd=tmp_path)
+    try:
+        until(lambda: bool(status(vault).get("current")), "the watcher is current")
+        assert status(vault)["version"] == "0.0.1"
+        yield process, version
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="there, no process can be replaced by another")
+def test_a_watcher_that_is_upgraded_begins_again_with_the_new_version(
+    vault: Path, older: tuple[subprocess.Popen[bytes], Path], mdmem: Run
+) -> None:
+    process, version = older
+    version.write_text(version.read_text().replace("0.0.1", "9.9.9"))
+
+    until(lambda: status(vault).get("version") == "9.9.9", "the new version runs")
+    assert status(vault)["pid"] == process.pid
+    mdmem("watch", "--stop", check=True)
+    assert process.wait(240) == 0
+
+
+@pytest.mark.slow
+def test_a_watcher_whose_index_another_version_replaces_ends_instead_of_rebuilding_it_in_turn(
+    vault: Path, older: tuple[subprocess.Popen[bytes], Path], mdmem: Run
+) -> None:
+    process, _ = older
+    mdmem("search", "walnut")
+    put(vault, "notes/plan.md", "walnut")  # what it would index
+
+    assert process.wait(240) == 0
+    assert "another version of mdmem uses the index" in mdmem("doctor", "--only", "log").stdout
+    mdmem("search", "walnut")
+    assert "Rebuilt the index" not in mdmem("search", "walnut").stderr
+    assert not status(vault)
 
 
 @pytest.mark.slow

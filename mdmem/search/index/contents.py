@@ -96,7 +96,7 @@ def load(folder: str) -> Contents | None:
         raise DamagedError("its table of contents is damaged")
     stamp, *rest = marshal.loads(data[4:])
     if stamp != STAMP:
-        raise DamagedError("it was made by another version of mdmem")
+        raise DamagedError(layout.OTHER_VERSION)
     generation, records = rest
     return Contents(generation, [Segment(*record) for record in records])
 

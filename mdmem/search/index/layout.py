@@ -110,6 +110,9 @@ FACTS_PER_BLOCK = 32
 NEW = "there was none"
 """The reason for building an index for the first time."""
 
+OTHER_VERSION = "it was made by another version of mdmem"
+"""The reason for rebuilding an index that cannot be read because its layout may be another."""
+
 
 class DamagedError(Exception):
     """A file of the index is damaged; the index must be rebuilt."""
