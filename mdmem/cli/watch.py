@@ -17,7 +17,7 @@ from typing import IO, Any
 import click
 
 import mdmem
-from mdmem import config, files, plural, system, timestamps
+from mdmem import config, files, log, plural, system, timestamps
 from mdmem.cli.terminal import options, render
 from mdmem.config import Config
 from mdmem.errors import BusyError, MdmemError, no_vault
@@ -96,6 +96,7 @@ def _watch(settings: config.Config, installed: _Installed) -> str:
 
         watcher = Watcher(settings, {"inject": partial(process.answer, settings)}, why_again)
         _on_signals(watcher.end)
+        threading.excepthook = lambda failed: log.write(settings, "a thread of the watcher failed", failed.exc_value)
         click.echo(f"Watching {settings.vault}. Press Ctrl-C to stop.", err=True)
         watcher.run()
         return watcher.again

@@ -200,7 +200,9 @@ def settled(
         watched = _Watched(dirty)
         swept = time.monotonic()
         while not stop.is_set():
-            if watched.is_elsewhere():  # another disk is mounted there, or the vault was moved and put back
+            if (
+                watched.is_elsewhere()
+            ):  # such as when another disk is mounted there, or the vault was moved and put back
                 dirty.sweep()
                 watched.renew()
             pause = min(sweep_seconds, POLL_SECONDS) if dirty.unwatched else sweep_seconds
@@ -234,8 +236,11 @@ class _Watched:
         self.renew()
 
     def is_elsewhere(self) -> bool:
-        """Whether another folder, or none, is now where the vault was at the last call."""
+        """Whether another folder, or none, is now where the vault was at the last call, or nobody listens any more."""
         before, self._seen = self._seen, _place(self._dirty.root)
+        if self._observer is not None and not all(emitter.is_alive() for emitter in self._observer.emitters):
+            self._place = (0, 0)  # the system's queue could not be read
+            return True
         return self._seen != before
 
     def renew(self) -> None:

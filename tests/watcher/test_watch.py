@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 from watchdog.events import FileCreatedEvent
+from watchdog.observers.api import EventEmitter
 
 from mdmem import __version__, config, timestamps
 from mdmem.history import changes, commit
@@ -284,6 +285,25 @@ def test_where_nothing_can_be_watched_sweeps_do_the_work(vault: Path, monkeypatc
     (vault / "a.md").write_text("x")
     next(batches)
     assert dirty.take() in ({"a.md"}, None)
+    stop.set()
+    assert not list(batches)
+
+
+@pytest.mark.slow
+def test_a_vault_is_watched_again_when_the_thread_that_listens_has_ended(vault: Path) -> None:
+    dirty, stop = events.Dirty(str(vault)), threading.Event()
+    batches = events.settled(dirty, stop, sweep_seconds=3600)
+    next(batches)
+    dirty.take()
+    (listening,) = (thread for thread in threading.enumerate() if isinstance(thread, EventEmitter))
+    listening.stop()
+    listening.join()
+
+    next(batches)
+    assert dirty.take() is None, "nobody knows what has happened meanwhile"
+    put(vault, "notes/plan.md", "walnut")
+    next(batches)
+    assert "notes/plan.md" in (dirty.take() or ())
     stop.set()
     assert not list(batches)
 
