@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import mdmem
-from mdmem import config, launch, preload
+from mdmem import cli, config, launch, preload
 from mdmem.agents.install import launcher
 from mdmem.capture import losses
 from mdmem.health import machine, unstored
@@ -248,3 +248,43 @@ def test_losses_are_errors_for_a_week(vault: Path, mdmem: Callable[..., subproce
     assert [(found.severity, "PostToolUse" in found.text) for found in unstored.lost(settings)] == [("error", True)]
     assert "1 event lost, the last on" in mdmem("status", check=True).stdout
     assert mdmem("doctor", "--only", "lost").returncode == 1
+
+
+NO_MORE_FILES = """
+import resource, sys
+from mdmem import cli
+
+run = cli._run
+
+def limited():
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
+    return run()
+
+cli._run = limited
+sys.argv = ["mdmem", "commit"]
+cli.main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs limits of a process")
+def test_a_command_that_may_open_no_file_says_so_without_a_traceback() -> None:
+    done = subprocess.run([sys.executable, "-c", NO_MORE_FILES], capture_output=True, text=True)
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("mdmem: Too many open files.")
+    assert "Traceback" not in done.stderr
+
+
+def test_a_command_that_runs_out_of_memory_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run() -> int:
+        raise MemoryError
+
+    monkeypatch.setattr(cli, "_run", run)
+
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+
+    assert end.value.code == 1
+    assert "mdmem: there is not enough memory." in capsys.readouterr().err

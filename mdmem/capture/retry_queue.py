@@ -82,7 +82,7 @@ def _write(config: Config, session_key: str, data: bytes) -> None:
         with open(fd, "wb") as file:
             file.write(data)
             file.flush()
-            os.fsync(fd)
+            system.sync(fd)
         os.rename(temp, path)
     except BaseException:
         files.remove(temp)

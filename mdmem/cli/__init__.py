@@ -60,15 +60,26 @@ def _run_or_explain() -> NoReturn:
     except OSError as error:
         if debug or isinstance(error, BrokenPipeError):
             raise
-        message, code = _explained(error)
+        try:
+            message, code = _explained(error)
+        except OSError:  # such as too many open files: the explanation cannot be loaded either
+            message, code = f"{error.strerror or error}. Run the command again when the system can open files.", 1
         print(f"mdmem: {message}", file=sys.stderr, flush=True)
         sys.exit(code)
+    except MemoryError:
+        if debug:
+            raise
+        text = (
+            "mdmem: there is not enough memory. What was stored before is safe; free some, then run the command again."
+        )
+        print(text, file=sys.stderr, flush=True)
+        sys.exit(1)
     except Exception as error:  # the last resort: even a bug gets a message
         if debug:
             raise
         print(
             f"mdmem: this is a bug in mdmem ({type(error).__name__}). Re-run with `--debug`"
-            " and report the traceback. No note is lost.",
+            " and report the traceback. What was stored before is safe.",
             file=sys.stderr,
             flush=True,
         )

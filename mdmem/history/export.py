@@ -66,7 +66,7 @@ def new_file(target: Path) -> Iterator[Path]:
         os.close(files.opener(str(temp), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
         yield temp
         with temp.open("rb+") as file:
-            os.fsync(file.fileno())
+            system.sync(file.fileno())
         if not parent.publish(temp.name, target.name):
             refuse(target)
     except OSError as error:

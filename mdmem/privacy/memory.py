@@ -221,7 +221,7 @@ def _append(path: str, data: bytes, *, durable: bool) -> None:
     try:
         files.write_all(file, b"\n" + data + b"\n")
         if durable:
-            os.fsync(file)
+            system.sync(file)
     finally:
         os.close(file)
 

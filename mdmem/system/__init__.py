@@ -49,6 +49,18 @@ def is_error(error: OSError, *names: str) -> bool:
     return error.errno in [code(name) for name in names]
 
 
+def sync(fd: int) -> None:
+    """Sync an open file or folder to disk, unless its file system can sync none of this kind, as some network mounts.
+
+    Raises OSError when the disk fails.
+    """
+    try:
+        os.fsync(fd)
+    except OSError as error:
+        if not is_error(error, "EINVAL", "ENOSYS", "EOPNOTSUPP"):
+            raise
+
+
 def lock(fd: int, seconds: float = 0.0) -> bool:
     """Lock an open file or folder exclusively; False when another process keeps it locked for `seconds`.
 
@@ -179,7 +191,7 @@ class HeldFolder:
 
     def sync(self) -> None:
         """Sync the folder's entries to disk."""
-        os.fsync(self._fd)
+        sync(self._fd)
 
 
 def claim(folder: Any, temp: str, name: str) -> bool:

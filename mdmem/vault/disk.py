@@ -235,7 +235,7 @@ def _write(folder: Folder, name: str, data: bytes, *, durable: bool) -> None:
     try:
         files.write_all(fd, data)
         if durable:
-            os.fsync(fd)
+            system.sync(fd)
     finally:
         os.close(fd)
 

@@ -140,6 +140,21 @@ def test_a_note_whose_folder_cannot_be_synced_is_stored_and_not_told_as_lost(fre
     assert "may not survive a power cut" in log.read_text()
 
 
+@pytest.mark.parametrize("name", ["EINVAL", "ENOSYS", "EOPNOTSUPP"])
+def test_a_session_is_stored_where_the_file_system_cannot_sync(fresh: Callable[[], Path], name: str) -> None:
+    vault = fresh()
+
+    def start() -> None:
+        def fsync(_: int) -> None:
+            raise OSError(getattr(errno, name), "the file system has no such call")
+
+        vars(os)["fsync"] = fsync
+
+    assert [limited(EVENTS[event], start) for event in ("prompt", "tool")] == ["", ""]
+    assert len(list(vault.rglob("0??-0??-*.md"))) == 2
+    assert not (Path(config.load(str(vault)).state_dir) / "log").exists()
+
+
 def test_that_notes_wait_and_that_one_is_lost_are_each_told_at_its_own_first_time(fresh: Callable[[], Path]) -> None:
     vault = fresh()
 
