@@ -1,4 +1,4 @@
-"""Commits: add new and changed notes to the index, and remove missing ones, in as many commits as needed."""
+"""Commits to the index (Whoosh's, not git's): add new and changed notes and remove missing ones, in many if needed."""
 
 from __future__ import annotations
 
