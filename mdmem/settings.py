@@ -216,7 +216,9 @@ class InjectSettings(SettingsSection):
         less,
         env="MDMEM_INJECT_DEADLINE_SECONDS",
     )
-    other_projects = Setting(False, "Whether memories of other projects may be injected.", less)
+    other_projects = Setting(
+        False, "Whether memories of other projects may be injected, also if a prompt does not name them.", less
+    )
     on = Setting(
         ["ask", "turns", "start", "failure", "edit"],
         "Triggers for giving memories: see `mdmem help recall`.",

@@ -117,7 +117,7 @@ def of_note(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> 
     if hit.id in at.given:
         return None, f"{ABOVE}[mem:{hit.id}]"
     parsed = people.read(at.config.vault, hit.path)
-    if reason := recent.left_out(parsed, at.event.agent if not hit.project or at.is_of(hit.project) else ""):
+    if reason := _left_out(at, hit, parsed, at.event.agent):
         return None, reason
     if newer := replaced.newer(at.config, hit.path):
         return None, f"superseded by [mem:{newer}]"
@@ -130,6 +130,16 @@ def of_note(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> 
     title = str(parsed.meta.get("title") or hit.title)
     marks = [] if not hit.project or at.is_of(hit.project) else [f"of another project: {hit.project}"]
     return item_of(at, hit, title, text, room=room, marks=marks, lines=code), ""
+
+
+def _left_out(at: Occasion, hit: SearchHit, parsed: Parsed, agent: str = "") -> str:
+    """Return why a note is not shown in this project, or "". agent: one that loads some files of the project itself."""
+    if not hit.project or at.is_of(hit.project):
+        return recent.left_out(parsed, agent)
+    return STAYS if people.stays_here(parsed.meta) else recent.left_out(parsed)
+
+
+STAYS = "another project's, and stays on this machine"
 
 
 def of_prompt(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> tuple[Item | None, str]:
@@ -150,7 +160,7 @@ def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int, fil
     note_id = str(telling.meta.get("id") or hit.id)
     if note_id in at.given:
         return None, f"{ABOVE}[mem:{note_id}]"
-    if reason := recent.left_out(telling):
+    if reason := _left_out(at, hit, telling):
         return None, reason
     asking = session.read(prompt) if prompt else telling
     outcome = excerpts.outcome(at.gate.stored(telling.body), terms, room // 2) if response else "No answer is stored."

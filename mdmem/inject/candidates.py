@@ -131,13 +131,15 @@ def looked_up(
     if not has_topic(query):
         return []
     guess = _guess(at, query, "turn" if shape is None else "explicit")
+    is_elsewhere = not at.is_of(at.project)
     asker = partial(
         recall.Asker,
-        project=None if at.config.settings.inject.other_projects else at.project,
+        project=None if at.config.settings.inject.other_projects and not is_elsewhere else at.project,
         without_session=at.record.id if without_session else "",
         here=at.here,
         now=_other_time(at.now),
         kinds=("prompt",) if of_prompts else (),
+        from_elsewhere=is_elsewhere,
     )
     answers, chosen, why = _searched(at, query, shape, asker(between=days), guess)
     if not chosen and days is not None:

@@ -127,6 +127,7 @@ def explain(config: Config, event: Event, now: float, deadline: float, place: Pr
     else:
         explanation.query = _of_last_turns(at, text) if triggered.once else text
     offer = Offer()
+    elsewhere = _add_elsewhere(at, offer, text, triggered.asked) if triggered.asked else []
     explanation.by_days = triggered.asked is not None and _add_dated(at, offer, text, triggered.asked)
     if explanation.by_days or not candidates.has_topic(explanation.query):
         explanation.query = ""
@@ -136,6 +137,7 @@ def explain(config: Config, event: Event, now: float, deadline: float, place: Pr
         explanation.results = candidates.looked_up(at, explanation.query)
     if triggered.asked and not explanation.by_days:
         _add_recall(at, offer, text, triggered.asked, explanation.results)
+    explanation.results = [*elsewhere, *explanation.results]
     if triggered.once:
         query = _of_last_turns(at, text)
         offer.add(triggered.once, candidates.section(candidates.looked_up(at, query), RELATED))
@@ -210,6 +212,8 @@ def _prompt(at: Occasion) -> Offer:
     text = at.gate.prompt(prompts.typed(at.event.prompt))
     triggered = trigger.of_prompt(at.config, at.record, at.event, text, at.gate.prompt, at.now)
     offer.asked = triggered.asked is not None and triggered.asked.grade == SURE
+    if triggered.asked:
+        _add_elsewhere(at, offer, text, triggered.asked)
     if triggered.asked and not _add_dated(at, offer, text, triggered.asked):
         asked, days = _without_days(at, text, _about_turn_before(at, triggered.asked, text) or triggered.asked)
         answers = candidates.answers(at, text, asked, days=days, without_session=not at.was_compacted)
@@ -231,6 +235,24 @@ def _about_turn_before(at: Occasion, asked: Shape, text: str) -> Shape | None:
     before = turns.topical(said[:-1])[-1:]
     topic = turns.query(before, at.config.settings.inject.query_turn_chars)
     return Shape(POSSIBLE, asked.language, asked.words, topic) if topic else None
+
+
+def _add_elsewhere(at: Occasion, offer: Offer, text: str, asked: Shape) -> list[candidates.Candidate]:
+    """Add what other projects that a prompt names know of what it asks; return all that was found there."""
+    from mdmem.inject import elsewhere
+
+    found: list[candidates.Candidate] = []
+    for there, text_there, asked_there in elsewhere.occasions(at, text, asked):
+        told = Offer()
+        if not _add_dated(there, told, text_there, asked_there):
+            shape, days = _without_days(there, text_there, asked_there)
+            answers = candidates.answers(there, text_there, shape, days=days)
+            _add_recall(there, told, text_there, shape, answers)
+            found += answers
+        for why, section in zip(told.why, told.sections, strict=True):
+            offer.add(why, elsewhere.titled(section, there.project), told.query_chars)
+        offer.marks += [journal.recalled_mark(text)] if told.marks else []
+    return found
 
 
 def _add_dated(at: Occasion, offer: Offer, text: str, asked: Shape) -> bool:
@@ -263,7 +285,7 @@ def _add_recall(at: Occasion, offer: Offer, text: str, asked: Shape, answers: Se
     if section.items or section.remark:
         offer.add("recall", section, len(asked.topic))
         offer.marks.append(journal.recalled_mark(text))
-    elif asked.grade == SURE and candidates.is_for_last_sessions(at, asked, answers):
+    elif asked.grade == SURE and not offer.sections and candidates.is_for_last_sessions(at, asked, answers):
         offer.add("recall", _new(at, recent.last_done(_last_sessions(at, recent.MAX_SESSIONS))), len(text))
 
 

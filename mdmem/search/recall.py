@@ -6,7 +6,7 @@ from itertools import islice
 from math import log
 from operator import mul
 
-from mdmem.search import engine, freshness, index, ranking, turn_groups
+from mdmem.search import engine, freshness, index, ranking, turn_groups, withheld
 from mdmem.search.asking import shape
 from mdmem.search.hits import Shown, hits_of
 from mdmem.search.index.layout import KIND_STEP, KINDS
@@ -71,6 +71,7 @@ class Asker(Value):
     the agent already knows. here: where the question comes from; notes staged on another code branch are not found.
     now: a time other than the clock's. kinds: only notes of these kinds (none: of any).
     between: only notes of this time, both ends included (None: of any).
+    from_elsewhere: the project is another than the agent's, so that notes that stay on this machine are excluded.
     """
 
     project: str | None = None
@@ -79,6 +80,7 @@ class Asker(Value):
     now: datetime | None = None
     kinds: tuple[str, ...] = ()
     between: tuple[float, float] | None = None
+    from_elsewhere: bool = False
 
 
 def answers(
@@ -145,6 +147,8 @@ def _among(view: View, asker: Asker) -> Set[int] | None:
     limits += [view.between(*asker.between)] if asker.between else []
     for limit in limits:
         among = limit if among is None else limit & among
+    if asker.from_elsewhere and among is not None and (hidden := withheld.from_project(view, "")):
+        among -= hidden
     return among
 
 

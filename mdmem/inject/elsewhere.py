@@ -1,0 +1,105 @@
+"""Elsewhere: another project of the vault that a prompt names, as in `how did we do the retries in payments-api?`"""
+
+from __future__ import annotations
+
+import re
+from copy import copy
+
+from mdmem.inject.block import Section
+from mdmem.search.asking.prose import fold
+from mdmem.search.asking.shape import Shape
+from mdmem.search.staged import Place
+from mdmem.vault import exclusions, layout, people, projects
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from mdmem.inject.occasion import Occasion
+
+MAX_PROJECTS = 2
+MAX_CHARS = 1_000
+"""Only in so much of a prompt is a name looked for."""
+_WORD = re.compile(r"[a-z0-9]+|[^\W_a-z0-9]+")
+_SEPARATED, _BEGIN, _END = r"[\W_]{0,3}", r"(?<![a-z0-9_-])", r"(?![a-z0-9_-])"
+"""Between the words of a name, and around it: Japanese and Chinese write no space there."""
+_IS_PROJECT = r"(?:projects?|repo|repos|repository|codebase|app|service|projekts?|projet|proyecto)"
+_POINTED_BEFORE = re.compile(
+    r"(?:^|[\s,(])(?:(?:in|from|for|of|at|over|inside|im|bei|aus|von|dans|chez|de|du|en|del)"
+    r"(?: (?:the|our|der|dem|le|la|el))?|project|repo|projekt|projet|proyecto)[ `'\"]+$"
+)
+_DOES_BEFORE = re.compile(r"(?:^|\s)(?:did|does|has|like|than|unlike)(?: the)? $")
+_POINTED_BEHIND = re.compile(rf"[`'\"]?(?:'s)?\s+{_IS_PROJECT}\b")
+_ENDS = re.compile(r"[`'\"]?\s*(?:$|[?!.,;:)]|(?:and|or|und|et|y|again|back|last|before|yesterday)\b)")
+
+
+def occasions(at: Occasion, text: str, asked: Shape) -> Iterator[tuple[Occasion, str, Shape]]:
+    """Yield for each other project that a prompt names: the occasion there, and the prompt and question without it.
+
+    A name of several words counts anywhere, as does a part of some words that only one project has; one word counts
+    where it is pointed at. Projects that stay on this machine or are excluded are left out.
+    """
+    if asked.language == "error":
+        return
+    named = named_in(text[:MAX_CHARS], layout.projects(at.config.vault), {at.project, *at.names})
+    for project, words in named[:MAX_PROJECTS]:
+        if exclusions.excludes_project(at.config, project):
+            continue
+        if people.stays_here(projects.front_matter_of(at.config, project)):
+            continue
+        there = copy(at)
+        there.project, there.here = project, Place([project], "")
+        topic = _without(asked.topic, words)
+        yield there, _without(text, words), Shape(asked.grade, asked.language, asked.words, topic, asked.resumes)
+
+
+def titled(section: Section, project: str) -> Section:
+    """Return a section of another project's notes with its name in the heading and the remark."""
+    remark = section.remark.replace("this project", project)
+    heading = section.heading.replace("this project", project)
+    return Section(heading if project in heading else f"{heading}, in {project}", section.items, remark)
+
+
+def named_in(text: str, known: Sequence[str], own: set[str]) -> list[tuple[str, list[str]]]:
+    """Return the projects other than the own one that a text names, each with the words that name it, longest first."""
+    folded = fold(text)
+    present = set(_WORD.findall(folded))
+    words_of = {name: _WORD.findall(fold(name)) for name in {*known, *own}}
+    runs: dict[tuple[str, ...], set[str]] = {}
+    for name, words in words_of.items():
+        if present.isdisjoint(words):
+            continue
+        for begin in range(len(words)):
+            for end in range(begin + 1, len(words) + 1):
+                if present.issuperset(words[begin:end]):
+                    runs.setdefault(tuple(words[begin:end]), set()).add(name)
+    wholes = {tuple(words): name for name, words in words_of.items()}
+    lower = {name.lower() for name in own}
+    named: dict[str, list[str]] = {}
+    for run in sorted(runs, key=len, reverse=True):
+        having = {wholes[run]} if run in wholes else runs[run]
+        pattern = re.compile(rf"{_BEGIN}{_SEPARATED.join(map(re.escape, run))}{_END}")
+        is_found = any(
+            len(run) > 1 or _is_pointed_at(folded, match, run in wholes) for match in pattern.finditer(folded)
+        )
+        folded = pattern.sub(" ", folded) if len(run) > 1 or run in wholes else folded
+        if is_found and len({name.lower() for name in having}) == 1 and (name := min(having)).lower() not in lower:
+            named.setdefault(name, list(run))
+    return list(named.items())
+
+
+def _is_pointed_at(text: str, match: re.Match[str], is_whole: bool) -> bool:
+    """Whether one word is meant as a project: `in X`, `the X project`; a whole name also: `how does X do it`."""
+    before, behind = text[: match.start()], text[match.end() :]
+    if _POINTED_BEHIND.match(behind) or re.search(r"\b(?:project|repo|projekt|projet|proyecto) [`'\"]?$", before):
+        return True
+    if is_whole and (_DOES_BEFORE.search(before) or (not before.strip() and behind[:1] == ":")):
+        return True
+    return bool(_POINTED_BEFORE.search(before) and _ENDS.match(behind))
+
+
+def _without(text: str, words: Sequence[str]) -> str:
+    """Return a text without the words that name a project, and without `project` beside them."""
+    name = _SEPARATED.join(map(re.escape, words))
+    pattern = rf"(?i)(?:\b{_IS_PROJECT} )?[`'\"]?{_BEGIN}{name}{_END}(?:'s)?[`'\"]?(?: {_IS_PROJECT}\b)?"
+    return " ".join(re.sub(pattern, " ", text).split())

@@ -1,0 +1,102 @@
+"""A prompt that names another project of the vault is answered from that one, too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.talk import Talk
+from tests.inject.test_inject import ask, entries, new_session
+
+
+@pytest.fixture
+def shop(vault: Path, tmp_path: Path) -> Talk:
+    """Return a session in web-shop; payments-api and two others have been worked on before."""
+    api = Talk(vault, tmp_path / "payments-api")
+    api.says("Requests to the bank fail now and then, retry them")
+    api.edits("bank/client.py")
+    api.answers("Calls to the bank are retried four times, with jitter up to 900 ms.")
+    for number, (project, answer) in enumerate(
+        [("search-service", "The crawler is retried after an hour."), ("mail-service", "Bounced mail is dropped.")], 1
+    ):
+        other = new_session(api, number, tmp_path / project)
+        other.says("What shall be done with what fails?")
+        other.edits("fail.py")
+        other.answers(answer)
+    own = new_session(api, 4, tmp_path / "web-shop")
+    own.says("Show a spinner at checkout")
+    own.edits("checkout.ts")
+    own.answers("The checkout has a spinner.")
+    return new_session(api, 7, tmp_path / "web-shop")
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "how did we set up the bank retries in payments-api?",
+        "how did we set up the bank retries in the payments project?",
+        "how did we set up the bank retries in payments?",
+        "payments api: what did we decide about retries of the bank",
+        "wie haben wir die bank retries in payments-api gelöst?",
+        "payments-apiのbankのretry、前にどう決めた？",
+    ],
+)
+def test_a_project_that_a_question_names_answers_with_its_name(shop: Talk, prompt: str) -> None:
+    given = ask(shop, prompt)
+
+    (entry,) = entries(given)
+    assert "retried four times" in entry
+    assert "of another project: payments-api" in entry
+    assert "in payments-api" in given
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "how did we set up the bank retries?",
+        "how did we set up the retries of payments to the bank?",
+        "how did we set up the bank retries in the service?",  # two projects have it
+        "how did we set up the bank retries in web-shop?",
+        "set up bank retries as in payments-api",
+    ],
+)
+def test_a_prompt_that_names_no_other_project_stays_in_its_own(shop: Talk, prompt: str) -> None:
+    assert "retried four times" not in ask(shop, prompt)
+
+
+def test_the_last_sessions_of_a_project_that_is_named_are_told_under_its_name(shop: Talk) -> None:
+    left = ask(shop, "where did we leave off in payments-api?")
+    days = ask(new_session(shop, 8), "what did we do last monday in payments-api?")
+
+    for given in (left, days):
+        assert "retried four times" in given
+        assert "payments-api" in given.partition("\n- ")[0]
+        assert "spinner" not in given
+
+
+def test_an_answer_of_the_own_project_is_told_beside_it(shop: Talk) -> None:
+    shop.says("Use the bank retries of payments-api at checkout")
+    shop.edits("checkout.ts")
+    shop.answers("The checkout copies the bank retries of payments-api, but with two attempts.")
+
+    given = ask(new_session(shop, 2), "how did we do the bank retries of payments-api at checkout?")
+
+    assert "retried four times" in given
+    assert "with two attempts" in given
+
+
+def test_a_project_that_stays_on_this_machine_or_is_excluded_tells_nothing(shop: Talk) -> None:
+    question = "how did we set up the bank retries in payments-api?"
+    page = shop.vault / "journal" / "payments-api" / "project.md"
+    text = page.read_text()
+
+    page.write_text(text.replace("---\n", "---\nsync: false\n", 1))
+    assert ask(shop, question) == ""
+    page.write_text(text)
+    (shop.vault / "mdmem.toml").write_text('[capture]\nexclude_projects = ["payments-*"]\n')
+    assert ask(new_session(shop, 2), question) == ""
+    (shop.vault / "mdmem.toml").write_text("")
+    for answer in (shop.vault / "journal" / "payments-api").rglob("*-response-*.md"):
+        answer.write_text(answer.read_text().replace("---\n", "---\nsync: false\n", 1))
+    assert "retried four times" not in ask(new_session(shop, 3), question)
