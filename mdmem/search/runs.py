@@ -67,6 +67,41 @@ def check(command: str) -> CommandRun | None:
     return None
 
 
+def sets(command: str) -> bool:
+    """Whether a command sets something for later ones: a variable, a version, a limit, a right, a service."""
+    return any(_sets(_words(step)) for step in _STEPS.split(command[:2000]))
+
+
+def _sets(words: list[str]) -> bool:
+    words = [word for word in words if word != "sudo"]
+    if not words:
+        return False
+    program, behind = words[0].rpartition("/")[2], words[1:]
+    named = [word for word in behind if not word.startswith("-")]
+    if program == "git":
+        reads = not _READS_SETTINGS.isdisjoint(behind)
+        is_set = len(named) > 2 or not _SETS_GIT.isdisjoint(behind)
+        return named[:1] == ["config"] and is_set and not reads
+    if program in ("export", "sysctl", "setx"):
+        return any("=" in word for word in named) or (program == "setx" and len(named) > 1)
+    return bool(named) and (program in _SETTERS or (program in _SWITCHES and not _SWITCHED.isdisjoint(named)))
+
+
+_SETTERS = frozenset("unset ulimit source . chmod chown modprobe ssh-add setcap update-alternatives".split())
+"""Programs that set something if they are given a name or a value."""
+_SWITCHES = frozenset(
+    "nvm fnm n volta pyenv rbenv asdf mise sdk jenv rustup conda mamba goenv tfenv systemctl service launchctl "
+    "timedatectl localectl npm pnpm yarn pip pip3 go docker gcloud aws az kubectl".split()
+)
+_SWITCHED = frozenset(
+    "use global local shell default override pin activate start restart enable reload set config set-timezone "
+    "set-locale context".split()
+)
+"""What these do if they set something."""
+_READS_SETTINGS = frozenset("--get --get-all --get-regexp --list -l get list".split())
+_SETS_GIT = frozenset("--unset --unset-all unset".split())
+
+
 def checks(command: str) -> list[CommandRun]:
     """Return all that a command checks, builds or publishes if it succeeds: its parts that are joined by `&&`."""
     parts = (check(part) for part in command.split("&&"))

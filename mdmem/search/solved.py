@@ -174,7 +174,12 @@ class Finder:
         for number in chain(self._later_in_session(failed), self._next_session(failed, command)):
             if number in self._edits and is_same_failure:
                 edits.append(number)
-            elif number in self._shells and (run := self._command(number)) is not None:
+            elif number not in self._shells:
+                continue
+            elif (run := self._command(number)) is None:
+                if self._by_runs and number not in self._failed and runs.sets(self._line(number)):
+                    other_runs.append(number)
+            else:
                 if number not in self._failed and self._closes(number, command):
                     is_explained = edits or (self._by_runs and (other_runs or self._line(number) != self._line(failed)))
                     return _Solution(failed, edits or other_runs, number) if is_explained else None

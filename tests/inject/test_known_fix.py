@@ -143,6 +143,7 @@ def test_what_solved_it_in_another_project_is_given_only_where_that_is_allowed(
     [
         ("pip install frob", "make check", "failed with it, and succeeded after `pip install frob`. "),
         ("", "make check --jobs 1", "failed with it, and succeeded as `make check --jobs 1`. "),
+        ("", "export JOBS=1 && make check", "failed with it, and succeeded as `export JOBS=1 && make check`. "),
         ("git status", "make check", ""),
         ("", "make check", ""),
     ],
@@ -163,6 +164,46 @@ def test_what_was_run_until_it_succeeded_is_given_where_nothing_was_changed(
 
     assert told in given
     assert bool(given) == bool(told)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "export CUDA_HOME=/usr/local/cuda-12.4",
+        "nvm use 22",
+        "ulimit -n 4096",
+        "sudo sysctl -w vm.max_map_count=262144",
+        "git config core.longpaths true",
+        "source .venv/bin/activate",
+        "sudo systemctl start postgresql",
+        "chmod +x gradlew",
+    ],
+)
+def test_a_command_that_only_set_something_is_given_as_what_solved_an_error(past: Talk, command: str) -> None:
+    past.start()
+    past.says("Make it run")
+    past.runs("make check", error=ERROR)
+    past.runs("ls -l")
+    past.runs(command)
+    past.runs("make check", "ok")
+
+    given = answer(later(past, 1), failing(later(past, 1), ERROR))
+
+    assert f"after `{command}`" in given
+    assert "ls -l" not in given
+
+
+@pytest.mark.parametrize(
+    "command", ["ulimit -n", "sysctl -a", "git config --get core.longpaths", "nvm ls", "export -p"]
+)
+def test_a_command_that_only_reads_a_setting_solved_nothing(past: Talk, command: str) -> None:
+    past.start()
+    past.says("Make it run")
+    past.runs("make check", error=ERROR)
+    past.runs(command, "1024")
+    past.runs("make check", "ok")
+
+    assert "What solved this error" not in answer(later(past, 1), failing(later(past, 1), ERROR))
 
 
 def test_it_is_one_of_the_occasions_and_sub_agents_get_nothing(past: Talk, home: Path) -> None:
