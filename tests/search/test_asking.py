@@ -1066,3 +1066,27 @@ def test_a_thing_at_hand_asks_nothing(prompt: str) -> None:
 )
 def test_a_question_for_a_single_fact_is_told_from_one_for_an_explanation(question: str, is_fact: bool) -> None:
     assert facts.asks_a_fact([prose.fold(word) for word in question.split()]) is is_fact
+
+
+@pytest.mark.parametrize(
+    ("prompt", "topic"),
+    [
+        ("what did we decide about sessions?", "what about sessions?"),
+        ("how long do sessions last now for staff", "how do sessions now for staff"),
+        ("how did we sync notes between tablets?", "how did sync notes between tablets?"),
+        ("did we fix sessions?", "sessions?"),
+        ("why are the sessions logged out", "why are the sessions logged out"),
+        ("what did we do in the last sessions", ""),
+        ("any notes on the kiosk?", "any on the kiosk?"),
+        ("what do my notes say about redis", "about redis"),
+        ("search your notes for redis", "for redis"),
+        ("what was decided in earlier sessions about redis", "in about redis"),
+    ],
+)
+def test_sessions_and_notes_of_a_program_are_a_subject_and_those_of_the_journal_are_not(
+    prompt: str, topic: str
+) -> None:
+    asked = shape.of(prompt)
+
+    assert asked is not None
+    assert asked.topic == topic

@@ -344,7 +344,7 @@ UNSPACED: dict[str, Unspaced] = {
 
 _LEFT = """
 off leave left leaving stop stopped stand stands yesterday today weekend week month morning earlier recently lately last
-latest still open up going on happening state status project repo repository codebase work working session sessions
+latest still open up going on happening state status project repo repository codebase work working
 chat conversation where half missing remaining remains unfinished outstanding undone finished todo todos anything yet
 finish began begun
 stehen stehengeblieben geblieben gestern zuletzt aufgehort letztens neulich stand projekt sitzung weiter

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdmem.search.asking import english, facts, failures, frames, naming, orders, prose, slips
+from mdmem.search.asking import english, facts, failures, form_words, frames, naming, orders, prose, slips
 from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, SURE
 from mdmem.search.asking.languages import BEFORE_ASKS, FAILING, FAILING_UNSPACED, FILLERS, LANGUAGES, LEFT_OFF, UNSPACED
 from mdmem.values import Value
@@ -328,38 +328,11 @@ def _in_unspaced(text: str, parts: Unspaced, *, korean: bool) -> tuple[int, bool
 
 # -- what it is about ------------------------------------------------------------------------------
 
-_NOT_TOPIC = """
-remember remembered recall remind memory memories reason story happened happen yesterday ago last week month
-days previous previously earlier already session sessions past thing work working again reminded forgot
-conversation discussion left finally originally recently lately tell told know said say asked decide decided
-decision discussed talked agreed answer notes we us lets let back continue resume pick attempts attempt tried far
-find found figure story morning night today day end whats stuff chose choose picked ended fix fixed solve solved
-summarize summarise recap tell explain all ever dealt encountered faced agreement conclusion outcome verdict rationale
-use used using uses reasons reasoning motivation handle handled repair repaired cause culprit trick allowed super
-totally really quite usage trouble need needs needed want wanted without wonder wondering curious kindly sorry bother
-sure happen seriously considered gotcha gotchas someone somebody heard overheard seem vaguely hey hi um uh erm hmm yeah
-yep speaks rid pitfall pitfalls caveat caveats quirk quirks luck prefer preference preferences anymore nowadays
-vs versus
-"""
-_NO_TOPIC = frozenset(_NOT_TOPIC.split())
-
-
 _FINDS = frozenset(["", "find", "found", "figure", "figured"])
 """`find out why X`; the verb may be gone as a part of what asks."""
 _GETS = frozenset(["get", "got", "gotten"])
 """`did it ever get merged`: what came of it, not its subject."""
 _TELLERS = english.SUBJECTS | {"someone", "somebody"}
-_OF_PROGRAMS = frozenset(["memory", "session"])
-"""`memory leak`, `out of memory` and `session cookie` are about programs; `your memory`, `last session` about the
-journal."""
-_GRAMMAR = """
-about at by for from in into of on to with and as or if so that this which where when what who why how it is was are
-were be been do does did has have had can could will would should the a an my your i you he she they there here
-mention mentions contain contains hold holds show shows record records say says know knows our these those
-"""
-_NOT_OF_PROGRAMS = _NO_TOPIC.union(_GRAMMAR.split())
-_MUCH = frozenset(["of", "much", "more", "less", "high", "low", "enough", "free", "shared", "process"])
-
 _OUT_OF = frozenset(["of", "out"])
 _CAUSED = frozenset(["made", "makes", "caused", "causes"])
 """`what made X slow` asks for the cause."""
@@ -386,12 +359,14 @@ def topic(text: str, language: str = "en") -> str:
     words = text.split()
     spoken = LANGUAGES.get(language)
     own = ("asks", "we", "past", "back", "resumes", "again", "counts", "other") if spoken else ()
-    none = _NO_TOPIC.union(*(spoken.of(name) for name in own)) if spoken else _NO_TOPIC
+    none = form_words.NO_TOPIC.union(*(spoken.of(name) for name in own)) if spoken else form_words.NO_TOPIC
     bare = list(map(_folded_word, words))
     subject = [
         typed
         for typed, before, word, after in zip(words, ["", *bare], bare, [*bare[1:], ""], strict=False)
-        if (word not in none or _is_of_programs(before, word, after, typed) or _is_part(word, after))
+        if (
+            word not in none or form_words.is_of_programs(before, word, after, typed) or form_words.is_part(word, after)
+        )
         and not _only_asks(before, word, after)
     ]
     for parts in () if text.isascii() else UNSPACED.values():
@@ -421,29 +396,6 @@ def _only_asks(before: str, word: str, after: str) -> bool:
         or (word == "out" and before == "came")
         or (word in _CAUSED and before == "what")
     )
-
-
-def _is_of_programs(before: str, word: str, after: str, typed: str) -> bool:
-    """Whether an ambiguous word means a part of a program here, not the journal, judging by its neighbors.
-
-    typed: the word with the punctuation behind it, which separates it from the next one.
-    """
-    if word not in _OF_PROGRAMS or before in ("your", "my", "last", "previous", "earlier", "past", "that", "this"):
-        return False
-    if word == "memory" and (before in _MUCH or (before == "the" and after == "of")):
-        return True
-    return after.isalpha() and after not in _NOT_OF_PROGRAMS and typed[-1:].isalpha()
-
-
-def _is_part(word: str, after: str) -> bool:
-    """Whether a word belongs to the next one: `back up`, `decision 3`."""
-    if after.isdecimal():
-        return word in _NUMBERED
-    return word == "back" and after in _BEHIND_BACK
-
-
-_NUMBERED = frozenset(["decision", "note", "fix", "answer", "attempt", "figure"])
-_BEHIND_BACK = frozenset(["up", "ups", "end", "ends", "off", "out"])
 
 
 def _folded_word(word: str) -> str:

@@ -217,14 +217,19 @@ def _texts(value: Any) -> list[str]:
 
 
 def _words_of(meta: Mapping[str, Any]) -> Iterator[str]:
-    title = meta.get("title")
+    title, kind = meta.get("title"), meta.get("kind")
     for key, value in meta.items():
         named_again = key == "page" or (key == "aliases" and value == [title])
+        if key == "tags" and value == [kind] and kind in _TAGGED:
+            continue  # mdmem's own tag, which would find all sessions for `why do sessions expire`
         if key not in _NO_WORDS and key not in _BODY and not named_again:
             is_id = key in LINK_KEYS
             yield from (
                 text for text in _texts(value) if not creation.read_time(text) and not (is_id and "[" not in text)
             )
+
+
+_TAGGED = (*note.CAPTURED, *note.PAGES)
 
 
 def _body_text(meta: Mapping[str, Any], body: str) -> str:

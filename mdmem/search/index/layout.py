@@ -54,7 +54,7 @@ if TYPE_CHECKING:
             ...
 
 
-VERSION = 17
+VERSION = 18
 """Increased whenever the format changes: an index of another version is rebuilt."""
 
 BOXES = "has:boxes"
