@@ -185,17 +185,19 @@ def _session_start(at: Occasion) -> Offer:
     offer = Offer()
     if "start" not in at.config.settings.inject.on:
         return offer
-    compacted = at.event.source == "compact"
+    compacted, current = at.event.source == "compact", ""
     if compacted:
         injection_log.forget(at.record)
         at.given = frozenset()
         folder = at.record.folder or journal.find_session(at.config, at.record.id, most=journal.MAX_DAYS)
         if folder:
+            current = "/".join(folder)
             offer.add("compacted", recent.before_compaction(recent.SessionFolder(at.config, at.gate, folder)))
     sessions = _last_sessions(at, 2 if compacted else recent.MAX_SESSIONS)
+    shown = ["/".join(session.parts) for session in recent.tell_what_is_left(sessions, newest=not compacted)]
     later_sections = [
-        ("open", _new(at, open_work.of_project(at, ["/".join(session.parts) for session in sessions]))),
-        ("recent", _new(at, recent.last_done(sessions))),
+        ("open", _new(at, open_work.of_project(at, shown, current))),
+        ("recent", _new(at, recent.last_done(sessions, newest=not compacted))),
         ("open", _new(at, recent.left_open(sessions[:2]))),
     ]
     taken = sum(map(block.least_width, [*offer.sections, *(section for _, section in later_sections)]))

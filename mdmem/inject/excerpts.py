@@ -118,13 +118,15 @@ def _parts(text: str) -> Iterator[str]:
         yield text[start:].strip()
 
 
-def outcome(body: str, terms: Collection[str], chars: int) -> str:
+def outcome(body: str, terms: Collection[str], chars: int, *, with_left: bool = True) -> str:
     """Return the sentences of an answer that say how it ended, in order, in about `chars` characters.
 
     terms: the question's terms, as in the index. Without any, what is left to do comes last, in up to half of the room.
+    with_left: with what is left to do, unless there is nothing else.
     """
     told = list(sentences(body))
     told, left = (told, []) if terms else unfinished.split(told, chars)
+    left = left if with_left or not told else []
     is_first = [at == 0 or told[at - 1][0] != label for at, (label, _) in enumerate(told)]
     worth = [
         telling.worth(sentence, f"{label}: {sentence}" if is_first[at] else sentence, terms, at, len(told))

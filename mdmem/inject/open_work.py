@@ -8,35 +8,80 @@ from mdmem import timestamps
 from mdmem.hashing import short
 from mdmem.inject import recent
 from mdmem.inject.block import Item, Section
+from mdmem.lazy_pattern import lazy
+from mdmem.search import turn_groups
+from mdmem.search.asking import small_talk
 from mdmem.vault import JOURNAL, disk, journal, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from mdmem.inject.occasion import Occasion
     from mdmem.vault.note import Parsed
 
 HEADING = "Open work"
 MAX_ITEMS = 8
+TOOLS = ("todowrite", "write_todos", "todo_write", "update_todo", "update_plan", "taskcreate", "taskupdate")
+"""Tools that keep an agent's list of tasks, in lower case."""
+TASK = lazy(r"Task (?P<number>\S+?)(?:: (?P<subject>.+)| [a-z ]+?(?:: (?P<again>.+))?)?$")
+"""The title of a note of TaskCreate or TaskUpdate."""
+OVER = ("completed", "deleted", "cancelled", "done")
+"""States of a task that is not open."""
 STALE_SECONDS = 30 * 86_400
 """A failure, or a box in an answer, that is older is not given; `mdmem todo` lists it."""
 
 
-def of_project(at: Occasion, shown: Collection[str] = ()) -> Section:
+def of_project(at: Occasion, shown: Collection[str] = (), current: str = "") -> Section:
     """Return a project's open work, newest first, without what was closed since its page was written.
 
-    shown: the folders of sessions that are shown with what their answers leave to do.
+    shown: the folders of sessions that are shown with what their answers leave to do. current: the session's folder.
     """
     folder = f"{JOURNAL}/{at.project}"
     text = people.read(at.config.vault, f"{folder}/{journal.PROJECT_PAGE}").body
     _, _, generated = text.partition(journal.PAGE_MARKS[0])[2].partition(f"\n## {HEADING}\n")
     lines = generated.partition("\n## ")[0].partition(journal.PAGE_MARKS[1])[0].splitlines()
-    items = [item for line in lines if (item := _item(at, folder, line, shown)) is not None]
+    finished = _Finished(at)
+    items = [item for line in lines if (item := _item(at, folder, line, shown, finished, current)) is not None]
     return Section(HEADING, items[:MAX_ITEMS])
 
 
-def _item(at: Occasion, folder: str, line: str, shown: Collection[str]) -> Item | None:
+class _Finished:
+    """The tasks that sessions' lists say are over, read once a session."""
+
+    def __init__(self, at: Occasion) -> None:
+        self._root = at.config.vault
+        self._known: dict[str, frozenset[str]] = {}
+
+    def has(self, title: str, folders: Iterable[str]) -> bool:
+        """Whether one of these sessions has finished a task."""
+        text = small_talk.plain_text(title)
+        return any(text in self._of(folder) for folder in dict.fromkeys(folders))
+
+    def _of(self, folder: str) -> frozenset[str]:
+        if folder not in self._known:
+            self._known[folder] = frozenset(map(small_talk.plain_text, self._read(folder)))
+        return self._known[folder]
+
+    def _read(self, folder: str) -> Iterator[str]:
+        names = filter(journal.numbers, disk.names_in(self._root, folder))
+        subjects: dict[str, str] = {}
+        over: dict[str, bool] = {}
+        for name in sorted((name for name in names if turn_groups.source(name) in TOOLS), key=journal.numbers):
+            parsed = people.read(self._root, f"{folder}/{name}")
+            task = TASK.match(str(parsed.meta.get("title", "")))
+            if task is None:
+                yield from (line[6:] for line in parsed.body.splitlines() if line.startswith("- [x] "))
+                continue
+            subjects[task["number"]] = task["subject"] or task["again"] or subjects.get(task["number"], "")
+            if status := str(parsed.meta.get("status", "")):
+                over[task["number"]] = status in OVER
+        yield from (subjects[number] for number in subjects if over.get(number) and subjects[number])
+
+
+def _item(
+    at: Occasion, folder: str, line: str, shown: Collection[str], finished: _Finished, current: str
+) -> Item | None:
     """Parse a line such as `- To do: [Write it](2026-09-14/…/001-001-todowrite-….md)`; None if it is closed."""
     kind, _, link = line.removeprefix("- ").partition(": [")
     escaped, _, place = link.rpartition("](")
@@ -49,6 +94,9 @@ def _item(at: Occasion, folder: str, line: str, shown: Collection[str]) -> Item 
     if done is True or (isinstance(done, list) and short(f"{name}\0{title}", 8) in done) or staged != at.here.branch:
         return None
     if f"- [x] {title}\n" in f"{parsed.body}\n":
+        return None
+    own = [path.rpartition("/")[0]] if "-taskcreate-" in path else []
+    if kind == "To do" and finished.has(title, [*own, *([current] if current else [])]):
         return None
     is_said = parsed.meta.get("kind") == "response"
     if is_said and (path.rpartition("/")[0] in shown or _is_stale(at, parsed)):

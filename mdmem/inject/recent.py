@@ -61,9 +61,19 @@ class SessionFolder:
         self.page_name = journal.page_of(names, parts[-1])
 
     @cached_property
+    def _written(self) -> Parsed:
+        return note.load(self._config.vault, self.path(self.page_name))
+
+    def is_looked_through(self) -> bool:
+        """Whether the vault's pages were made since the session ended, so that its open work is known."""
+        body = self._written.body
+        navigation = body.partition(journal.NAVIGATION_MARK)[0].rpartition("\n")[2]  # a hook writes one link only
+        return " · " in navigation and all(f"({name})" in body for name in self.of_kind("response")[-1:])
+
+    @cached_property
     def page(self) -> Parsed:
         """The session's page; its text is only the part about files: a long session has thousands of lines."""
-        written = note.load(self._config.vault, self.path(self.page_name))
+        written = self._written
         if not privacy.may_hold_tag(written.body, people.rules_of(self._config.vault)):
             _, heading, following = written.body.partition(_FILES)
             part = heading + following.partition("\n## ")[0] if heading else ""
@@ -122,13 +132,16 @@ class SessionFolder:
         """Return the cleaned beginning of a note's text."""
         return self.gate.stored(parsed.body[:_EXCERPT_CHARS]).strip()
 
-    def outcome(self, name: str, taken: int) -> str:
-        """Return the sentences of an answer that say how it ended, cleaned. taken: characters used of an item."""
+    def outcome(self, name: str, taken: int, *, with_left: bool = True) -> str:
+        """Return the sentences of an answer that say how it ended, cleaned.
+
+        taken: characters used of an item. with_left: also those that say what is left to do.
+        """
         room = min(max(self._config.settings.inject.bullet_chars - taken, _OUTCOME_CHARS[0]), _OUTCOME_CHARS[1])
         body = self.read(name).body
         if len(body) > 2 * _ANSWER_CHARS:  # what is left to do is at the end
             body = "\n\n".join([body[:_ANSWER_CHARS], body[-_ANSWER_CHARS:].partition("\n\n")[2]])
-        return cut(excerpts.outcome(self.gate.stored(body), (), room), room)
+        return cut(excerpts.outcome(self.gate.stored(body), (), room, with_left=with_left), room)
 
     def item(self, name: str, text: str, *marks: str, room: int = 0) -> Item | None:
         """Return one of the session's files as an item; None if it has no id or is not to be shown."""
@@ -298,11 +311,24 @@ def worked_on(at: Occasion, since: float, until: float) -> dict[str, str]:
     return freshness.answered(at.config, in_view) or {}
 
 
-def last_done(sessions: list[SessionFolder]) -> Section:
-    """Return sessions as a section: when, what was asked, how it ended, which files; older ones in fewer words."""
+def tell_what_is_left(sessions: list[SessionFolder], *, newest: bool = True) -> list[SessionFolder]:
+    """Return the sessions that are shown with what their answers leave to do: the newest one, if nothing came after it.
+
+    Of others, work that was done since is not left: the open work knows, unless their page was not made since.
+    """
+    return [one for at, one in enumerate(sessions) if (newest and at == 0) or not one.is_looked_through()]
+
+
+def last_done(sessions: list[SessionFolder], *, newest: bool = True) -> Section:
+    """Return sessions as a section: when, what was asked, how it ended, which files; older ones in fewer words.
+
+    newest: whether nothing was done since the first of them.
+    """
     items: list[Item] = []
+    with_left = tell_what_is_left(sessions, newest=newest)
     for session in sessions:
-        items += filter(None, [session_item(session, is_brief=len(items) >= _LATEST)])
+        is_brief = len(items) >= _LATEST
+        items += filter(None, [session_item(session, is_brief=is_brief, with_left=session in with_left)])
     for item in items[_LATEST:]:
         item.room = min(item.room, _OLDER_CHARS)
     return Section("Recent sessions of this project", items)
@@ -312,11 +338,11 @@ def _sentence(text: str) -> str:
     return text if text.endswith((".", "?", "!", "…", "。", "？", "！")) else f"{text}."
 
 
-def session_item(session: SessionFolder, *, is_brief: bool = False) -> Item | None:
+def session_item(session: SessionFolder, *, is_brief: bool = False, with_left: bool = True) -> Item | None:
     """Return a session as an item: how it ended, and which files it touched.
 
     If its last turn changed no file, as one that commits or answers a question, first what was done before. is_brief:
-    then only that. Of a turn without an answer, its last command is told.
+    then only that. with_left: with what the answers leave to do. Of a turn without an answer, its last command is told.
     """
     prompts, answers, files = session.of_kind("prompt"), session.of_kind("response"), session.files()
     is_answered = not session.is_interrupted()
@@ -325,7 +351,7 @@ def session_item(session: SessionFolder, *, is_brief: bool = False) -> Item | No
     parts: list[str] = []
     if (done := session.telling_answer()) and (done != answers[-1] or not is_answered):
         lead = "What was done: "
-        parts.append(_sentence(lead + session.outcome(done, len(" ".join([*touched, lead])))))
+        parts.append(_sentence(lead + session.outcome(done, len(" ".join([*touched, lead])), with_left=with_left)))
     last_prompt = str(session.read(prompts[-1]).meta.get("title", "")) if prompts else ""
     is_told = bool(parts) and is_answered and (is_brief or small_talk.says_little(last_prompt))
     if len(prompts) > 1 and not is_told:
@@ -338,7 +364,8 @@ def session_item(session: SessionFolder, *, is_brief: bool = False) -> Item | No
             if session.read(answers[-1]).meta.get("success") is not False
             else "Its last turn failed: "
         )
-        parts.append(_sentence(lead + session.outcome(answers[-1], len(" ".join([*touched, *parts, lead])))))
+        taken = len(" ".join([*touched, *parts, lead]))
+        parts.append(_sentence(lead + session.outcome(answers[-1], taken, with_left=with_left)))
     text = " ".join([*parts, *touched])
     day = session.last_day()
     marks = (f"last worked on {day}",) if day > layout.day_of("/".join(session.parts)) else ()

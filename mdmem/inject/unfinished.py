@@ -61,6 +61,22 @@ def is_said(label: str, sentence: str) -> bool:
     return sentence.startswith(BOX) or is_heading(label) or (bool(colon and said.strip("* ")) and is_heading(own))
 
 
+def at_end(told: Sequence[Told]) -> list[str]:
+    """Return what an answer says in words at its very end is left to do, without its label: no boxes, no offers."""
+    said = list(takewhile(lambda one: is_said(*one), reversed(told)))[::-1]
+    sentences = ((label, sentence) for label, sentence in said if not sentence.startswith(BOX))
+    left = (_unlabeled(sentence) for _, sentence in sentences if not telling.is_offer(sentence))
+    return [sentence for sentence in left if len(sentence.split()) > 1 and _bare(sentence).split()[0] not in _NOTHING]
+
+
+def _unlabeled(sentence: str) -> str:
+    own, colon, said = sentence.partition(":")
+    return said.lstrip("* ") if colon and is_heading(own) else sentence
+
+
+_NOTHING = frozenset(["nothing", "none", "no", "nichts", "keine", "rien", "aucun", "aucune", "nada", "ninguno"])
+
+
 def _bare(text: str) -> str:
     letters = [at for at, character in enumerate(text) if character.isalnum()]
     return text[letters[0] : letters[-1] + 1].lower() if letters else ""

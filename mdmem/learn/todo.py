@@ -11,12 +11,12 @@ from mdmem.agents import aliases
 from mdmem.capture.tools import body
 from mdmem.config import Config
 from mdmem.inject import excerpts, unfinished
+from mdmem.inject.open_work import OVER, TASK, TOOLS
 from mdmem.vault import note, people
 
+__all__ = ["OVER", "TOOLS", "Listed", "left_by_answers", "of_answers", "of_session"]
+
 _ITEM = re.compile(r"^[ \t]*[-*+] \[([ xX-])\] (\S.*)$", re.MULTILINE)
-_TASK = re.compile(r"Task (?P<number>\S+?)(?:: (?P<subject>.+)| [a-z ]+?(?:: (?P<again>.+))?)?$")
-OVER = ("completed", "deleted", "cancelled", "done")
-TOOLS = ("todowrite", "write_todos", "todo_write", "update_todo", "update_plan", "taskcreate", "taskupdate")
 
 
 _WAITS = re.compile(r"^(Blocked by|Blocks) task (.+)$", re.MULTILINE)
@@ -25,7 +25,7 @@ _WAITS = re.compile(r"^(Blocked by|Blocks) task (.+)$", re.MULTILINE)
 class Listed(NamedTuple):
     """An item of a list. path, id: of the note with its last state. at: that note's time. is_done: done or dropped.
 
-    blocked_by: ids of the notes of tasks that it waits for.
+    blocked_by: ids of the notes of tasks that it waits for. is_said: said in a sentence, which nobody can tick.
     """
 
     text: str
@@ -35,6 +35,7 @@ class Listed(NamedTuple):
     at: str
     blocked_by: tuple[str, ...] = ()
     is_dropped: bool = False
+    is_said: bool = False
 
 
 def of_session(config: Config, paths: Iterable[str]) -> list[Listed]:
@@ -71,12 +72,24 @@ def _boxes(parsed: note.Parsed, path: str) -> Iterator[Listed]:
             yield Listed(text, sentence[1] != " ", path, str(parsed.meta.get("id", "")), at)
 
 
+def left_by_answers(config: Config, paths: Iterable[str]) -> list[Listed]:
+    """Return what answers say at their end is left to do, in words: `Open: the gateway has no report`."""
+    return [listed for path in paths for listed in _left(people.readable(config.vault, path), path)]
+
+
+def _left(parsed: note.Parsed, path: str) -> Iterator[Listed]:
+    at = timestamps.utc(str(parsed.meta.get("updated") or parsed.meta.get("created", "")))
+    for sentence in unfinished.at_end(list(excerpts.sentences(parsed.body)))[:_MAX_LEFT]:
+        yield Listed(note.one_line(sentence), False, path, str(parsed.meta.get("id", "")), at, is_said=True)
+
+
+_MAX_LEFT = 5
 _PLANS = ("test plan", "testing", "checklist", "how to test")
 
 
 def _take_blockers(waits: dict[str, set[str]], parsed: note.Parsed) -> None:
     """Add the blockers that a TaskUpdate names."""
-    task = _TASK.match(str(parsed.meta.get("title", "")))
+    task = TASK.match(str(parsed.meta.get("title", "")))
     if task is None:
         return
     for how, names in _WAITS.findall(parsed.body):
@@ -99,7 +112,7 @@ def _items(parsed: note.Parsed, path: str, at: str) -> Iterator[Listed]:
 def _take(tasks: dict[str, Listed], parsed: note.Parsed, path: str, at: str) -> None:
     """Update the session's tasks from a TaskCreate or TaskUpdate."""
     title = str(parsed.meta.get("title", ""))
-    match = _TASK.match(title)
+    match = TASK.match(title)
     if match is None:
         if title.startswith("Task: "):  # without a number, no update can be matched to it
             tasks[title] = Listed(title[6:], False, path, str(parsed.meta.get("id", "")), at)

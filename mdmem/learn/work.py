@@ -10,7 +10,7 @@ from mdmem import timestamps
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
 from mdmem.hashing import short
-from mdmem.learn import decisions, todo
+from mdmem.learn import decisions, taken_up, todo
 from mdmem.search import freshness, runs, turn_groups
 from mdmem.search.asking import shape, small_talk
 from mdmem.search.asking.english import SURE
@@ -101,6 +101,15 @@ def _is_superseded(config: Config, view: View, pages: set[int], session: str) ->
     return any(decisions.noted(config, view, page).get("superseded_by") for page in pages_of_session)
 
 
+def _is_after(name: str, other: str) -> bool:
+    place = journal.numbers(name)
+    return bool(place) and place > journal.numbers(other)
+
+
+def _is_answer(name: str) -> bool:
+    return turn_groups.source(name) == "response" and "-subagent-" not in name
+
+
 class _Project:
     """Finds open work in the notes of one project, or of all."""
 
@@ -157,6 +166,7 @@ class _Project:
             sessions.setdefault(str(self._view.facts(number).get("session", "")), []).append(number)
         every = [(numbers, todo.of_session) for numbers in sessions.values()]
         every += [([number], todo.of_answers) for number in self._last_boxes()]
+        every += [([number], todo.left_by_answers) for number in self._last_answers()]
         latest: dict[tuple[str, str], tuple[str, int, todo.Listed]] = {}
         for numbers, read in every:
             project = str(self._view.facts(numbers[0]).get("project", ""))
@@ -165,7 +175,10 @@ class _Project:
                 identity = (project, small_talk.plain_text(listed.text))
                 if identity not in latest or latest[identity][0] <= listed.at:
                     latest[identity] = (listed.at, by_path[listed.path], listed)
+        is_taken_up = taken_up.finder(self._view, self._notes)
         for at, number, listed in latest.values():
+            if listed.is_said and is_taken_up(number, listed.text):
+                continue
             yield self._item(number, "task", listed.text, created=at, blocked_by=[*listed.blocked_by]), listed
 
     def _last_boxes(self) -> Iterator[int]:
@@ -178,6 +191,16 @@ class _Project:
             place = journal.numbers(view.name(number))
             edits = filter(turn_groups.is_edit, map(view.name, view.of_session(session) if session else ()))
             if not any(journal.numbers(name) > place for name in edits):
+                yield number
+
+    def _last_answers(self) -> Iterator[int]:
+        """Yield each session's last answer if it may say what is left to do and is not old: nobody ticks a sentence."""
+        view = self._view
+        for number in view.notes("facet", layout.LEFT) & self._notes:
+            session = str(view.facts(number).get("session", ""))
+            later = [other for other in view.of_session(session) if _is_after(view.name(other), view.name(number))]
+            is_last = not any(turn_groups.is_edit(name) or _is_answer(name) for name in map(view.name, later))
+            if self._created[number] > self._now - STALE_DAYS * _DAY and is_last:
                 yield number
 
     def _task_notes(self) -> Iterator[OpenItem]:

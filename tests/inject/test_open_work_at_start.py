@@ -145,3 +145,89 @@ def test_a_failure_of_long_ago_is_not_said_to_last_until_now(at: Work) -> None:
 
     assert "still fails" not in start(at)
     assert "pytest -q" in [row["text"] for row in at.day.json("todo")]
+
+
+ENDINGS = (
+    "Alarms are grouped.\n\nOpen: the SMS gateway has no delivery report.",
+    "The clips are cleaned. TODO: rerun the eval for rare owls.",
+    "Cut contours work.\n\nNext: Pavel tests a kiss cut.",
+    "Updates apply.\n\n## Next steps\n- cancel cells with edition 0\n- Let me know if you want more",
+    "It is fixed.\n\nOpen: nothing.",
+    "TODO: this begins an answer, which then tells of work.\n\nThe parser is split.",
+)
+
+
+def test_what_answers_say_in_words_is_left_is_told_until_it_is_done_or_old(at: Work) -> None:
+    for number, ending in enumerate(ENDINGS, 1):
+        one = at.session(number)
+        one.ask(f"Go on with part {number}")
+        one.edit(f"part{number}.py")
+        one.answer(ending)
+    upkeep.refresh(at.day.config(), now=at.now, everything=True)
+    part = start(at).partition("## Open work")[2].partition("\n## ")[0]
+    assert part.count("to do [mem:") == 4
+    for left in ("no delivery report", "rerun the eval", "Pavel tests a kiss cut", "cancel cells with edition 0"):
+        assert start(at).count(left) == 1
+    asked = at.session(7)
+    asked.ask("what is left to do about the SMS gateway and its delivery report?")
+    asked.answer("The SMS gateway still has no delivery report.")
+    done = at.session(8)
+    done.ask("Rerun the eval for the rare owls")
+    done.run("python eval.py --owls")
+    done.answer("The eval says 0.81.")
+    upkeep.refresh(at.day.config(), now=at.now, everything=True)
+    text = start(at)
+    assert "TODO: rerun the eval" not in text
+    assert "to do [mem:" in text and "rerun the eval" not in text.partition("## Open work")[2].partition("\n## ")[0]
+    assert "the SMS gateway has no delivery report" in text
+    assert [row["text"] for row in at.day.json("todo")].count("the SMS gateway has no delivery report.") == 1
+    at.now += 31 * 24 * HOUR
+    assert "Pavel" not in start(at)
+
+
+def test_the_newest_session_tells_itself_what_its_answer_leaves_to_do(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Group the alarms")
+    one.edit("alarms.py")
+    one.answer(ENDINGS[0])
+    assert "Open: the SMS gateway has no delivery report." in start(at)
+    upkeep.refresh(at.day.config(), now=at.now, everything=True)
+
+    assert "## Open work" not in start(at)
+    assert "Open: the SMS gateway has no delivery report." in start(at)
+
+
+def test_a_session_that_no_page_knows_tells_what_it_left_although_a_later_one_followed(at: Work) -> None:
+    for number in (1, 2):
+        one = at.session(number)
+        one.ask(f"Group the alarms of house {number}")
+        one.edit("alarms.py")
+        one.answer(ENDINGS[0] if number == 1 else "They are grouped.")
+
+    assert "Open: the SMS gateway has no delivery report." in start(at)
+
+
+def test_what_a_session_has_finished_is_not_open_to_it_after_a_compaction(at: Work) -> None:
+    before = at.session(1)
+    before.ask("Plan the import")
+    before.todo(Check_the_umlauts="pending", Read_the_dates="pending")
+    before.answer()
+    one = at.session(2)
+    one.ask("Plan the export")
+    for number, subject in (("1", "Write the export"), ("2", "Announce it"), ("3", "Translate it")):
+        given = {"subject": subject, "description": subject}
+        one.tool("TaskCreate", given, {"task": {"id": number, "subject": subject}})
+    one.answer("It is planned.")
+    upkeep.refresh(at.day.config(), now=at.now, everything=True)
+    one.ask("go on")
+    for number, status in (("1", "completed"), ("2", "in_progress"), ("3", "completed"), ("3", "pending")):
+        one.tool("TaskUpdate", {"taskId": number, "status": status}, {"success": True, "taskId": number})
+    one.todo(Check_the_umlauts="completed")
+
+    event = Event(agent="claude-code", name="SessionStart", session=one.name, cwd=at.cwd, source="compact")
+    made = context.at_start(at.day.config(), event, at.now + 60, 1e12)
+
+    assert made is not None
+    part = made.text.partition("## Open work")[2].partition("\n## ")[0]
+    assert "Announce it" in part and "Translate it" in part and "Read the dates" in part
+    assert "Write the export" not in part and "Check the umlauts" not in part

@@ -229,6 +229,13 @@ def _words_of(meta: Mapping[str, Any]) -> Iterator[str]:
             )
 
 
+_END_CHARS = 2_000
+_LEFT = lazy(
+    r"(?im)(?:^|[.!?] )[^\w\n]*(?:(?:what(?:['’]s| is)?|still) ){0,2}"
+    r"(?:left|open|remaining|remains|missing|outstanding|pending|unfinished|to-?dos?|to do|not (?:yet )?done|next"
+    r"|follow-?ups?|offen|nächste|ausstehend|reste|prochaines|pendientes?|próximos|falta)\b[^\n:]{0,40}(?::|$)"
+)
+"""Where an answer may say what is left to do; `unfinished` decides."""
 _TAGGED = (*note.CAPTURED, *note.PAGES)
 
 
@@ -273,6 +280,8 @@ def _facets(
         yield f"tag:{facts['kind']}"  # as people tagged such notes before there were kinds
     if facts["kind"] == "response" and any(box in body for box in ("- [ ] ", "- [x] ")):
         yield layout.BOXES
+    if facts["kind"] == "response" and _LEFT.search(body[-_END_CHARS:]):
+        yield layout.LEFT
     states = list(_states(path, parsed, facts, edited=edited))
     if facts["kind"] == "prompt" and not meta.get("dismissed") and any(wordings.worded_rules(body)):
         states.append("candidate")

@@ -57,6 +57,8 @@ if TYPE_CHECKING:
 VERSION = 18
 """Increased whenever the format changes: an index of another version is rebuilt."""
 
+LEFT = "has:left"
+"""The facet of answers that may end with what is left to do: `Open: …`, `TODO: …`, `Next steps`."""
 BOXES = "has:boxes"
 """The facet of answers with a list of boxes, ticked or not."""
 
