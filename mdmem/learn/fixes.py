@@ -41,6 +41,6 @@ def fixes(
 def _similar_runs(config: Config, error: str) -> list[str]:
     """Return the paths of failed runs that share words with an error."""
     words = " ".join(re.findall(r"\w+", "\n".join(list(errors.telling(error))[:5]) or error[:500]))
-    options = engine.SearchOptions(limit=_NEAR, collapse=False, update=False)
+    options = engine.SearchOptions(limit=_NEAR, collapse=False, update=False, reads_days=False)
     result = engine.search(config, words, options, state="failed")
     return [hit.path for hit in result.hits]

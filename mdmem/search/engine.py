@@ -69,6 +69,7 @@ class SearchOptions(NamedTuple):
         files of all hits.
     check_shown, check_all: check these files even without `update`.
     guess: a text whose words are added to the query's, and count less.
+    reads_days: words such as `last tuesday` are days, unless the query has a time.
     here: where the query comes from; notes staged on another code branch are found only by `branch:` or `is:staged`.
     """
 
@@ -83,6 +84,7 @@ class SearchOptions(NamedTuple):
     check_all: bool = False
     guess: str = ""
     here: Place | None = None
+    reads_days: bool = True
 
 
 _DEFAULTS = SearchOptions()
@@ -99,11 +101,40 @@ def search(
     filters: kind, project, session, tool, file, tag, agent, branch, since, until, on, and `state` for `is:`.
     """
     from mdmem.search import query as language
-    from mdmem.search import select, spelling
 
     filters["is"] = filters.pop("state", None)
     parsed = language.parse(query, options.now) if isinstance(query, str) else query
-    parsed = language.with_filters(parsed._replace(words=_topic(parsed.words)), options.now, **filters)
+    parsed = language.with_filters(parsed, options.now, **filters)
+    dated = _of_days(parsed, options.now) if options.reads_days else None
+    if dated is None:
+        return _search(config, parsed, options)
+    of_days, days = dated
+    found = _search(config, of_days, options)
+    if found.total:
+        hint = f'Only notes {days} were searched: quote a word that is meant as one, such as "monday".'
+        return found._replace(hints=(*found.hints, hint))
+    found = _search(config, parsed, options)
+    return found._replace(hints=(*found.hints, f"Nothing {days} matches: all days were searched."))
+
+
+def _of_days(query: Query, now: datetime | None) -> tuple[Query, str] | None:
+    """Return a query for the days that its words name, and these days; None if it names none, or has a filter."""
+    if not query.words or query.since is not None or query.until is not None:
+        return None
+    from mdmem import when
+    from mdmem.search import days
+
+    dated = days.in_search(query.words, now or when.now())
+    if dated is None:
+        return None
+    return query._replace(words=dated.words, since=dated.since, until=dated.until), dated.days
+
+
+def _search(config: Config, parsed: Query, options: SearchOptions) -> SearchResult:
+    """Answer a parsed query."""
+    from mdmem.search import select, spelling
+
+    parsed = parsed._replace(words=_topic(parsed.words))
     changes, notices = _up_to_date(config, update=options.update)
     memory_view, notices = freshness.past_writers(config, changes, notices)
     is_partial = not changes.complete and (changes is not freshness.BUSY or completion.is_running(config))

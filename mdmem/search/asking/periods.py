@@ -100,6 +100,7 @@ _DAYS_AGO = {
     **dict.fromkeys(word_set("yesterday gestern hier ayer 昨日 昨天"), 1),
     **dict.fromkeys(word_set("vorgestern avant-hier anteayer antier 一昨日 前天"), 2),
 }
+WEEKDAYS = frozenset(_WEEKDAYS)
 _ABBREVIATED = _words(["mon", "tue tues", "wed weds", "thu thur thurs", "fri", "sat", "sun"], start=0)
 """Understood behind `on` or `last` only."""
 _PARTS_OF_DAY = {

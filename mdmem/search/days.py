@@ -1,0 +1,108 @@
+"""Days: what a text asks about besides the days that it names, for prompts and searches alike."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from mdmem.named_tuple import NamedTuple
+from mdmem.search.asking import periods, shape
+from mdmem.search.asking.english import LIKELY
+from mdmem.search.asking.languages import UNSPACED
+from mdmem.search.asking.prose import fold
+from mdmem.search.text import analysis
+from mdmem.search.text.stopwords import FOREIGN, STOPWORDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.search.asking.periods import Period
+
+
+class DatedWords(NamedTuple):
+    """The words of a search without those that name days, when the days begin and end, and how to tell them.
+
+    words: "" if a question asks for nothing else. since, until: seconds since 1970; before `until`.
+    """
+
+    words: str
+    since: float
+    until: float
+    days: str
+
+
+def in_search(typed: str, now: datetime) -> DatedWords | None:
+    """Return the days that the words of a search name, and the other words; None if they name none.
+
+    A weekday or a date in digits may be a word of the notes: outside a question, it counts behind `on`, `from` or the
+    like.
+    """
+    question = shape.of(typed)
+    language = question.language if question else ""
+    period = None if language == "error" else periods.period_in(typed, now.date(), language)
+    if period is None:
+        return None
+    if (question is None or question.grade < LIKELY) and not _is_pointed_at(typed, period):
+        return None
+    topic = question.topic if question and question.grade >= LIKELY else typed
+    words = without(topic, period) if has_topic(topic, language, period) else ""
+    zone = now.tzinfo
+    begin, end = (
+        datetime(day.year, day.month, day.day, tzinfo=zone).timestamp()
+        for day in (period.first, period.last + timedelta(days=1))
+    )
+    return DatedWords(words, begin, end, named(period))
+
+
+_POINTING = frozenset(
+    """on from of since last past this the at in until before during for vom von am seit im letzten letzte
+    le du de depuis dernier derniere el del desde pasado""".split()
+)
+
+
+def _is_pointed_at(typed: str, period: Period) -> bool:
+    """Whether a period has a word that is no mere name or number, or follows one that points at it."""
+    is_bare = all(word.isdecimal() or word in periods.WEEKDAYS for word in period.words)
+    if not is_bare:
+        return True
+    folded = [fold(word) for word in analysis.words(typed)]
+    return any(word in period.words and at > 0 and folded[at - 1] in _POINTING for at, word in enumerate(folded))
+
+
+def named(period: Period) -> str:
+    """Return the days of a period in words: `on 2026-09-14`."""
+    return f"from {period.first} to {period.last}" if period.last > period.first else f"on {period.first}"
+
+
+def seconds(period: Period) -> tuple[float, float]:
+    """Return the first and last second of a period."""
+    begin, end = (datetime(day.year, day.month, day.day) for day in (period.first, period.last + timedelta(days=1)))  # noqa: DTZ001 - days are the user's
+    return begin.timestamp(), end.timestamp() - 1
+
+
+def without(topic: str, period: Period) -> str:
+    """Return a question's topic without the words for its days and for work."""
+    words = period.words | _GENERAL
+    return " ".join(word for word in topic.split() if words.isdisjoint(analysis.words(fold(word))))
+
+
+def has_topic(topic: str, language: str, period: Period) -> bool:
+    """Whether a question's topic names more than the period."""
+    topic = fold(topic)
+    for word in sorted(period.words, key=len, reverse=True):
+        topic = topic.replace(word, " ")
+    if language in UNSPACED:
+        return sum(letter.isalnum() for letter in topic) > _MOST_UNSPACED
+    general = STOPWORDS | FOREIGN | period.words | periods.EVERY_WORD | _GENERAL
+    return any(word not in general and not word.isdecimal() for word in map(fold, analysis.words(topic)))
+
+
+_MOST_UNSPACED = 5
+"""A Chinese or Japanese question that has no more letters besides the period asks for nothing else."""
+
+_GENERAL = frozenset(
+    [
+        "achieved", "change", "changed", "changes", "did", "do", "does", "doing", "done", "finished", "get", "got",
+        "happen", "happened", "made", "news", "work", "worked", "working", "gearbeitet", "geandert", "gemacht",
+        "geschafft", "passiert", "war", "fait", "travaille", "passe", "hicimos", "hecho", "paso", "trabajamos",
+    ]
+)  # fmt: skip
+"""Words about work of any kind."""

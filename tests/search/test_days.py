@@ -1,0 +1,83 @@
+"""Days in the words of a search are read as those in a prompt."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from mdmem import config
+from mdmem.config import Config
+from mdmem.search import engine
+from tests.helpers.talk import Talk
+from tests.inject.test_inject import new_session
+
+NOW = datetime(2026, 9, 18, 12, tzinfo=UTC)
+"""A Friday."""
+
+
+@pytest.fixture
+def shop(vault: Path, tmp_path: Path) -> Config:
+    """Return a vault with work on Monday, Wednesday and Thursday."""
+    first = Talk(vault, tmp_path / "shop")
+    for number, (asked, answer) in {
+        0: ("The ledger test fails", "The ledger test compared different currencies."),
+        2: ("The ledger test is slow", "The ledger test loads its fixtures once now."),
+        3: ("Errors of the mailer", "The mailer has errors on monday mornings only."),
+    }.items():
+        work = new_session(first, number)
+        work.says(asked)
+        work.edits("ledger.py")
+        work.answers(answer)
+    return config.load(str(vault))
+
+
+def found(shop: Config, words: str) -> tuple[set[str], tuple[str, ...]]:
+    """Return the days of what a search finds, and its hints."""
+    result = engine.search(shop, words, engine.SearchOptions(now=NOW, limit=50))
+    return {hit.created[:10] for hit in result.hits}, result.hints
+
+
+@pytest.mark.parametrize(
+    ("words", "days"),
+    [
+        ("what did we do about the ledger last monday?", {"2026-09-14"}),
+        ("what did we decide last wednesday", {"2026-09-16"}),
+        ("errors from yesterday", {"2026-09-17"}),
+        ("yesterday", {"2026-09-17"}),
+        ("ledger since wednesday", {"2026-09-16", "2026-09-17"}),
+        ("ledger on 2026-09-14", {"2026-09-14"}),
+        ("was haben wir am 16. September am ledger gemacht?", {"2026-09-16"}),
+        ("昨日のmailer", {"2026-09-17"}),
+    ],
+)
+def test_only_the_days_that_are_named_are_searched(shop: Config, words: str, days: set[str]) -> None:
+    hits, hints = found(shop, words)
+
+    assert hits == days
+    assert any(hint.startswith("Only notes ") for hint in hints)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "mailer monday mornings",
+        '"monday" ledger',
+        "ledger 2026-09-16",
+        "ledger since:2026-09-16 yesterday",
+        "ledger test",
+    ],
+)
+def test_a_name_that_nothing_points_at_is_a_word(shop: Config, words: str) -> None:
+    hits, hints = found(shop, words)
+
+    assert hits
+    assert not any(hint.startswith("Only notes ") for hint in hints)
+
+
+def test_all_days_are_searched_where_nothing_of_the_day_matches(shop: Config) -> None:
+    hits, hints = found(shop, "what was wrong with the ledger last tuesday?")
+
+    assert "2026-09-14" in hits
+    assert "Nothing on 2026-09-15 matches: all days were searched." in hints
