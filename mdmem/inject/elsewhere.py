@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from copy import copy
 
 from mdmem.inject.block import Section
+from mdmem.lazy_pattern import lazy
 from mdmem.search.asking.prose import fold
 from mdmem.search.asking.shape import Shape
 from mdmem.search.staged import Place
@@ -13,6 +13,7 @@ from mdmem.vault import exclusions, layout, people, projects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator, Sequence
 
     from mdmem.inject.occasion import Occasion
@@ -20,17 +21,18 @@ if TYPE_CHECKING:
 MAX_PROJECTS = 2
 MAX_CHARS = 1_000
 """Only in so much of a prompt is a name looked for."""
-_WORD = re.compile(r"[a-z0-9]+|[^\W_a-z0-9]+")
+_WORD = lazy(r"[a-z0-9]+|[^\W_a-z0-9]+")
 _SEPARATED, _BEGIN, _END = r"[\W_]{0,3}", r"(?<![a-z0-9_-])", r"(?![a-z0-9_-])"
 """Between the words of a name, and around it: Japanese and Chinese write no space there."""
 _IS_PROJECT = r"(?:projects?|repo|repos|repository|codebase|app|service|projekts?|projet|proyecto)"
-_POINTED_BEFORE = re.compile(
+_POINTED_BEFORE = lazy(
     r"(?:^|[\s,(])(?:(?:in|from|for|of|at|over|inside|im|bei|aus|von|dans|chez|de|du|en|del)"
     r"(?: (?:the|our|der|dem|le|la|el))?|project|repo|projekt|projet|proyecto)[ `'\"]+$"
 )
-_DOES_BEFORE = re.compile(r"(?:^|\s)(?:did|does|has|like|than|unlike)(?: the)? $")
-_POINTED_BEHIND = re.compile(rf"[`'\"]?(?:'s)?\s+{_IS_PROJECT}\b")
-_ENDS = re.compile(r"[`'\"]?\s*(?:$|[?!.,;:)]|(?:and|or|und|et|y|again|back|last|before|yesterday)\b)")
+_DOES_BEFORE = lazy(r"(?:^|\s)(?:did|does|has|like|than|unlike)(?: the)? $")
+_POINTED_BEHIND = lazy(rf"[`'\"]?(?:'s)?\s+{_IS_PROJECT}\b")
+_CALLED_BEFORE = lazy(r"\b(?:project|repo|projekt|projet|proyecto) [`'\"]?$")
+_ENDS = lazy(r"[`'\"]?\s*(?:$|[?!.,;:)]|(?:and|or|und|et|y|again|back|last|before|yesterday)\b)")
 
 
 def occasions(at: Occasion, text: str, asked: Shape) -> Iterator[tuple[Occasion, str, Shape]]:
@@ -41,7 +43,11 @@ def occasions(at: Occasion, text: str, asked: Shape) -> Iterator[tuple[Occasion,
     """
     if asked.language == "error":
         return
-    named = named_in(text[:MAX_CHARS], layout.projects(at.config.vault), {at.project, *at.names})
+    lowered = text[:MAX_CHARS].lower()
+    known = layout.projects(at.config.vault)
+    if not any(_may_be_named(lowered, name) for name in known if name != at.project):
+        return  # before any expression is compiled
+    named = named_in(text[:MAX_CHARS], known, {at.project, *at.names})
     for project, words in named[:MAX_PROJECTS]:
         if exclusions.excludes_project(at.config, project):
             continue
@@ -53,6 +59,11 @@ def occasions(at: Occasion, text: str, asked: Shape) -> Iterator[tuple[Occasion,
         yield there, _without(text, words), Shape(asked.grade, asked.language, asked.words, topic, asked.resumes)
 
 
+def _may_be_named(lowered: str, name: str) -> bool:
+    """Whether a text has a part of a project's name, or may have it in another spelling."""
+    return not name.isascii() or any(part in lowered for part in name.lower().replace("_", "-").split("-"))
+
+
 def titled(section: Section, project: str) -> Section:
     """Return a section of another project's notes with its name in the heading and the remark."""
     remark = section.remark.replace("this project", project)
@@ -62,6 +73,8 @@ def titled(section: Section, project: str) -> Section:
 
 def named_in(text: str, known: Sequence[str], own: set[str]) -> list[tuple[str, list[str]]]:
     """Return the projects other than the own one that a text names, each with the words that name it, longest first."""
+    import re
+
     folded = fold(text)
     present = set(_WORD.findall(folded))
     words_of = {name: _WORD.findall(fold(name)) for name in {*known, *own}}
@@ -91,7 +104,7 @@ def named_in(text: str, known: Sequence[str], own: set[str]) -> list[tuple[str, 
 def _is_pointed_at(text: str, match: re.Match[str], is_whole: bool) -> bool:
     """Whether one word is meant as a project: `in X`, `the X project`; a whole name also: `how does X do it`."""
     before, behind = text[: match.start()], text[match.end() :]
-    if _POINTED_BEHIND.match(behind) or re.search(r"\b(?:project|repo|projekt|projet|proyecto) [`'\"]?$", before):
+    if _POINTED_BEHIND.match(behind) or _CALLED_BEFORE.search(before):
         return True
     if is_whole and (_DOES_BEFORE.search(before) or (not before.strip() and behind[:1] == ":")):
         return True
@@ -100,6 +113,8 @@ def _is_pointed_at(text: str, match: re.Match[str], is_whole: bool) -> bool:
 
 def _without(text: str, words: Sequence[str]) -> str:
     """Return a text without the words that name a project, and without `project` beside them."""
+    import re
+
     name = _SEPARATED.join(map(re.escape, words))
     pattern = rf"(?i)(?:\b{_IS_PROJECT} )?[`'\"]?{_BEGIN}{name}{_END}(?:'s)?[`'\"]?(?: {_IS_PROJECT}\b)?"
     return " ".join(re.sub(pattern, " ", text).split())
