@@ -7,7 +7,7 @@ from functools import partial
 from itertools import islice
 
 from mdmem import timestamps
-from mdmem.inject import answer_item, bars, block, evidence, excerpts, recent
+from mdmem.inject import answer_item, bars, block, echoes, evidence, excerpts, recent
 from mdmem.inject.block import Item, Section
 from mdmem.inject.injection_log import IN_VAIN_TIMES
 from mdmem.search import engine, freshness, overturned, recall, replaced, turn_groups
@@ -179,7 +179,7 @@ def _searched(
     def choose(answers: Sequence[Answer]) -> tuple[list[Answer], str]:
         if asker.kinds:
             return evidence.chosen(None, [answer for answer in answers if answer.coverage >= evidence.ALL])
-        chosen, why = _chosen(at, shape, answers, guess)
+        chosen, why = _chosen(at, shape, echoes.told_apart(at.config.vault, answers, query), guess)
         begin, end = asker.between or (0.0, 0.0)
         return (evidence.of_days(answers), why) if not chosen and 0 < end - begin <= MONTH_SECONDS else (chosen, why)
 

@@ -351,6 +351,32 @@ def test_what_was_told_of_earlier_work_without_a_tool_answers_unless_it_was_reca
     assert "ceiling" not in block(there, "what did we see in the load test of the checkout?")
 
 
+def test_what_was_decided_without_a_tool_where_notes_were_recalled_is_no_echo_of_them(
+    tmp_path: Path, vault: Path
+) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    for number, (asked, said) in enumerate(
+        [
+            ("The year view is slow", "The readings are a Timescale table now, and the year view is fast."),
+            ("The checkout is slow", "The checkout has an index now."),
+            ("Show the moon", "The moon is shown."),
+        ]
+    ):
+        work = Talk(vault, talk.cwd, f"0000001{number}-0000-4000-8000-000000000000")
+        work.says(asked)
+        work.edits(f"{number}.sql")
+        work.answers(said)
+    later = Talk(vault, talk.cwd, "00000001-0000-4000-8000-000000000000")
+    asked = "can we drop the timescale table of the readings? ops do not like it"
+    assert "year view" in later.asks(asked)
+    later.store("UserPromptSubmit", prompt=asked)
+    later.answers("We keep Timescale, if Ops agree to stay on version 2.17.")
+
+    given = block((config.load(str(vault)), str(talk.cwd)), "por qué seguimos con timescale 2.17?")
+
+    assert "stay on version 2.17" in given
+
+
 @pytest.mark.parametrize(
     "prompt", ["bad record mac", "bad record mac again?", "is that the bad record mac of the workers again?"]
 )
