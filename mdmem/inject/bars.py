@@ -73,7 +73,14 @@ _ABOUT_THE_PAST: dict[int, Bars] = {
 }  # fmt: skip
 """For a question in English, by how surely it asks about the past."""
 
-_BY_NAMES = (Bar(2, 1.2, 0.2), Bar(1, 0.9, 0.5), Bar(3, 1.5, 0.0, 2.0), Bar(1, 0.9, 0.3, 2.0), Bar(1, 0.7, 0.9))
+_BY_NAMES = (
+    Bar(2, 1.2, 0.2),
+    Bar(1, 0.8, 0.4, 2.5),
+    Bar(1, 0.9, 0.5),
+    Bar(3, 1.5, 0.0, 2.0),
+    Bar(1, 0.9, 0.3, 2.0),
+    Bar(1, 0.7, 0.9),
+)
 _FOREIGN: dict[int, Bars] = {
     SURE: (Bar(1, 0.9, 0.0), Bar(1, 0.65, 0.0, 2.0), Bar(1, 0.45, 0.0, 3.5), Bar(1, 0.3, 0.95)),
     LIKELY: _BY_NAMES,

@@ -1,4 +1,4 @@
-"""A subject that is called like what mdmem keeps: sessions, notes, search."""
+"""Subjects that are hard to tell: called like what mdmem keeps, or named in a question of another language."""
 
 from __future__ import annotations
 
@@ -40,3 +40,31 @@ def test_a_subject_that_is_called_like_what_mdmem_keeps_is_found(
     (given,) = entries(text)
 
     assert answer in given
+
+
+def test_one_name_is_enough_where_a_question_and_the_notes_share_no_language(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "tides")
+    told = {
+        0: (
+            "The chart is just grey in Safari",
+            "The header was sent twice, which Chrome forgives and Safari does not.",
+        ),
+        1: ("Make the tests of the proofs faster", "The proofs of Safari 15 are skipped in the tests."),
+    }
+    for number in range(40):
+        work = new_session(talk, number, tmp_path / ("proofs" if number == 1 else "tides"))
+        asked, said = told.get(number, (f"Work on part {number}", f"Part {number} is done."))
+        work.says(asked)
+        work.edits(f"app/{number}.go")
+        work.answers(said)
+    prompts = (
+        "qué pasó con safari",
+        "warum war safari grau",
+        "pourquoi safari était gris",
+        "safariで地図がグレーになった原因は？",
+        "safari 的问题是怎么解决的",
+    )
+    for number, prompt in enumerate(prompts, 50):
+        assert "sent twice" in ask(new_session(talk, number), prompt), prompt
+
+    assert ask(new_session(talk, 60), "añade un test para safari") == ""

@@ -1090,3 +1090,24 @@ def test_sessions_and_notes_of_a_program_are_a_subject_and_those_of_the_journal_
 
     assert asked is not None
     assert asked.topic == topic
+
+
+@pytest.mark.parametrize(
+    ("prompt", "grade"),
+    [
+        ("sync.Poolを入れた理由", LIKELY),
+        ("PCENでNaNになる原因は？", LIKELY),
+        ("limitcheck のエラーの対処", LIKELY),
+        ("stripe webhook 重复的问题怎么解决的", LIKELY),
+        ("CUDA_HOME 是怎么设置的？", LIKELY),
+        ("选 Solid Queue 的原因", LIKELY),
+        ("ulimit을 올린 이유", LIKELY),
+        ("原因を調べて直して", None),
+        ("理由をコメントに書いて", None),
+        ("把原因写进 README", None),
+    ],
+)
+def test_a_noun_or_an_ending_asks_in_a_language_without_question_marks(prompt: str, grade: int | None) -> None:
+    asked = shape.of(prompt)
+
+    assert (asked.grade if asked else None) == grade

@@ -62,8 +62,8 @@ class Language:
 
 LANGUAGES: dict[str, Language] = {
     "de": Language(
-        "was wie warum wieso weshalb wann wo wofur woran worauf woruber wozu womit welche welcher welches welchen "
-        "welchem wer wieviel wieviele",
+        "was wie warum wieso weshalb wann wo woher wofur woran worauf woruber wozu womit welche welcher welches "
+        "welchen welchem wer wieviel wieviele",
         "wir uns unser unsere unseren unserem",
         "haben hatten hatte hat habe war waren wurde wurden gewesen musste mussten sollte sollten wollte wollten "
         "konnte konnten durfte durften",
@@ -291,7 +291,8 @@ LANGUAGES: dict[str, Language] = {
 class Unspaced:
     """Substrings that replace `Language`'s classes in a language without spaces, or with endings joined to words.
 
-    sure: substrings that ask about the past by themselves. why, here: as in `Language`.
+    sure: substrings that ask about the past by themselves. why, here: as in `Language`. reasons: nouns at the end of a
+    text that ask for a reason; past_ends: what ends a question about the past.
     """
 
     def __init__(self, asks: str, we: str, past: str, back: str, resumes: str, **more: str) -> None:
@@ -303,6 +304,8 @@ class Unspaced:
         self.resumes = tuple(resumes.split())
         self.sure = tuple(more.get("sure", "").split())
         self.here = tuple(more.get("here", "").split())
+        self.reasons = tuple(more.get("reasons", "").split())
+        self.past_ends = tuple(more.get("past_ends", "").split())
 
 
 UNSPACED: dict[str, Unspaced] = {
@@ -315,6 +318,7 @@ UNSPACED: dict[str, Unspaced] = {
         sure="っけ",
         why="なぜ 何故 どうして",
         here="この これ ここ",
+        reasons="理由 原因 経緯 いきさつ 対処 対処法 解決策",
     ),
     "zh": Unspaced(
         "？ ? 为什么 為什麼 为何 為何 为啥 為啥 怎么 怎麼 怎样 怎樣 如何 什么 什麼 哪 吗 嗎 多少 几个 "
@@ -327,6 +331,9 @@ UNSPACED: dict[str, Unspaced] = {
         sure="来着 來著",
         why="为什么 為什麼 为何 為何 为啥 為啥",
         here="这 這",
+        reasons="原因 理由 缘由",
+        past_ends="解决的 解決的 修的 修好的 加的 改的 设置的 設置的 处理的 處理的 弄的 做的 写的 寫的 定的 选的 選的 "
+        "换的 換的",
     ),
     "ko": Unspaced(
         "？ ? 왜 어떻게 무엇 무슨 뭐 뭘 몇 얼마 언제 어디 어느 누가 알려",
@@ -336,6 +343,7 @@ UNSPACED: dict[str, Unspaced] = {
         "이어서 이어 계속 마저 하던",
         why="왜",
         here="이거",
+        reasons="이유 원인",
     ),
     "th": Unspaced("ทำไม อย่างไร ยังไง อะไร เมื่อไหร่ ที่ไหน ไหม ?", "เรา", "แล้ว ได้", "เมื่อวาน ก่อนหน้า ครั้งที่แล้ว สัปดาห์ที่แล้ว", "ต่อ"),
     "hi": Unspaced("क्यों कैसे क्या कब कहाँ कहां ?", "हमने हम", "था थे थी किया", "कल पहले पिछले पिछली", "जारी आगे"),

@@ -142,6 +142,7 @@ ASKING: dict[str, tuple[str, ...]] = {
         "rappelle/rappelez moi/nous",
         "rappelle/rappelez pourquoi/comment/quand",
         "la derniere fois",
+        "cetait quoi",
         "quavons/quavions nous",
         "quest ce quon a/avait decide/dit/fait/choisi/convenu/resolu/utilise",
         "quest ce que nous avons/avions",

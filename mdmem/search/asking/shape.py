@@ -319,10 +319,17 @@ def _in_unspaced(text: str, parts: Unspaced, *, korean: bool) -> tuple[int, bool
         return any(part in text for part in these)
 
     asks, back, resumes, we = has(parts.asks), has(parts.back), has(parts.resumes), has(parts.we)
-    past = has(parts.past) or (korean and any("가" <= c <= "힣" and (ord(c) - 0xAC00) % 28 == 20 for c in text))
+    end = text.rstrip("。.？?！! は")
+    for_reason = end.endswith(parts.reasons) if parts.reasons else False
+    asks = asks or for_reason
+    past = (
+        has(parts.past)
+        or (bool(parts.past_ends) and end.endswith(parts.past_ends))
+        or (korean and any("가" <= c <= "힣" and (ord(c) - 0xAC00) % 28 == 20 for c in text))
+    )
     if has(parts.sure) or (asks and back) or (resumes and back) or (asks and we and past):
         return SURE, resumes
-    grade = LIKELY if past or resumes or back or (has(parts.why) and not has(parts.here)) else POSSIBLE
+    grade = LIKELY if past or resumes or back or ((for_reason or has(parts.why)) and not has(parts.here)) else POSSIBLE
     return (grade, resumes) if asks or resumes or back else (NOT, False)
 
 
