@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.injected import ask, entries, new_session
 from tests.helpers.talk import Talk
-from tests.inject.test_inject import ask, entries, new_session
 
 
 @pytest.fixture

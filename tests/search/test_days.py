@@ -10,8 +10,8 @@ import pytest
 from mdmem import config
 from mdmem.config import Config
 from mdmem.search import engine
+from tests.helpers.injected import new_session
 from tests.helpers.talk import Talk
-from tests.inject.test_inject import new_session
 
 NOW = datetime(2026, 9, 18, 12, tzinfo=UTC)
 """A Friday."""
