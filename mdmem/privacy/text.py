@@ -64,7 +64,7 @@ def is_plain(text: str, job: Job) -> bool:
     low = lower(text)
     if storable(text) is not text:
         return False
-    has_signs = has_any(text, secrets.PLACE_SIGNS) or secrets.may_hold_command(text) or has_any(low, _CONTEXTS)
+    has_signs = secrets.may_hold_place(text) or secrets.may_hold_command(text) or has_any(low, _CONTEXTS)
     has_signs = has_signs or secrets.may_log_in(text) or secrets.may_hold_chosen(text)
     has_signs = has_signs or (job.origin != "tool" and has_any(low, secrets.PROSE_SIGNS))
     return not (has_signs or secrets.holds_number(text, low) or _has_tag(low, job.rules.tags) or may_name(low))
@@ -382,7 +382,7 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
 
         scans.append(nearby.in_prose(text))
     is_named = may_name(low)
-    if has_any(text, secrets.PLACE_SIGNS) or (is_named and has_any(text, secrets.NAMED_PLACE_SIGNS)):
+    if secrets.may_hold_place(text) or (is_named and has_any(text, secrets.NAMED_PLACE_SIGNS)):
         from mdmem.privacy.secrets import places
 
         scans.append(places.find(text, low, marks))

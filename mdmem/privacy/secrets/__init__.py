@@ -10,15 +10,25 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-KEYWORDS = (
-    "pass", "pw", "secret", "token", "key", "cred", "auth", "cookie", "bearer", "jwt", "psk", "sessid", "jsessionid",
-    "gh_pat", "hub_pat", "lab_pat", "ext_pat", "_pat=", "_pat:", "sig=", "signature=", "sid=", "code=", "kennwort",
-    "senha", "wachtwoord", "parola", "salasana", "pin is", "pin=", "pin:", "mnemonic", "phrase", "contribsys", "salt",
-    "nonce", "p/w", "asword", "heslo", "haslo", "sifre", "contrasena", "kode", "mdp", "clave",
-    "sandi", "otp", "zugangsdaten", "einmalcode", "your code", "verification code", "security code", "login code",
-    "recovery code", "backup code", "2fa code", "key content", "codes", "stringdata", "dockerc",
-    "wallet seed", "wallet_seed", "seed words", "seed_words", "recovery words", "alarm code", "door code", "puk",
+    Families = tuple[tuple[str, tuple[str, ...]], ...]
+    """Words by a part that they share, for which a text is searched first."""
+
+_KEYWORDS_ALONE = (
+    "pass", "pw", "secret", "token", "key", "cred", "auth", "cookie", "bearer", "jwt", "psk", "sig=", "signature=",
+    "sid=", "kennwort", "senha", "wachtwoord", "parola", "salasana", "mnemonic", "phrase", "contribsys", "salt",
+    "nonce", "p/w", "asword", "heslo", "haslo", "sifre", "contrasena", "kode", "mdp", "clave", "sandi", "otp",
+    "zugangsdaten", "key content", "stringdata", "dockerc", "recovery words", "puk",
 )  # fmt: skip
+
+_KEYWORD_FAMILIES: Families = (
+    ("code", ("code=", "einmalcode", "your code", "verification code", "security code", "login code", "recovery code")),
+    ("code", ("backup code", "2fa code", "codes", "alarm code", "door code")),
+    ("seed", ("wallet seed", "wallet_seed", "seed words", "seed_words")),
+    ("_pat", ("gh_pat", "hub_pat", "lab_pat", "ext_pat", "_pat=", "_pat:")),
+    ("pin", ("pin is", "pin=", "pin:")),
+    ("sess", ("sessid", "jsessionid")),
+)  # fmt: skip
+KEYWORDS = (*_KEYWORDS_ALONE, *[word for _, family in _KEYWORD_FAMILIES for word in family])
 """Every name of a secret contains one of these, in lower case. A text without them needs no scan for names."""
 
 KEYWORDS_BEYOND_ASCII = (
@@ -62,12 +72,19 @@ _MOST_NAMED = 64 * 1024
 """A longer text surely has other names too, in characters."""
 
 PLACE_SIGNS = (
-    "://", "----", "Private-Lines", ":5432:", ":6432:", "@//", ":152",
-    ":*:", "oracle:thin:", "onnect", "ogin(", "redential", "asicAuth(", "uthentication(", "uthenticate(", "@tcp(",
-    "@unix(", "WIFI:", "jwt.", "mac.new(", "reateHmac(", "PDO(", "iFi.begin(", "root/", "root:", "admin:", "admin/",
-    "master/", "user/", "default/", " LOGIN ", "CONNECT ", "sp_", "ogin:", "ccount:", "elnet", "계정",
-    "]:587 ", "334 U", "crypt(", "crypt.hash(", "ashSync(", ': EAP "', "ogin with ",
-    "ogin as ", '* "', "*\t", "og in as ", "og in with ", "ign in as ", "ign in with ",
+    "://", "----", "Private-Lines", ":5432:", ":6432:", ":152", ":*:", "oracle:thin:", "onnect", "redential",
+    "asicAuth(", "WIFI:", "jwt.", "mac.new(", "reateHmac(", "PDO(", "iFi.begin(", "master/", "user/", "default/",
+    " LOGIN ", "CONNECT ", "sp_", "ccount:", "elnet", "계정", "]:587 ", "334 U", "ashSync(", ': EAP "', '* "', "*	",
+)  # fmt: skip
+PLACE_FAMILIES: Families = (
+    ("ogin", ("ogin(", "ogin:", "ogin with ", "ogin as ")),
+    ("og in ", ("og in as ", "og in with ")),
+    ("ign in ", ("ign in as ", "ign in with ")),
+    ("uthenti", ("uthentication(", "uthenticate(")),
+    ("root", ("root/", "root:")),
+    ("admin", ("admin:", "admin/")),
+    ("crypt", ("crypt(", "crypt.hash(")),
+    ("@", ("@//", "@tcp(", "@unix(")),
 )  # fmt: skip
 """Every place that `places` knows contains one of these: a URL, a key block, a line of a password file."""
 
@@ -76,15 +93,20 @@ FLAG_SIGNS = (
     " -X", " -hp",
 )  # fmt: skip
 COMMAND_SIGNS = (
-    '"-p', " pass:", " /p", " /rp", " /user:", " /add", " login ", " auth ", "entified ", "ENTIFIED ", "SecureString",
-    "rabbitmqctl", "mysqladmin", "sqlplus ", "userid=", "passwd", "nmcli", "encrypt_string", "http-basic",
-    "wpa_passphrase", "alias set ", "initial-password", "pdp ", "sqlldr ", "<<<", " pass ", "secret set",
-    "secret create", "secret put", "secrets set", "password=-", "env add ", "isql ", 'send "', "send '", "send --",
-    "sendline(", " community ", "key-string ", "_pw ", "6379> ", "SETUSER", "rman target", "cryptsetup ", "exp ",
-    "imp ", " using ", "::add-mask::", " kv p", "kinit ", "snmp", " isakmp ", "acs-server ", "dius-server ", "ickServ",
-    " obscure ", " upwd ", "authtoken ", "passphrase-fd", "cli AUTH ", "variable set ", "config:set ", "env:set ",
-    " env set ", "pypi-token", "vault write ", "service install ", "pass insert ", "pass add ",
+    '"-p', " /p", " /rp", " /user:", " /add", " login ", " auth ", "entified ", "ENTIFIED ", "SecureString",
+    "rabbitmqctl", "mysqladmin", "sqlplus ", "userid=", "nmcli", "encrypt_string", "http-basic", "pdp ", "sqlldr ",
+    "<<<", "env add ", "isql ", " community ", "key-string ", "_pw ", "6379> ", "SETUSER", "rman target",
+    "cryptsetup ", "exp ", "imp ", " using ", "::add-mask::", " kv p", "kinit ", "snmp", " isakmp ", "ickServ",
+    " obscure ", " upwd ", "authtoken ", "cli AUTH ", "pypi-token", "vault write ", "service install ",
     "bw unlock",
+)  # fmt: skip
+COMMAND_FAMILIES: Families = (
+    ("secret", ("secret set", "secret create", "secret put", "secrets set")),
+    ("pass", (" pass:", "passwd", "wpa_passphrase", "initial-password", " pass ", "password=-", "passphrase-fd")),
+    ("pass ", ("pass insert ", "pass add ")),
+    ("set ", ("alias set ", "variable set ", "config:set ", "env:set ", " env set ")),
+    ("send", ('send "', "send '", "send --", "sendline(")),
+    ("server ", ("acs-server ", "dius-server ")),
 )  # fmt: skip
 """Every command line that `commands` knows contains one of these, or of the flags above."""
 
@@ -128,9 +150,24 @@ def has_any(text: str, words: Iterable[str]) -> bool:
     return False
 
 
+def has_sign(text: str, signs: tuple[str, ...], families: Families) -> bool:
+    """Whether a text contains one of these signs, or one of a family."""
+    if has_any(text, signs):
+        return True
+    for part, family in families:  # noqa: SIM110 - as in `has_any`
+        if part in text and has_any(text, family):
+            return True
+    return False
+
+
+def may_hold_place(text: str) -> bool:
+    """Whether a text may hold a secret in a known place: a quick check that never misses one."""
+    return has_sign(text, PLACE_SIGNS, PLACE_FAMILIES)
+
+
 def may_hold_command(text: str) -> bool:
     """Whether a text may hold a command line with a secret: a quick check that never misses one."""
-    return (" -" in text and has_any(text, FLAG_SIGNS)) or has_any(text, COMMAND_SIGNS)
+    return (" -" in text and has_any(text, FLAG_SIGNS)) or has_sign(text, COMMAND_SIGNS, COMMAND_FAMILIES)
 
 
 def occurrences(text: str, *signs: str) -> Iterator[tuple[int, int]]:
@@ -246,13 +283,17 @@ _plain_signs: dict[int, int] = {}
 
 def has_keyword(low: str) -> bool:
     """Whether a lower-case text contains a word that could name a secret."""
-    return has_any(low, KEYWORDS) or (not low.isascii() and has_any(low, KEYWORDS_BEYOND_ASCII))
+    return _has_ascii_keyword(low) or (not low.isascii() and has_any(low, KEYWORDS_BEYOND_ASCII))
+
+
+def _has_ascii_keyword(low: str) -> bool:
+    return has_sign(low, _KEYWORDS_ALONE, _KEYWORD_FAMILIES)
 
 
 def may_name(low: str) -> bool:
     """Whether a lower-case text contains such a word in other than `HARMLESS` names."""
     low = plain(low)
-    if len(low) > _MOST_NAMED or not has_any(low, KEYWORDS) or has_any(low, WITH_SIGNS) or has_any(low, _COLUMNS):
+    if len(low) > _MOST_NAMED or not _has_ascii_keyword(low) or has_any(low, WITH_SIGNS) or has_any(low, _COLUMNS):
         return has_keyword(low)
     blanks = table(_LETTERS + "_-", _LETTERS + "_-")
     names = set(low.encode("ascii", "replace").translate(blanks).split()) - HARMLESS
@@ -310,12 +351,12 @@ PRINTED = (
 
 
 def may_hold_token(text: str) -> bool:
-    """Whether a text has a long word that is neither plain lower case nor a bare UUID, or a spelled token."""
+    """Whether a text has a long word that is neither plain lower case nor a bare UUID, a spelled token or a seed."""
     words = spaced(text).split()
     for word in words:  # `any` costs twice as much
         if len(word) >= SHORTEST_TOKEN and not _is_harmless(word, text):
             return True
-    return is_spelled(words)
+    return is_spelled(words) or may_hold_seed(words)
 
 
 def spaced(text: str) -> bytes:
@@ -340,6 +381,29 @@ def is_spelled(words: list[bytes]) -> bool:
     return False
 
 
+def may_hold_seed(words: list[bytes]) -> bool:
+    """Whether the words of a wallet's seed may be among these, perhaps numbered (`checked.seeds`)."""
+    if len(words) < SEED_SIZES[0]:
+        return False
+    try:
+        form = bytes(map(len, words)).translate(_SIZES)
+    except ValueError:  # a word of more than 255 signs
+        form = bytes([min(len(word), 255) for word in words]).translate(_SIZES)
+    is_numbered = form.count(b"ba") >= _SHORT_NUMBERS and not _TWELFTH.isdisjoint(words)
+    if not is_numbered and SEED not in form:
+        return False
+    from mdmem.privacy.checked import seeds
+
+    return seeds.stand_in(words, form, is_numbered=is_numbered)
+
+
+SEED_SIZES = (12, 15, 18, 21, 24)
+"""The numbers of words that the seed of a wallet may have."""
+SEED = b"a" * SEED_SIZES[0]
+_SIZES = b" bbaaaaaaa" + b" " * 246
+"""Replaces the sizes of words that a seed may have, with a sign behind them, by "a", and of numbers by "b"."""
+_SHORT_NUMBERS = 9  # that have a size of their own: 1. to 9.
+_TWELFTH = frozenset((b"12", b"12.", b"12:"))
 FEWEST_FOURS = 4
 """Minimum number of groups of a seed in base32."""
 _SPELLED = b" a" * SHORTEST_TOKEN + b" "

@@ -93,13 +93,19 @@ def find(text: str) -> Iterator[tuple[int, int, str]]:
         text = text.replace("\\n", "  ").replace("\\t", "  ").replace("\\r", "  ")
     signs = text.encode("ascii", "replace")  # one byte for each character, so that offsets stay valid
     text = signs.decode("ascii")  # in Korean or Chinese, a token touches other letters
-    if _LONG_RUN in signs.translate(_LETTERS):
-        yield from _among(text, signs.translate(_LETTERS), signs.translate(_SHAPE_BYTES).decode("ascii"))
+    letters = signs.translate(_LETTERS)
+    if _LONG_RUN in letters:
+        yield from _among(text, letters, signs.translate(_SHAPE_BYTES).decode("ascii"))
     spaced = secrets.spaced(text)
-    if secrets.is_spelled(spaced.split()):
+    words = spaced.split()
+    if secrets.is_spelled(words):
         from mdmem.privacy.secrets import spelled
 
         yield from spelled.find(text, spaced, find)
+    if secrets.may_hold_seed(words):
+        from mdmem.privacy.checked import seeds
+
+        yield from seeds.find(text)
     if "/" in text or "+" in text:
         yield from _in_base64(text, signs.translate(_LETTERS_64))
     for row in ODD:
