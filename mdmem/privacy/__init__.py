@@ -277,7 +277,7 @@ def _list(value: Any, job: Job, depth: int) -> list[Any]:
 
 def _is_flag(item: str) -> bool:
     """Whether a string of a list is an option of a command; `-    pass` is a line of a diff."""
-    return item[:1] == "-" and " " not in item
+    return item[:1] == "-" and len(item.split()) == 1
 
 
 def _object(value: dict[Any, Any], job: Job, depth: int) -> dict[Any, Any]:

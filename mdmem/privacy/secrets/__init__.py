@@ -73,8 +73,9 @@ _MOST_NAMED = 64 * 1024
 
 PLACE_SIGNS = (
     "://", "----", "Private-Lines", ":5432:", ":6432:", ":152", ":*:", "oracle:thin:", "onnect", "redential",
-    "asicAuth(", "WIFI:", "jwt.", "mac.new(", "reateHmac(", "PDO(", "iFi.begin(", "master/", "user/", "default/",
-    " LOGIN ", "CONNECT ", "sp_", "ccount:", "elnet", "계정", "]:587 ", "334 U", "ashSync(", ': EAP "', '* "', "*	",
+    "asicAuth(", "WIFI:", "jwt.", "mac.new(", "reateHmac(", "PDO(", "FTP(", "FTP_TLS(", "FTP.open(", "_bind",
+    ".Bind(", "PlainAuth(", "iFi.begin(", "master/", "user/", "default/", " LOGIN ", "CONNECT ", "sp_", "ccount:",
+    "elnet", "계정", "]:587 ", "334 U", "ashSync(", ': EAP "', '* "', "*\t",
 )  # fmt: skip
 PLACE_FAMILIES: Families = (
     ("ogin", ("ogin(", "ogin:", "ogin with ", "ogin as ")),
@@ -116,7 +117,7 @@ NAMED_COMMAND_SIGNS = ("setapikey ", "etpassphrase ", "admin-password", "drush "
 NAMED_PLACE_SIGNS = (
     "CRYPT(", "serPassword(", "pw_set(", "assword.create(", "hashpw(", "d_hash(", "_password(", "PASSWORD(", "2_hmac(",
     "oCharArray", "334 ", "PLAIN ", "XOAUTH2 ", 'PSK "', 'AUTH "', 'NTLM "', "]:465 ", "]:25 ", "$ANSIBLE_VAULT;",
-    "asic_auth(",
+    "asic_auth(", "auth_password(", "AndPassword(", ".auth(", "AUTH",
 )  # fmt: skip
 """Further signs of `places`, which count only if the text also has a name of a secret."""
 

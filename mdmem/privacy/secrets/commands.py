@@ -152,8 +152,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("userid=", URL, GLUED, ("exp ", "imp ", "expdp ", "impdp ", "sqlldr ")),
     ("exp", URL, APART, ("exp ",)),
     ("imp", URL, APART, ("imp ",)),
-    ("expdp", USER, APART, ("expdp ",)),
-    ("impdp", USER, APART, ("impdp ",)),
+    ("expdp impdp", USER, APART, ("expdp ", "impdp ")),
     ("sqlldr", USER, APART, ("sqlldr ",)),
     ("target", URL, APART, ("rman ",)),
 )
@@ -181,6 +180,7 @@ _first_words: dict[str, str] = {}
 
 _ENDS = "|;&>`"
 _ODD_SIGNS = frozenset("!#*@%^&?~")
+_ORACLE_USERS = ("system", "sys", "scott", "hr")
 _LONGEST_WORD = 256
 _LONGEST_COMMAND = 2048
 
@@ -368,7 +368,7 @@ def _if_secret(text: str, start: int, end: int, holds: str, flag: str) -> Iterat
     plain = flag.strip("/-").isalpha() and flag[:1] not in "-/"
     if holds == ODD and _ODD_SIGNS.isdisjoint(secret):
         return
-    plain = (plain and holds not in (SURE, URL, PAIR)) or holds == ODD
+    plain = (plain and holds not in (SURE, URL, PAIR, USER)) or holds == ODD
     if 3 <= len(secret) <= _LONGEST_WORD and _is_given(secret, plain=plain):
         yield start + first, start + last
 
@@ -391,7 +391,7 @@ def _of_pair(word: str) -> tuple[int, int]:
 def _of_user(word: str) -> tuple[int, int]:
     """Return the span of the secret in `user/…@db`."""
     user, slash, password = word.partition("@")[0].partition("/")
-    is_user = slash and user.isidentifier() and _is_given(password or "x", plain=True)
+    is_user = slash and user.isidentifier() and _is_given(password or "x", plain=user.lower() not in _ORACLE_USERS)
     return (len(user) + 1, len(user) + 1 + len(password)) if is_user else _NOWHERE
 
 
@@ -439,9 +439,9 @@ def _piped(text: str, low: str, judged: list[int]) -> Iterator[Span]:
         if echo:
             begin = low.rfind(line, max(0, at - 2 * _LONGEST_WORD), at) + len(head) + len(echo)
             begin += 3 * text.startswith(("-n ", "-e "), begin)
-            first = 1 if printed.lstrip("'\"").startswith("%s") else 0
-            holds = PAIR if low[at:after] == "chpasswd" else WORD
-            for start, end in list(scan.words(text, begin, at))[first : None if first else 1]:
+            first = printed.partition(" ")[0].count("%s")
+            holds = PAIR if low[at:after] == "chpasswd" and first < 2 else WORD
+            for start, end in [*scan.words(text, begin, at)][first : None if first else 1]:
                 if text[start] == "|":
                     break
                 for piece in text[start:end].split("\\n"):  # a new password is read twice

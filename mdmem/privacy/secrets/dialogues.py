@@ -33,6 +33,8 @@ def find(text: str) -> Iterator[Span]:
     yield from _relays(text)
     yield from _sent(text)
     yield from _answers(text)
+    yield from _sent_alone(text)
+    yield from _to_redis(text)
     yield from _vaults(text)
 
 
@@ -80,6 +82,46 @@ def _answers(text: str) -> Iterator[Span]:
         if len(answer) >= _SHORTEST_ANSWER and len(answer) % 4 == 0 and not answer.strip(BASE64):
             start = text.rindex(answer, line, end)
             yield start, start + len(answer), "password"
+
+
+def _sent_alone(text: str) -> Iterator[Span]:
+    """Find the password below `AUTH LOGIN` where only the client's lines are shown: a user and it, in base64."""
+    for _, begin in secrets.occurrences(text, "AUTH LOGIN"):
+        end, sent = line_end(text, begin), []
+        for _ in range(2):
+            line = scan.next_line(text, end)
+            end = line_end(text, line) if line else end
+            answer = _bare(text[line:end].strip(" \t\r" + _PROMPT)) if line else ""
+            if len(answer) >= _SHORTEST_ANSWER and len(answer) % 4 == 0 and not answer.strip(BASE64):
+                sent.append((text.rindex(answer, line, end), len(answer)))
+        if len(sent) > 1:
+            yield sent[1][0], sum(sent[1]), "password"
+
+
+def _to_redis(text: str) -> Iterator[Span]:
+    """Find the password in `AUTH …` with Redis' answer below, and in its protocol: `AUTH`, `$6`, `…`, line by line."""
+    for at, begin in secrets.occurrences(text, "AUTH"):
+        end = line_end(text, begin)
+        head = text[max(0, at - _LONGEST_HEAD) : at].rpartition("\n")[2]
+        words = text[begin:end].split() if not head.strip() or head.rstrip().endswith(">") else []
+        answer = text[end + 1 : line_end(text, end + 1)].strip(" \t\r<")
+        if 0 < len(words) < _MOST_WORDS and (answer in ("OK", "+OK") or answer.startswith(_REFUSALS)):
+            start = begin + text[begin:end].rindex(words[-1])
+            yield start, start + len(words[-1]), "password"
+        lines = text[end + 1 : end + 1 + _LONGEST].split("\n") if not words else []
+        start, last = end + 1, (0, 0)
+        for size, value in zip(lines[::2], lines[1::2], strict=False):
+            if not (size[:1] == "$" and size[1:].strip() == str(len(value.strip("\r")))):
+                break
+            start += len(size) + 1
+            last = start, start + len(value.strip("\r"))
+            start += len(value) + 1
+        if last[1]:
+            yield *last, "password"
+
+
+_LONGEST_HEAD, _MOST_WORDS = 40, 3
+_REFUSALS = ("(error) ", "-ERR ", "-WRONGPASS ")
 
 
 def _bare(word: str) -> str:

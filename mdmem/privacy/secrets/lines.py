@@ -30,6 +30,9 @@ LINES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("plaintext-password", ("set ..",)),
     ("pre-shared-secret", ("set ..",)),
     ("authentication-key", ("ip ospf",)),
+    ("pass", ("user *",)),
+    ("secret", ("username *", "username * privilege *")),
+    ("plain-text-password-value", ("set ..",)),
 )
 """A name, and what may precede it on its line: words, `*` for one word that is not in `PROSE`, and `..` for any number
 of such words."""

@@ -210,7 +210,9 @@ def before_name(name: Name) -> list[Span]:
         return []
     word = words[-1].strip("\"'`")
     quoted = word and words[-1][0] in "\"'`" and words[-1][-1] in "\"'`"
-    if not (_is_secret(word) or values.is_spoken_secret(word, quoted=bool(quoted))):
+    if not (
+        _is_secret(word) or values.is_spoken_secret(word, quoted=bool(quoted)) or (quoted and values.is_rare(word))
+    ):
         return []
     start = name.start - len(head) + head.rindex(word)
     return [(start, start + len(word), name.kind)]

@@ -123,6 +123,8 @@ def _weigh(text: str, low: str, start: int, end: int) -> tuple[int, str]:
     if weight or len(name) > scan.LONGEST_NAME // 2:
         return weight, kind
     word = low[start:end]
+    if word.endswith("key") and text[end : end + 1] == " " and starts.type_digit(text, end + 1) and "pub" not in word:
+        return LITERAL, "key"
     if word == "key" and low[max(0, start - 16) : start].rpartition("\n")[2].strip() == "option":
         return names.STRONG, "key"  # option key '…', of OpenWrt
     if word in ("key", "phrase", "code") and text[start - 1 : start] in (" ", "."):  # "the API key is …", "api.key=…"
@@ -134,8 +136,6 @@ def _weigh(text: str, low: str, start: int, end: int) -> tuple[int, str]:
     if text[start - 1 : start] in ("?", "&") and low[start:end] in _IN_QUERY:
         return WEAK, "key"
     is_given = _is_set(text, end) or (len(name) > len("key") and text[end : end + 1] in _AFTER_KEY)
-    if word.endswith("key") and text[end : end + 1] == " " and starts.type_digit(text, end + 1) and "pub" not in word:
-        return LITERAL, "key"
     if word.endswith("key") and is_given and names.may_open(word):
         return WEAK, _PLAIN_KEY
     return names.NONE, ""

@@ -46,10 +46,15 @@ _OF_LINKS = ("reset", "/magic", "/activat", "/invit", "/confirm")
 """Every link in `LINKS` contains one of these."""
 
 CALLS = (
-    ("getconnection(", 2), ("mysqli_connect(", 2), ("mysql_connect(", 2), ("new mysqli(", 2), ("new pdo(", 2),
+    ("getconnection(", 2), ("mysqli_connect(", 2), ("mysql_connect(", 2), ("new mysqli(", 2), (" pdo(", 2),
     ("ftp_login(", 2), ("networkcredential(", 1), ("passwordauthentication(", 1), ("usernamepasswordcredentials(", 1),
     ("setbasicauth(", 1), ("basicauth(", 1), ("wifi.begin(", 1), ("mysqldb.connect(", 2), ("pymysql.connect(", 2),
-    ("basic_auth(", 1),
+    ("basic_auth(", 1), ("\\pdo(", 2), ("dbi->connect(", 2), ("dbi.connect(", 2), ("auth_password(", 1),
+    ("mysql_real_connect(", 3),
+    ("cx_oracle.connect(", 1), ("oracledb.connect(", 1), ("oci_connect(", 1), ("oci_pconnect(", 1), ("ldap_bind(", 2),
+    ("simple_bind_s(", 1), ("simple_bind(", 1), ("plainauth(", 2), ("andpassword(", 1), ("andpassword(", 2),
+    ("ftp.open(", 2), (" ftp(", 2), ("=ftp(", 2), (" ftp_tls(", 2), ("redis.auth(", 0), ("command('auth',", 0),
+    ('command("auth",', 0),
     ("sp_addlogin ", 1), ("sp_addapprole ", 1), ("sp_setapprole ", 1), ("sp_addlinkedsrvlogin ", 4),
     ("sp_password ", 0), ("sp_password ", 1), (" crypt(", 0), ("=crypt(", 0), ("(crypt(", 0), (".crypt(", 0),
     ("hashpw(", 0), ("bcrypt.hash(", 0), ("hashsync(", 0), ("make_password(", 0), ("hash_password(", 0),
@@ -60,7 +65,10 @@ CALLS = (
 )  # fmt: skip
 """Calls that take a password without its name, and the index of that argument."""
 
-LOGINS = (("login(", 0), ("login(", 1), ("authenticate(", 1), (".connect(", 3), (".load(", 1))
+LOGINS = (
+    ("login(", 0), ("login(", 1), ("authenticate(", 1), (".connect(", 2), (".connect(", 3), (".load(", 1),
+    (".bind(", 1),
+)  # fmt: skip
 """Calls whose argument may be something else, so that only a value that does not look like a word counts."""
 
 _BEGIN, _END, _PUTTY = "-----BEGIN ", "-----END", "Private-Lines:"
@@ -83,6 +91,7 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
         for address, alphabet in HOOKS:
             yield from _hooks(text, low, address, alphabet)
         yield from _links(text, low)
+        yield from _filled_in(text)
     yield from _dsn_passwords(text)
     yield from _wifi_codes(text)
     yield from dialogues.find(text)
@@ -258,7 +267,7 @@ def _imap_logins(text: str) -> Iterator[Span]:
         line = text[begin : begin + _LONGEST_WORD].partition("\n")[0].rstrip("\r\"'\\ ")
         user, _, password = line.partition('" "' if line[:1] == '"' else " ")
         password = password.lstrip('"')
-        is_tag = bool(tag) and tag[0][0].isalpha() and tag[0][-1].isdigit() and tag[0].isalnum()
+        is_tag = bool(tag) and (tag[0] == "." or (tag[0][0].isalpha() and tag[0][-1].isdigit() and tag[0].isalnum()))
         if is_tag and user and len(password) > 2 and (line[:1] == '"' or " " not in password):
             yield begin + len(line) - len(password), begin + len(line), "password"
 
@@ -295,24 +304,52 @@ _HOST = WORD + "."
 def _arguments(text: str, low: str, call: str, number: int) -> Iterator[Span]:
     """Find the argument with this index in a call: `getConnection(url, "bob", "…")`."""
     for _, begin in secrets.occurrences(low, call):
-        arguments = text[begin : begin + _LONGEST_WORD].partition(")")[0].split(",")
+        arguments = _split(text[begin : begin + _LONGEST_WORD].partition(")")[0])
         if len(arguments) > number:
             written = arguments[number].strip().lstrip("@bN")
             value = written.removesuffix(".toCharArray(").removeprefix("Some(")
             core = value.strip("\"'")
             is_sure = (call, number) not in LOGINS or value != written or values.is_unlike_words(core)
-            is_sure = is_sure or (call == "login(" and number == 1 and _are_strings(arguments))
+            is_sure = is_sure or _is_login(call, arguments[: number + 2], text[begin - len(call) - 1])
             is_string = value[:1] in ("'", '"') and len(core) + 2 == len(value)
             if is_string and is_sure and values.is_secret(core, STRONG, quoted=True):
                 start = text.index(value, begin + sum(len(word) + 1 for word in arguments[:number])) + 1
                 yield start, start + len(core), "password"
 
 
-def _are_strings(arguments: list[str]) -> bool:
-    """Whether these are two literals, of which the second does not read like a word: `server.login("ana", "…")`."""
-    user, password = (written.strip() for written in arguments) if len(arguments) == 2 else ("", "")
-    core = password.strip("\"'")
-    return user[:1] in ("'", '"') and user[:1] == user[-1:] and (values.is_rare(core) or " " in core or "@" in user)
+def _split(arguments: str) -> list[str]:
+    """Split arguments at the commas that are not in a string."""
+    split: list[str] = []
+    for part in arguments.split(","):
+        quote = split[-1].lstrip()[:1] if split else ""
+        if quote in ("'", '"') and split[-1].count(quote) % 2:
+            split[-1] += f",{part}"
+        else:
+            split.append(part)
+    return split
+
+
+def _is_login(call: str, arguments: list[str], before: str) -> bool:
+    """Whether the arguments before a password in a call can only be those of a login.
+
+    These are a user: `server.login("ana", "…")`; a host, a port and a user: `ssh.connect("db", 22, "ana", "…")`; a user
+    of a directory: `bind("cn=ana", "…")`.
+    """
+    first, *others = [argument.strip() for argument in arguments]
+    core = first.strip("\"'")
+    is_string = first[:1] in ("'", '"') and first[:1] == first[-1:]
+    if call == "login(":
+        password = (others or [""])[0].strip("\"'")
+        is_user = before == "." and " " not in core
+        return (
+            is_string and len(others) == 1 and (is_user or values.is_rare(password) or " " in password or "@" in core)
+        )
+    if call == ".bind(":
+        return is_string and core.lower().startswith(("cn=", "uid=", "dc=", "ou="))
+    if call == ".connect(" and others[1:]:
+        has_port = others[0].isdecimal() or others[0].lower() == "port"
+        return (has_port and len(others) > 2) or (first == "None" and others[0][:1] in ("'", '"'))
+    return False
 
 
 def _chap_lines(text: str) -> Iterator[Span]:
@@ -342,6 +379,19 @@ def _links(text: str, low: str) -> Iterator[Span]:
         end = begin + len(ahead) - len(ahead.lstrip(WORD))
         if is_opaque(text[begin:end]) and "://" in text[max(0, begin - _LONGEST_WORD) : begin].rpartition(" ")[2]:
             yield begin, end, "token"
+
+
+def _filled_in(text: str) -> Iterator[Span]:
+    """Find the password in `format("amqp://%s:%s@%s/", "ana", "…", host)`."""
+    for at, after in secrets.occurrences(text, "://%s:%s@"):
+        quote = next((sign for sign in reversed(text[max(0, at - _LONGEST_WORD) : at]) if sign in "\"'\n"), "")
+        end = text.find(quote, after, after + _LONGEST_WORD) + 1 if quote else 0
+        arguments = text[end : end + _LONGEST_WORD].partition("\n")[0].lstrip(" ,%(").split(",") if end else []
+        value = arguments[1].strip().rstrip(")") if len(arguments) > 1 else ""
+        core = value.strip("\"'")
+        if value[:1] in ("'", '"') and len(core) + 2 == len(value) and values.is_secret(core, STRONG, quoted=True):
+            start = text.index(value, text.index(arguments[0], end) + len(arguments[0])) + 1
+            yield start, start + len(core), "url-password"
 
 
 def _pgpass_lines(text: str) -> Iterator[Span]:

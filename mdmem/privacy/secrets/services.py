@@ -45,6 +45,7 @@ _TOKENS_OF_CONSUL = ("agent", "default", "replication", "dns")
 _LONGEST_BLOCK = 400
 
 _REACH = 64
+_SID, _HEX = 34, "0123456789abcdef"  # the length of an account's id at Twilio
 _JOINS = " \t\\\"'`"
 _SIGNS = frozenset("=:>,(|")
 _NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
@@ -63,6 +64,8 @@ def is_named_before(text: str, at: int) -> bool:
         return True
     if name == "key" and '"username"' in before:
         return True  # kaggle.json
+    if name[:2] == "AC" and len(name) == _SID and joined[-1] == "," and not name[2:].strip(_HEX):
+        return True  # `Client("AC…", "…")` of Twilio
     return (len(name) > 2 and _is_of_service(name)) or head[-len("secret id") :].lower() == "secret id"
 
 

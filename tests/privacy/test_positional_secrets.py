@@ -1,0 +1,102 @@
+"""Passwords that only their place gives away are masked, even everyday words; what is at such a place else stays."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+
+import pytest
+
+from mdmem.privacy import clean
+
+WORD = "dragon"
+CODED = b64encode(b"dragonfly").decode()
+SID = "AC" + "1234567890abcdef" * 2
+TOKEN = "0a1b2c3d4e5f6071" * 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my $dbh = DBI->connect('dbi:Pg:dbname=shop', 'ana', '{}', {RaiseError => 1});",
+        "DBI.connect('DBI:Mysql:test', 'ana', '{}')",
+        "ssh.connect('10.0.0.4', 22, 'ana', '{}')",
+        'transport.connect(None, "deploy", "{}")',
+        'transport.auth_password("deploy", "{}")',
+        "ftp = FTP('ftp.example.org', 'ana', '{}')",
+        "with FTP_TLS('ftp.example.org', 'ana', '{}') as ftp:",
+        "Net::FTP.open('host', 'ana', '{}')",
+        "server.login('ana', '{}')",
+        'mysql_real_connect(con, "localhost", "root", "{}", "shop", 0, NULL, 0)',
+        "cx_Oracle.connect('scott', '{}', 'db:1521/x')",
+        'oracledb.connect("scott", "{}", "db/x")',
+        'oci_connect("scott", "{}", "db/x")',
+        '$pdo = new \\PDO($dsn, "ana", "{}", $options);',
+        'ldap_bind($ds, "cn=admin,dc=example", "{}")',
+        'conn.simple_bind_s("cn=admin,dc=example,dc=org", "{}")',
+        'l.Bind("cn=admin,dc=example,dc=org", "{}")',
+        'smtp.PlainAuth("", "ana@example.org", "{}", "smtp.example.org")',
+        "signInWithEmailAndPassword(auth, 'ana@example.org', '{}')",
+        "firebase.auth().signInWithEmailAndPassword('ana@example.org', '{}')",
+        "redis.auth('{}')",
+        "r.execute_command('AUTH', '{}')",
+        'amqp.Dial(fmt.Sprintf("amqp://%s:%s@%s/", "ana", "{}", "mq"))',
+        "'mysql://%s:%s@%s' % ('ana', '{}', host)",
+        "USER ana PASS {}",
+        ". LOGIN ana {}",
+        "AUTH {}\n+OK\nGET x",
+        "redis> AUTH {}\nOK",
+        "AUTH default {}\n+OK",
+        "*2\r\n$4\r\nAUTH\r\n$6\r\n{}\r\n",
+        "*3\n$4\nAUTH\n$3\nana\n$6\n{}\n",
+        "username ana privilege 15 secret {}",
+        "set system login user ana authentication plain-text-password-value {}",
+        'printf "%s:%s" ana {} | chpasswd',
+        "impdp system/{} directory=d",
+    ],
+)
+def test_an_everyday_word_is_masked_where_only_a_password_can_stand(text: str) -> None:
+    stored = clean(text.replace("{}", WORD), origin="tool").value
+
+    assert WORD not in stored
+    assert "[REDACTED]" in stored
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        (f'client = Client("{SID}", "{TOKEN}")', TOKEN),
+        (f"const client = require('twilio')('{SID}', '{TOKEN}');", TOKEN),
+        (f"EHLO x\nAUTH LOGIN\nYW5h\n{CODED}\n235 2.7.0 Accepted", CODED),
+        (" key 7 0822455D0A16", "0822455D0A16"),
+        ('Can you try "mandolin" as password for the database?', "mandolin"),
+    ],
+)
+def test_a_secret_without_a_name_is_masked_by_what_is_before_it(text: str, secret: str) -> None:
+    assert secret not in clean(text, origin="tool").value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "obj.connect('notify', 'changed', 'redraw', 'later')",
+        "scene.bind('click', 'select')",
+        "server.login(user, secret)",
+        "show.login('Log in', 'page')",
+        "ftp = FTP(host, timeout=30)",
+        "socket.connect('db', 5432)",
+        "redis.auth(config)",
+        "AUTH is needed\nfor all of these",
+        "- AUTH middleware\n- OK button",
+        "$4\nAUTH\n",
+        "'%s:%s@%s' % ('ana', 'dragon', host)",
+        "f.write('https://%s:%s@%s/' % (user, secret, host))",
+        'Run printf "%s" done | tee log',
+    ],
+)
+def test_what_is_no_password_stays(text: str) -> None:
+    assert clean(text, origin="tool").value == text
+
+
+@pytest.mark.parametrize("line", ["-\tpassword", "- password", "-\u00a0pass", "-\n    pass"])
+def test_a_line_of_a_diff_in_a_list_is_no_option(line: str) -> None:
+    assert clean([line, "dragon"], origin="tool").value == [line, "dragon"]
