@@ -143,9 +143,8 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("pass:", WORD, GLUED, ("openssl",)),
     ("/p:", WORD, GLUED, ("xfreerdp",)),
     ("/pass:", WORD, GLUED, ("cmdkey",)),
-    ("/p", WORD, APART, ("signtool",)),
+    ("/p /rp", WORD, APART, ("signtool", "schtasks")),
     ("password=", WORD, APART, ("sc config", "sc create", "sc.exe config", "sc.exe create")),
-    ("/rp", WORD, APART, ("schtasks",)),
     ("/user:", WORD, AROUND, ("net use",)),
     ("/add", WORD, BEFORE, ("net user",)),
     ("sqlplus -s -S -L", URL, APART, ("sqlplus",)),
@@ -439,7 +438,8 @@ def _piped(text: str, low: str, judged: list[int]) -> Iterator[Span]:
         if echo:
             begin = low.rfind(line, max(0, at - 2 * _LONGEST_WORD), at) + len(head) + len(echo)
             begin += 3 * text.startswith(("-n ", "-e "), begin)
-            first = printed.partition(" ")[0].count("%s")
+            form = printed.lstrip("'\"").partition(" ")[0]
+            first = form.count("%s") if form.startswith("%s") else 0
             holds = PAIR if low[at:after] == "chpasswd" and first < 2 else WORD
             for start, end in [*scan.words(text, begin, at)][first : None if first else 1]:
                 if text[start] == "|":

@@ -105,7 +105,7 @@ def flag(name: Name, at: int) -> list[Span]:
 
 def beside(name: Name, at: int) -> list[Span]:
     """`| password | … |`, `password == "…"`, `password -> …`."""
-    return _read(name, at, lambda literal: _is_beside(name, literal))
+    return _read(name, at, lambda literal: _is_beside(name, literal)) or _passphrase(name, at)
 
 
 def in_quotes(name: Name, at: int) -> list[Span]:
@@ -158,7 +158,7 @@ def _is_phrase(name: Name, literal: Literal) -> bool:
 
 
 def _is_of_phrase(word: str) -> bool:
-    describes = word.lower() in _OF_SENTENCES or values.is_adjective(word)
+    describes = word.lower() in values.NOT_IN_QUOTES or values.is_adjective(word)
     return word.isalpha() and not describes and (len(word) == 1 or not values.is_placeholder(word))
 
 
@@ -374,40 +374,35 @@ def _phrase(name: Name, at: int) -> list[Span]:
         if word[-1] in ".;\"'`" and not is_number and opening[:1] != "[":
             break
     is_whole = not phrase[end:].split("\n")[0].strip("\"'`,;. ") or len(found) in _PHRASES
-    is_phrase = len(found) >= min(_PHRASES) and is_whole and _NO_SEEDS.isdisjoint(found)
+    is_phrase = len(found) >= min(_PHRASES) and is_whole and values.NO_SEEDS.isdisjoint(found)
     return [(start, start + end, name.kind)] if is_phrase else []
 
 
 _PHRASES = (12, 15, 18, 21, 24)
 """The numbers of words that a mnemonic phrase may have."""
-_NO_SEEDS = frozenset((
-    "the", "and", "are", "was", "for", "with", "your", "from", "not", "should", "into", "which", "they", "words", "but",
-    "has", "its",
-))  # fmt: skip
-"""Words that are in most sentences but never in a mnemonic phrase."""
 
 
 def _passphrase(name: Name, at: int) -> list[Span]:
-    """`the passphrase is …`: four or more words to the end of the clause, without one that is in most sentences."""
-    if name.kind != "password" or not name.word().endswith("phrase"):
+    """`the passphrase is …`, `password: …`: words to the end of the clause, without one that is in most sentences.
+
+    A passphrase has four or more; a password three after a sign, and ends with its line, because sentences about
+    passwords begin like that.
+    """
+    if name.kind != "password" or name.word() == "pass":
         return []
     start = at + (name.text[at : at + 1] in QUOTES)
-    phrase = name.text[start : start + _LONGEST_SPOKEN]
-    for end in _ENDS_OF_CLAUSE:
-        phrase = phrase.partition(end)[0]
-    words = phrase.rstrip().split(" ")
-    are_words = all(word.isalpha() and word.islower() and 3 <= len(word) <= 12 for word in words)
-    is_phrase = are_words and 4 <= len(words) <= 10 and _OF_SENTENCES.isdisjoint(words)
-    return [(start, start + len(phrase.rstrip()), name.kind)] if is_phrase else []
+    phrase = values.phrase_at(name.text, start)
+    count = phrase.count(" ") + 1
+    is_phrase = count >= _FEWEST_WORDS
+    if not name.word().endswith("phrase"):
+        has_sign = not name.text[name.closed : at].strip(" \t").isalnum()
+        behind = name.text[start + len(phrase) : start + len(phrase) + 3].lstrip(" .")[:1]
+        is_phrase = count >= _FEWEST_WORDS - has_sign and behind in _AFTER_PHRASE and not values.is_command(phrase)
+    return [(start, start + len(phrase), name.kind)] if is_phrase else []
 
 
-_LONGEST_SPOKEN = 96  # characters of a passphrase of ten words
-_ENDS_OF_CLAUSE = ("\n", ". ", ",", ";", "!", "?", '"', "'", "`", ")")
-_OF_SENTENCES = _NO_SEEDS | frozenset((
-    "not", "too", "used", "stored", "from", "this", "that", "your", "you", "has", "have", "when", "which", "then",
-    "than", "only", "still", "already", "never", "must", "will", "can", "should", "into", "each", "all", "any", "but",
-    "also",
-))  # fmt: skip
+_FEWEST_WORDS = 4
+_AFTER_PHRASE = ("", "\n", "\r", "|", *QUOTES)
 
 
 def _listed(name: Name, at: int) -> list[Span]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from mdmem.privacy import limits, secrets
 from mdmem.privacy.secrets import values
 from mdmem.privacy.secrets.formats import DOTTED
-from mdmem.privacy.secrets.literals import skip_blank
+from mdmem.privacy.secrets.literals import QUOTES, skip_blank
 from mdmem.privacy.secrets.names import ELSEWHERE, SHORT
 from mdmem.privacy.secrets.tokens import is_camel_case, reads_like_words, shape, turns
 
@@ -209,6 +209,13 @@ def before_name(name: Name) -> list[Span]:
     if name.kind not in ("password", "pin") or len(words) < 2 or words.pop() not in ("is", "as") or after_blank:
         return []
     word = words[-1].strip("\"'`")
+    end = len(head.rpartition(words[-1])[0]) + len(words[-1]) - 1
+    opening = head.rfind(words[-1][-1:], 0, end) + 1 + name.start - len(head)
+    if (
+        words[-1][-1:] in QUOTES
+        and values.phrase_at(name.text, opening) == head[opening - name.start + len(head) : end]
+    ):
+        return [(opening, name.start - len(head) + end, name.kind)]
     quoted = word and words[-1][0] in "\"'`" and words[-1][-1] in "\"'`"
     if not (
         _is_secret(word) or values.is_spoken_secret(word, quoted=bool(quoted)) or (quoted and values.is_rare(word))

@@ -310,7 +310,7 @@ def _arguments(text: str, low: str, call: str, number: int) -> Iterator[Span]:
             value = written.removesuffix(".toCharArray(").removeprefix("Some(")
             core = value.strip("\"'")
             is_sure = (call, number) not in LOGINS or value != written or values.is_unlike_words(core)
-            is_sure = is_sure or _is_login(call, arguments[: number + 2], text[begin - len(call) - 1])
+            is_sure = is_sure or _is_login(call, number, arguments, text[begin - len(call) - 1])
             is_string = value[:1] in ("'", '"') and len(core) + 2 == len(value)
             if is_string and is_sure and values.is_secret(core, STRONG, quoted=True):
                 start = text.index(value, begin + sum(len(word) + 1 for word in arguments[:number])) + 1
@@ -329,27 +329,28 @@ def _split(arguments: str) -> list[str]:
     return split
 
 
-def _is_login(call: str, arguments: list[str], before: str) -> bool:
-    """Whether the arguments before a password in a call can only be those of a login.
+def _is_login(call: str, number: int, arguments: list[str], before: str) -> bool:
+    """Whether the arguments before the one with this index can only be those of a login.
 
     These are a user: `server.login("ana", "…")`; a host, a port and a user: `ssh.connect("db", 22, "ana", "…")`; a user
     of a directory: `bind("cn=ana", "…")`.
     """
     first, *others = [argument.strip() for argument in arguments]
-    core = first.strip("\"'")
+    user = first.strip("\"'")
     is_string = first[:1] in ("'", '"') and first[:1] == first[-1:]
-    if call == "login(":
-        password = (others or [""])[0].strip("\"'")
-        is_user = before == "." and " " not in core
-        return (
-            is_string and len(others) == 1 and (is_user or values.is_rare(password) or " " in password or "@" in core)
-        )
+    if call == "login(" and number == 1 and len(others) == 1:
+        password = others[0].strip("\"'")
+        is_method = before == "." and " " not in user and password not in _ROLES
+        return is_string and (is_method or values.is_rare(password) or " " in password or "@" in user)
     if call == ".bind(":
-        return is_string and core.lower().startswith(("cn=", "uid=", "dc=", "ou="))
-    if call == ".connect(" and others[1:]:
+        return is_string and user.lower().startswith(("cn=", "uid=", "dc=", "ou="))
+    if call == ".connect(":
         has_port = others[0].isdecimal() or others[0].lower() == "port"
-        return (has_port and len(others) > 2) or (first == "None" and others[0][:1] in ("'", '"'))
+        return has_port if number == 3 else first == "None" and others[0][:1] in ("'", '"')
     return False
+
+
+_ROLES = ("admin", "guest", "google", "github", "facebook")  # of a user, or who knows it
 
 
 def _chap_lines(text: str) -> Iterator[Span]:

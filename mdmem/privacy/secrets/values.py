@@ -324,3 +324,81 @@ def _is_prose(core: str) -> bool:
     return core.startswith(("The ", "A ", "Your ", "Enter ", "Invalid ")) or (
         core.count(" ") >= 3 and core[-1] in ".?!:"
     )
+
+
+def phrase_at(text: str, start: int) -> str:
+    """Return the words at `start` up to the end of the clause if they may be a passphrase, else "".
+
+    They are three to ten, all in small letters or all with a capital, and none is in most sentences.
+    """
+    phrase = text[start : start + _LONGEST_PHRASE]
+    for end in _ENDS_OF_CLAUSE:
+        phrase = phrase.partition(end)[0]
+    phrase = phrase.rstrip().removesuffix(".")
+    words = phrase.split(" ")
+    if not 3 <= len(words) <= _MOST_WORDS or not all(word.isalpha() and 3 <= len(word) <= 12 for word in words):
+        return ""
+    if not (phrase.islower() or all(map(str.istitle, words))) or any(map(_describes, map(str.lower, words))):
+        return ""
+    return phrase
+
+
+def _describes(word: str) -> bool:
+    is_adjective = len(word) >= _SHORTEST_ADJECTIVE and word.endswith(_DESCRIBING) and word not in _THINGS
+    return is_adjective or word in OF_SENTENCES or word in _WORDS
+
+
+def is_command(phrase: str) -> bool:
+    """Whether words are a value and a command for which it is set: `PASSWORD=abc docker compose up`."""
+    return not _PROGRAMS.isdisjoint(phrase.split(" ")[:2])
+
+
+_LONGEST_PHRASE, _MOST_WORDS = 128, 10
+_ENDS_OF_CLAUSE = ("\n", ". ", ",", ";", "!", "?", '"', "'", "`", ")", "|")
+_DESCRIBING, _SHORTEST_ADJECTIVE = ("ed", "ing", "able", "ible", "tion", "ly"), 7
+_THINGS = frozenset((
+    "pudding", "darling", "wedding", "herring", "starling", "duckling", "lightning", "evening", "morning", "station",
+    "vegetable", "syllable", "butterfly", "dragonfly", "firefly", "assembly", "ceiling", "seaweed",
+))  # fmt: skip
+"""Words with the endings of adjectives that are none."""
+NO_SEEDS = frozenset((
+    "the", "and", "are", "was", "for", "with", "your", "from", "not", "should", "into", "which", "they", "words", "but",
+    "has", "its",
+))  # fmt: skip
+"""Words that are in most sentences but never in a mnemonic phrase."""
+NOT_IN_QUOTES = NO_SEEDS | frozenset((
+    "too", "used", "stored", "this", "that", "you", "have", "when", "then", "than", "only", "still", "already", "never",
+    "must", "will", "can", "each", "all", "any", "also",
+))  # fmt: skip
+"""Words of which a password in quotes has none."""
+OF_SENTENCES = NOT_IN_QUOTES | frozenset(
+    """
+    about above after again all already also another any anymore around because been before being below between both
+    broken button bytes cached can cannot character characters chars choose chosen client could did digits
+    does done during each either else elsewhere empty error errors ever every except false few field files fine
+    first forgot form forms get gets given gives good had hash hashed hashes have hence here hidden how input
+    instead just keep kept kind label last later layout leaked least length less letters like line locked login long
+    longer look loud made mail make many masked maximum may maybe mean might minimum minutes missing more most much
+    must need needs never new next none nor now null numbers off often okay once one only other our out over own
+    page passcode passphrase password passwords per plain please point probably put rather really reset return
+    returns reused right rotated salted same say says secret see sent server set shall short show shown shows simple
+    since some something sometimes somewhere soon special stay still stored string strong such sure symbols take
+    test tests text than that their them then there these thing this those through times today token tomorrow too
+    tool true try two type under unless until upon upper used user users uses using value values variable very via
+    view want way weak well were what when where whether while who whose why will without would write wrong yes
+    yesterday yet you
+    nicht mehr noch schon immer leider falsch richtig leer wird wurde worden werden kein keine und oder mit von für
+    der die das ein eine dem den zum zur bei auf aus nach bitte eingeben sehr aber auch nur wenn ist sind war nie
+    pas plus encore toujours déjà très trop mal bien vide faux les une des pour dans avec sur par est sont muy más
+    todavía siempre nunca los las una con para por está vacío campo otra vez não mais muito sempre uma com vazia
+    aqui non più molto mai gli per
+    """.split()
+)
+"""Words that are in most sentences about passwords, in several languages."""
+_PROGRAMS = frozenset((
+    "docker", "npm", "npx", "yarn", "pnpm", "cargo", "python", "pip", "make", "node", "bash", "psql", "mysql",
+    "curl", "git", "kubectl", "helm", "terraform", "ansible", "rails", "bundle", "rake", "php", "java", "mvn",
+    "gradle", "pytest", "django", "flask", "uvicorn", "gunicorn", "serverless", "restic", "borg", "rclone", "sudo",
+    "env", "exec", "ssh", "sshpass", "rsync", "mongo", "redis", "deno", "bun", "poetry", "tox", "nox", "dotnet",
+    "swift", "just", "task",
+))  # fmt: skip
