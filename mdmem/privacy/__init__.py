@@ -31,6 +31,14 @@ MAX_DEPTH = 64
 SHORT_KEYS = ("pin", "otp", "cvv", "sid", "sig", "signature")
 """Names of secrets that count only as the whole key of an object."""
 
+IDENTITY_KEYS = frozenset((
+    "ssn", "social_security_number", "socialsecuritynumber", "nino", "national_insurance_number", "passport", "cpf",
+    "passport_number", "passportnumber", "passport_no", "dni", "nie", "nif", "pesel", "bsn", "aadhaar", "steuer_id",
+    "steuerid", "idnr", "national_id", "nationalid", "codice_fiscale", "codicefiscale", "tfn", "itin", "tax_id", "curp",
+    "personnummer", "cpr", "rut", "ahv", "nir",
+))  # fmt: skip
+"""Keys of objects whose value is a number that a state gave to a person."""
+
 USUAL_KEYS = frozenset((
     "agent", "body", "branch", "command", "commit", "content", "context", "cwd", "description", "duration_ms", "error",
     "file_path", "filePath", "files", "input", "kind", "language", "lines", "meta", "new_string", "newString",
@@ -355,7 +363,8 @@ def _is_plain(key: str, job: Job) -> bool:
     if len(key) >= secrets.SHORTEST_TOKEN or not (key.isascii() and key.isidentifier()) or key in ("value", "Value"):
         return False
     low = key.lower()
-    return low not in SHORT_KEYS and not secrets.has_keyword(low) and "card" not in low
+    is_named = low in SHORT_KEYS or low in IDENTITY_KEYS or secrets.has_keyword(low)
+    return not is_named and "card" not in low
 
 
 def _named_value(value: dict[Any, Any]) -> str:
@@ -387,6 +396,10 @@ def _under_name(name: str, value: Any, job: Job) -> Any:
         from mdmem.privacy import payments
 
         return payments.hidden(value, job)
+    if low in IDENTITY_KEYS:
+        from mdmem.privacy.checked import identities
+
+        return identities.hidden(low, value, job)
     if low not in SHORT_KEYS and not secrets.has_keyword(low):
         return value
     from mdmem.privacy.secrets import named

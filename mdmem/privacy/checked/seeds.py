@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _ONLY_LETTERS = table(_LETTERS, _LETTERS)
-_BETWEEN = " \t\r\n0123456789.,;:|()[]{}#*_-\"'`"
-"""What may be between two words of a seed."""
+_BETWEEN, _AROUND_NUMBER = " \t\r\n,|\"'", " \t\r\n,|\"'0123456789.:()#"
+"""What may be between two words of a seed, and with a number among it."""
 _MOST_BETWEEN, _MOST_OTHERS = 40, 6  # characters between two words; words of the list beside a seed
-_FEWEST_KINDS = 4
-"""A seed of fewer different words is one for tests: `abandon abandon abandon …`."""
+_MOST_REPEATED = 3
+"""A seed with more words twice is one for tests: `abandon abandon abandon …`."""
 _MAX_BYTES = 64 * 1024
 _BITS = 11  # of a word's place in the list
 
@@ -40,13 +40,19 @@ def find(text: str) -> Iterator[tuple[int, int, str]]:
         at = low.index(word, at)
         place = places.get(word, -1)
         gap = low[run[-1][1] : at] if run else ""
-        if run and (place < 0 or len(gap) > _MOST_BETWEEN or gap.strip(_BETWEEN)):
+        if run and (place < 0 or len(gap) > _MOST_BETWEEN or not _joins(gap)):
             yield from _in_run(low, run)
             run = []
         at += len(word)
         if place >= 0:
             run.append((at - len(word), at, place))
     yield from _in_run(low, run)
+
+
+def _joins(gap: str) -> bool:
+    """Whether what is between two words may be between those of a seed."""
+    others = gap.strip(_BETWEEN)
+    return not others or (not others.strip(_AROUND_NUMBER) and any(map(str.isdecimal, others)))
 
 
 def stand_in(words: list[bytes], form: bytes, *, is_numbered: bool) -> bool:
@@ -100,11 +106,13 @@ def _in_run(text: str, run: list[Word]) -> Iterator[tuple[int, int, str]]:
     if not min(SEED_SIZES) <= len(run) <= max(SEED_SIZES) + _MOST_OTHERS:
         return
     places = [place for _, _, place in run]
-    if places == sorted(places) or len(set(places)) < _FEWEST_KINDS:
+    if places == sorted(places):
         return
     for size in reversed(SEED_SIZES):
         for first in range(len(run) - size + 1):
             words = run[first : first + size]
+            if len(set(places[first : first + size])) < size - _MOST_REPEATED:
+                continue
             if _checks(places[first : first + size]) or _is_numbered(text, words) or _is_alone(text, words):
                 yield words[0][0], words[-1][1], "mnemonic"
                 return

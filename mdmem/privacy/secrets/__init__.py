@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     """Words by a part that they share, for which a text is searched first."""
 
 _KEYWORDS_ALONE = (
-    "pass", "pw", "secret", "token", "key", "cred", "auth", "cookie", "bearer", "jwt", "psk", "sig=", "signature=",
-    "sid=", "kennwort", "senha", "wachtwoord", "parola", "salasana", "mnemonic", "phrase", "contribsys", "salt",
-    "nonce", "p/w", "asword", "heslo", "haslo", "sifre", "contrasena", "kode", "mdp", "clave", "sandi", "otp",
-    "zugangsdaten", "key content", "stringdata", "dockerc", "recovery words", "puk",
+    "pass", "pw", "secret", "token", "key", "cred", "auth", "cookie", "bearer", "jwt", "psk",
+    "sid=", "kennwort", "senha", "wachtwoord", "parola", "mnemonic", "phrase",
+    "nonce", "p/w", "asword", "sifre", "kode", "mdp", "clave", "sandi", "otp",
+    "zugangsdaten", "stringdata", "dockerc", "recovery words", "puk",
 )  # fmt: skip
 
 _KEYWORD_FAMILIES: Families = (
@@ -27,8 +27,12 @@ _KEYWORD_FAMILIES: Families = (
     ("_pat", ("gh_pat", "hub_pat", "lab_pat", "ext_pat", "_pat=", "_pat:")),
     ("pin", ("pin is", "pin=", "pin:")),
     ("sess", ("sessid", "jsessionid")),
+    ("sig", ("sig=", "signature=")),
+    ("sal", ("salt", "salasana")),
+    ("slo", ("heslo", "haslo")),
+    ("contr", ("contribsys", "contrasena")),
 )  # fmt: skip
-KEYWORDS = (*_KEYWORDS_ALONE, *[word for _, family in _KEYWORD_FAMILIES for word in family])
+KEYWORDS = (*_KEYWORDS_ALONE, "key content", *[word for _, family in _KEYWORD_FAMILIES for word in family])
 """Every name of a secret contains one of these, in lower case. A text without them needs no scan for names."""
 
 KEYWORDS_BEYOND_ASCII = (
@@ -72,16 +76,18 @@ _MOST_NAMED = 64 * 1024
 """A longer text surely has other names too, in characters."""
 
 PLACE_SIGNS = (
-    "://", "----", "Private-Lines", ":5432:", ":6432:", ":152", ":*:", "oracle:thin:", "onnect", "redential",
-    "asicAuth(", "WIFI:", "jwt.", "mac.new(", "reateHmac(", "PDO(", "FTP(", "FTP_TLS(", "FTP.open(", "_bind",
-    ".Bind(", "PlainAuth(", "iFi.begin(", "master/", "user/", "default/", " LOGIN ", "CONNECT ", "sp_", "ccount:",
-    "elnet", "계정", "]:587 ", "334 U", "ashSync(", ': EAP "', '* "', "*\t",
+    "://", "----", "Private-Lines", ":152", ":*:", "oracle:thin:", "onnect", "redential",
+    "WIFI:", "jwt.", "_bind",
+    "master/", "user/", "default/", " LOGIN ", "CONNECT ", "sp_", "ccount:",
+    "elnet", "계정", "]:587 ", "334 U", ': EAP "', '* "', "*\t",
 )  # fmt: skip
 PLACE_FAMILIES: Families = (
     ("ogin", ("ogin(", "ogin:", "ogin with ", "ogin as ")),
     ("og in ", ("og in as ", "og in with ")),
     ("ign in ", ("ign in as ", "ign in with ")),
-    ("uthenti", ("uthentication(", "uthenticate(")),
+    ("(", ("uthentication(", "uthenticate(", "asicAuth(", "mac.new(", "reateHmac(", "PDO(", "FTP(", "FTP_TLS(")),
+    ("(", ("FTP.open(", ".Bind(", "PlainAuth(", "iFi.begin(", "ashSync(")),
+    ("432:", (":5432:", ":6432:")),
     ("root", ("root/", "root:")),
     ("admin", ("admin:", "admin/")),
     ("crypt", ("crypt(", "crypt.hash(")),
@@ -89,15 +95,12 @@ PLACE_FAMILIES: Families = (
 )  # fmt: skip
 """Every place that `places` knows contains one of these: a URL, a key block, a line of a password file."""
 
-FLAG_SIGNS = (
-    " --", " -p", " -P", " -a", " -A", " -b", " -k", " -N", " -n", " -s", " -S", " -t", " -u", " -U", " -w", " -W",
-    " -X", " -hp",
-)  # fmt: skip
+_FLAGS = frozenset("-pPaAbkNnsStuUwWX")
 COMMAND_SIGNS = (
-    '"-p', " /p", " /rp", " /user:", " /add", " login ", " auth ", "entified ", "ENTIFIED ", "SecureString",
-    "rabbitmqctl", "mysqladmin", "sqlplus ", "userid=", "nmcli", "encrypt_string", "http-basic", "pdp ", "sqlldr ",
-    "<<<", "env add ", "isql ", " community ", "key-string ", "_pw ", "6379> ", "SETUSER", "rman target",
-    "cryptsetup ", "exp ", "imp ", " using ", "::add-mask::", " kv p", "kinit ", "snmp", " isakmp ", "ickServ",
+    '"-p', " login ", " auth ", "entified ", "ENTIFIED ", "SecureString",
+    "rabbitmqctl", "userid=", "nmcli", "http-basic", "pdp ",
+    "<<<", "env add ", " community ", "key-string ", "_pw ", "6379> ", "SETUSER", "rman target",
+    "exp ", "imp ", " using ", "::add-mask::", " kv p", "kinit ", "snmp", " isakmp ", "ickServ",
     " obscure ", " upwd ", "authtoken ", "cli AUTH ", "pypi-token", "vault write ", "service install ",
     "bw unlock",
 )  # fmt: skip
@@ -107,9 +110,12 @@ COMMAND_FAMILIES: Families = (
     ("pass ", ("pass insert ", "pass add ")),
     ("set ", ("alias set ", "variable set ", "config:set ", "env:set ", " env set ")),
     ("send", ('send "', "send '", "send --", "sendline(")),
+    (" /", (" /p", " /rp", " /user:", " /add")),
+    ("sql", ("mysqladmin", "sqlplus ", "sqlldr ", "isql ")),
+    ("crypt", ("encrypt_string", "cryptsetup ")),
     ("server ", ("acs-server ", "dius-server ")),
 )  # fmt: skip
-"""Every command line that `commands` knows contains one of these, or of the flags above."""
+"""Every command line that `commands` knows contains one of these, or one of the flags above."""
 
 NAMED_COMMAND_SIGNS = ("setapikey ", "etpassphrase ", "admin-password", "drush ", " AUTH ", "password= ")
 """Further signs of `commands`, which count only if the text also has a name of a secret."""
@@ -168,7 +174,12 @@ def may_hold_place(text: str) -> bool:
 
 def may_hold_command(text: str) -> bool:
     """Whether a text may hold a command line with a secret: a quick check that never misses one."""
-    return (" -" in text and has_any(text, FLAG_SIGNS)) or has_sign(text, COMMAND_SIGNS, COMMAND_FAMILIES)
+    at = text.find(" -")
+    while at >= 0:
+        if text[at + 2 : at + 3] in _FLAGS or text.startswith("hp", at + 2):
+            return True
+        at = text.find(" -", at + 2)
+    return has_sign(text, COMMAND_SIGNS, COMMAND_FAMILIES)
 
 
 def occurrences(text: str, *signs: str) -> Iterator[tuple[int, int]]:
@@ -224,20 +235,29 @@ def may_hold_number(text: str) -> bool:
 
 
 def holds_number(text: str, low: str) -> bool:
-    """Whether a text holds the number of a card or an account."""
+    """Whether a text holds the number of a card, an account or a person."""
     return any(True for spans in numbers(text, low) for _ in spans)
 
 
 def numbers(text: str, low: str) -> list[Iterable[tuple[int, int, str]]]:
-    """Return the search for such numbers in a text, if it may hold one."""
-    if not may_hold_number(text):
+    """Return the searches for such numbers in a text, if it may hold one."""
+    if len(text) < _SHORTEST_IDENTITY:
         return []
-    from mdmem.privacy import payments
+    form = text.encode("ascii", "replace").translate(_ONLY_DIGITS, b" -")
+    scans: list[Iterable[tuple[int, int, str]]] = []
+    if _TEN_DIGITS in form:
+        from mdmem.privacy import payments
 
-    return [payments.find(text, low)]
+        scans.append(payments.find(text, low))
+    has_digits = _SIX_DIGITS in form or b"00 000 000" in form or b"0000 0000 00" in form
+    if has_digits or has_any(low, ("ausweis", "passp", "passn", "passe")):
+        from mdmem.privacy.checked import identities
+
+        scans.append(identities.find(text, low))
+    return scans
 
 
-_TEN_DIGITS, _SHORTEST_NUMBER = b"0" * 10, 15
+_SIX_DIGITS, _TEN_DIGITS, _MANY_DIGITS, _SHORTEST_NUMBER, _SHORTEST_IDENTITY = b"0" * 6, b"0" * 10, b"0" * 15, 15, 12
 _ONLY_DIGITS = bytes.maketrans(_DIGITS + bytes(range(48)) + bytes(range(58, 256)), _TEN_DIGITS + b" " * 246)
 
 

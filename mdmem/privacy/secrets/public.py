@@ -19,6 +19,7 @@ _TERMS = (
     "SHA512", "SHA384", "SHA256", "SHA224", "SHA1", "Sha256", "Sha1", "MD5", "Md5", "RC2", "RC4", "AES128", "AES192",
     "AES256", "X25519", "Ed25519", "ED25519", "X509", "P256", "P384", "P521", "UCS2", "UCS4", "UTF8", "Utf8", "UTF16",
     "Utf16", "Base64", "base64", "Int8", "Int16", "Int32", "Int64", "Float32", "Float64", "float32", "float64", "int64",
+    "F16", "F32", "F64", "Pkcs7", "Pkcs8", "Pkcs11", "Pkcs12", "PKCS11", "PKCS12",
     "IPv4", "IPv6", "Ipv4", "Ipv6", "MP3", "MP4", "Mp4", "H264", "Win32", "Win64", "OAuth2", "S390X", "128Bit", "40Bit",
     "K8s", "K8S", "I18n", "i18n", "L10n", "Http2", "HTTP2", "Log4j", "EC2",
 )  # fmt: skip
@@ -170,3 +171,10 @@ def _encodes_above(text: str, start: int) -> bool:
     above, newline, indent = text[max(0, start - LONGEST) : start].rpartition("\n")
     line = above.rpartition("\n")[2].rstrip("\r")
     return bool(newline) and not indent.strip(" \tb\"'") and line.endswith(('",', "',")) and "\\u" in line
+
+
+def is_path(run: str) -> bool:
+    """Whether a run with slashes is a path, so that only a part of it is random."""
+    if "/" not in run or "+" in run or run.startswith(PUBLIC):
+        return False
+    return run[0] == "/" or any(len(part) >= 3 and part.isalpha() and part.islower() for part in run.split("/"))

@@ -21,11 +21,10 @@ from mdmem.privacy.secrets.formats import (
     LONGEST,
     MIXED,
     ODD,
-    PUBLIC,
     WORD,
     is_hash,
     rows,
-)
+)  # fmt: skip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,13 +40,13 @@ _LONGEST_HEAD = 96  # characters before the mark of a format in `AROUND`
 _SHORTEST_SPREAD = 24  # characters without signs: less, split by signs, is too little to judge
 _PRODUCT_KEY = 29
 """Length of a product key: five groups of five capitals and digits."""
+_CODICE_FISCALE = "AAAAAA00A00A000A"
 _LETTERS = table(DOTTED, "a" * len(DOTTED))
 _LONG_RUN = b"a" * SHORTEST_TOKEN
 _LETTERS_64 = table(ALNUM + "+/", "a" * 64)
 _LONG_64 = b"a" * 36  # a run of at least this many characters may be base64 with `/` and `+`
 _BEFORE_RUN = BASE64.replace("=", "")
-_JOINED = WORD + "="
-_MOST_EQUALS = 4  # in one token: more are a query or a list of `name=value`
+_JOINED, _MOST_EQUALS = WORD + "=", 4  # in one token: more are a query or a list of `name=value`
 _LEAST_HUMPS = 5  # capitals after small letters: with fewer, and no digit, it is a name
 _ALTERNATING = 0.8
 """Above this rate of changes, letters alternate regularly, as in `AaBbCcDd`, and are not random."""
@@ -137,6 +136,8 @@ def _among(text: str, letters: bytes, shapes: str) -> Iterator[tuple[int, int, s
                 kind = "key" if start < at else ""
             if not kind and _is_of_service(text, shapes, at, end):
                 kind = "key"
+            if not kind and shapes.startswith(_CODICE_FISCALE, at) and end - at == len(_CODICE_FISCALE):
+                kind = "identity"
             if kind:
                 yield start, after, kind
             end = max(end, after)
@@ -192,17 +193,11 @@ def _in_base64(text: str, letters: bytes) -> Iterator[tuple[int, int, str]]:
         end = letters.find(b" ", at + len(_LONG_64))
         end = end if end >= 0 else len(letters)
         run = text[at:end]
-        if (
-            end - at <= LONGEST
-            and run[0] != "/"
-            and not run.isalnum()
-            and _is_jumbled_base64(run)
-            and not _is_path(run)
-        ):
+        if end - at <= LONGEST and run[0] != "/" and not run.isalnum() and _is_jumbled_base64(run):
             from mdmem.privacy.secrets import public
 
             end += len(text[end : end + 2]) - len(text[end : end + 2].lstrip("="))
-            if not public.is_public(text, at, end, run) and not _says_words(run):
+            if not (public.is_path(run) or public.is_public(text, at, end, run) or _says_words(run)):
                 yield at, end, "random-token"
         at = letters.find(_LONG_64, end)
 
@@ -308,7 +303,7 @@ def _random(text: str, at: int, end: int) -> tuple[int, int, str]:
     is_harmless = public.is_public(text, start, last, run) or _is_of_terms(run, public.without_terms(run))
     if is_harmless or _says_words(run) or _says_words(public.literal_before(text, start), run):
         return at, _run_end(text, last, BASE64), ""
-    if _is_path(run):
+    if public.is_path(run):
         return at, end, "random-token"
     if len(run) > LONGEST or after[:1] == "@":
         return at, _run_end(text, last, BASE64), ""
@@ -447,10 +442,3 @@ def _names_user(decoded: str) -> bool:
     """Whether a text may be `user:password`."""
     user, colon, password = decoded.partition(":")
     return bool(colon) and user[-1:].isalnum() and not password[:1].isspace()
-
-
-def _is_path(run: str) -> bool:
-    """Whether a run with slashes is a path, so that only a part of it is random."""
-    if "/" not in run or "+" in run or run.startswith(PUBLIC):
-        return False
-    return run[0] == "/" or any(len(part) >= 3 and part.isalpha() and part.islower() for part in run.split("/"))
