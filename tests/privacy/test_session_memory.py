@@ -117,6 +117,31 @@ def test_a_secret_is_masked_in_the_later_events_of_its_session(
 
 
 @pytest.mark.parametrize(
+    ("first", "again"),
+    [
+        ("card number: 4539 5787 6362 1486", "4539578763621486"),
+        ("SSN: 536-22-8726", "536 22 8726"),
+        ("SSN: 536-22-8726", "536228726"),
+        ("key = ABCD-E4GH-2J4K-LMNP-Q3RS", "abcde4gh2j4klmnpq3rs"),
+        ("password: 9f8e7d6c5b4a39281706", "9F8E7D6C5B4A39281706"),
+        ("password: lantern quarry mosaic", "lantern%20quarry%20mosaic"),
+        ("password: lantern quarry mosaic", "LANTERN QUARRY MOSAIC"),
+        ("password: lantern quarry mosaic", base64.b64encode(b"ana:lantern quarry mosaic").decode()),
+        ("password: lantern quarry mosaic", b"lantern quarry mosaic".hex()),
+    ],
+)
+def test_a_secret_is_masked_later_in_other_letter_case_and_without_its_groups(
+    left: Callable[[], bytes], first: str, again: str
+) -> None:
+    capture(prompt("look at it", 0))
+    capture(bash(first))
+
+    capture(bash(f"now {again} again", "toolu_2", 2))
+
+    assert b"now [REDACTED] again" in left()
+
+
+@pytest.mark.parametrize(
     "again",
     [
         "Kwortle%23Vimsy%2442",

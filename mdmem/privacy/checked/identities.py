@@ -163,7 +163,11 @@ def _form_end(text: str, at: int, form: str) -> int:
 
 def _is_sample(value: str) -> bool:
     digits = "".join([char for char in value if char.isdecimal()])
-    return digits in _SAMPLE_DIGITS or len(set(digits)) <= _MOST_ALIKE - (len(digits) < _LONG) or value.upper().startswith("QQ")
+    return (
+        digits in _SAMPLE_DIGITS
+        or len(set(digits)) <= _MOST_ALIKE - (len(digits) < _LONG)
+        or value.upper().startswith("QQ")
+    )
 
 
 def _in_column(text: str, at: int, end: int, forms: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:

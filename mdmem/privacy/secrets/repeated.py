@@ -15,14 +15,20 @@ if TYPE_CHECKING:
 
 SHORTEST, LONGEST = 8, 200
 _DEEPEST = 64
-MOST = 100
+MOST = 300
 """Maximum number of values to search for in one payload."""
 
 
 def is_telling(value: str) -> bool:
     """Whether a value is distinctive: not a word, a name or a number."""
     if not SHORTEST <= len(value) <= LONGEST or value.isdecimal():
-        return False
+        return len(value) == len(_bare(value)) >= _LONG_NUMBER and len(set(value)) >= _FEWEST_DIGITS
+    if _bare(value).isdecimal():
+        return len(_bare(value)) >= _SHORT_NUMBER and len(set(value)) > _FEWEST_DIGITS
+    if " " in value:
+        words = value.split()
+        is_grouped = {len(word) for word in words} == {_GROUP} and is_telling(_bare(value))
+        return is_grouped or len(words) >= _WORDS_OF_SEED or (len(words) > 2 and values.phrase_at(value, 0) == value)
     if values.is_jumbled(value) or (values.is_varied(value) and not value.isalpha()):
         return True
     if value.isalpha() and value.islower() and len(value) >= _SHORTEST_OF_LETTERS:
@@ -32,7 +38,13 @@ def is_telling(value: str) -> bool:
     return not _SIGNS.isdisjoint(value) and " " not in value and any(char.isdigit() for char in value)
 
 
-_SHORTEST_OF_LETTERS = 16
+def _bare(value: str) -> str:
+    """Return a value without the blanks and hyphens between its groups."""
+    return value.replace(" ", "").replace("-", "")
+
+
+_SHORTEST_OF_LETTERS, _WORDS_OF_SEED, _GROUP = 16, 12, 4
+_LONG_NUMBER, _SHORT_NUMBER, _FEWEST_DIGITS = 13, 9, 4  # digits in one piece, and in groups; different ones
 _SIGNS = frozenset("!#$%^&*?")
 """Signs that are in passwords, but hardly in names."""
 
@@ -40,13 +52,21 @@ _SIGNS = frozenset("!#$%^&*?")
 def forms(value: str) -> Iterator[str]:
     """Yield a secret as it is written, without escapes, and what it encodes in base64: `user:password`, its password.
 
-    Only distinctive values are yielded.
+    It is also yielded without the signs between its groups and, unless it mixes capitals and small letters, in the
+    other letter case. Only distinctive values are yielded.
     """
     plain = views.unescaped(value)
     said = _from_base64(value)
     for form in (value, plain.text if plain else "", said, said.partition(":")[2]):
         if is_telling(form):
             yield form
+    if value.isascii() and is_telling(value):
+        joined = _bare(value)
+        written = (value, joined) if joined.isalnum() and len(joined) >= SHORTEST else (value,)
+        is_mixed = value not in (value.upper(), value.lower())
+        others = [form for word in written for form in ((word,) if is_mixed else (word.upper(), word.lower()))]
+        others += [value.replace("-", " "), value.replace(" ", "-")] if joined.isdecimal() else []
+        yield from (form for form in dict.fromkeys(others) if form != value)
 
 
 def _from_base64(value: str) -> str:
