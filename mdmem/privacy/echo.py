@@ -53,6 +53,12 @@ BY_LETTERS = 4
 SECRET = 3
 """Where a part counts if it is a secret: exactly as it was written, and not inside a longer word."""
 
+CUT_HEAD, CUT_TAIL = 7, 11
+"""Where the first or the last half of a part counts: if the rest of the part is cut off, as by `head -c` or "…"."""
+
+SECRET_HEAD, SECRET_TAIL = 9, 10
+"""The same for a secret, exactly as it was written."""
+
 HAS_EDGES = 8
 """Flag for such a part that begins or ends with a sign, which is masked with it."""
 
@@ -83,7 +89,7 @@ class Echo:
             self._table(record).setdefault(record[0], []).append(record)
 
     def _table(self, record: Record) -> dict[int, list[Record]]:
-        if record[3] == SECRET:
+        if record[3] in _OF_SECRETS:
             return self._secrets
         if record[2] < _GROUP:
             return self._pairs
@@ -103,12 +109,18 @@ class Echo:
         spans = self._secrets_in(text)
         for view in (views.unescaped(text), views.unwrapped(text), encoded.decoded(text)):
             if view:
-                spans += [view.origin(*span) for span in self._secrets_in(view.text)]
+                spans += [view.origin(*span) for span in self._secrets_in(view.text, is_view=True)]
         return spans
 
-    def _secrets_in(self, text: str) -> list[tuple[int, int]]:
-        hits = [(start, end) for start, end, _ in self._hits(text, _GROUP, self._secrets)]
-        return [span for span in hits if _stands_apart(text, *span, SECRET)]
+    def _secrets_in(self, text: str, *, is_view: bool = False) -> list[tuple[int, int]]:
+        """Return the spans of secrets in a text. A view has other ends of lines, so nothing is cut off at them."""
+        spans = []
+        for start, end, boundary in self._hits(text, _GROUP, self._secrets):
+            if boundary != SECRET and not is_view:
+                spans += _cut_at(text, start, end, is_head=boundary == SECRET_HEAD)
+            elif boundary == SECRET and _stands_apart(text, start, end, SECRET):
+                spans.append((start, end))
+        return spans
 
     def _find(self, text: str, depth: int, *, is_decoded: bool = False) -> list[tuple[int, int]]:
         spans = list(self._by_letters(text))
@@ -124,7 +136,9 @@ class Echo:
         letters_of_text = letters.Letters(text)
         for start, end, boundary in self._hits(letters_of_text.text, _GROUP, self._letters):
             span = letters_of_text.origin(start, end)
-            if _is_together(text, *span, boundary % BY_LETTERS):
+            if boundary in (CUT_HEAD, CUT_TAIL):
+                yield from _cut_at(text, *span, is_head=boundary == CUT_HEAD)
+            elif _is_together(text, *span, boundary % BY_LETTERS):
                 yield _with_edges(text, *span) if boundary >= HAS_EDGES else span
 
     def _as_written(self, text: str) -> list[tuple[int, int]]:
@@ -179,7 +193,8 @@ def records(
         digests.add(record[4] + bytes([record[3]]))
         uses[record[0]] = uses.get(record[0], 0) + 1
     new = []
-    for form, boundary in [*_forms(tuple(spans)), *[(secret, SECRET) for secret in secrets]]:
+    of_secrets = [form for secret in secrets for form in ((secret, SECRET), *_halves(secret, SECRET_HEAD, SECRET_TAIL))]
+    for form, boundary in [*_forms(tuple(spans)), *of_secrets]:
         form_digest = digest(form)
         if form_digest + bytes([boundary]) in digests:
             continue
@@ -206,6 +221,7 @@ def _forms(spans: tuple[str, ...]) -> list[tuple[str, int]]:
         forms.append((form, boundary + how))
         if how and len(parts) <= _MOST_SPELLED:
             forms += [(spelling, boundary + BY_LETTERS) for spelling in private_words.spellings(part, form)]
+            forms += _halves(form, CUT_HEAD, CUT_TAIL) if len(part.split()) == 1 else []
     _last.clear()
     _last[spans] = forms
     return forms
@@ -221,6 +237,21 @@ def _known_by(part: str) -> tuple[str, int]:
     if len(bare) >= _GROUP and _letters_in(part) >= (_FEWEST_LETTERS if _is_whole(part) else _FEW_LETTERS):
         return bare, BY_LETTERS if part[0].isalnum() and part[-1].isalnum() else BY_LETTERS + HAS_EDGES
     return part, 0
+
+
+def _halves(form: str, head: int, tail: int) -> list[tuple[str, int]]:
+    """List the two halves of a part that give it away if the rest is cut off, and where each counts."""
+    from mdmem.privacy import everyday
+
+    size = max((len(form) + 1) // 2, _SHORTEST_HALF)
+    if len(form) < _SHORTEST_CUT or form.isdecimal() or len(form) > _ANCHORED:
+        return []
+    halves = ((form[:size], head), (form[-size:], tail))
+    return [(half, where) for half, where in halves if not (everyday.is_plain(half) or half.isdecimal())]
+
+
+_SHORTEST_CUT, _SHORTEST_HALF = 8, 5
+_OF_SECRETS = (SECRET, SECRET_HEAD, SECRET_TAIL)
 
 
 # -- anchors
@@ -325,6 +356,34 @@ def _is_together(text: str, start: int, end: int, boundary: int) -> bool:
         return True
     enough = _FEW_LETTERS if not is_spread else _MANY_LETTERS if is_number else _FEW_LETTERS + 1
     return count >= enough and _stands_apart(text, start, end, letters.NUMBER if is_number else letters.WORD)
+
+
+def _cut_at(text: str, start: int, end: int, *, is_head: bool) -> list[tuple[int, int]]:
+    """Return the span of a part of which one half is at `start`, if it is cut off in the other; else none.
+
+    It is cut off by the end of the text, by dots, or by a line's end where the longest lines end. The other half is
+    cut off likewise, but not by the start of a line.
+    """
+    if any(map(str.isspace, text[start:end])):
+        return []
+    if not is_head:
+        text, start, end = text[::-1], len(text) - end, len(text) - start
+    if start and text[start - 1].isalnum():
+        return []
+    ahead = text[end : end + end - start + _MOST_EDGES]
+    run = next((size for size, char in enumerate(ahead) if not (char.isalnum() or char in "-_")), len(ahead))
+    behind = text[end + run : end + run + _LONGEST_MARK].lstrip(" ")
+    is_cut = not behind.strip() or behind.startswith(_CUTTERS)
+    if not is_cut and is_head and behind[:1] in ("\n", "\r"):
+        width = end + run - text.rfind("\n", 0, start) - 1
+        is_cut = width == max(map(len, text.splitlines()))
+    if not is_cut or run == len(ahead) > end - start:
+        return []
+    return [(start, end + run) if is_head else (len(text) - end - run, len(text) - start)]
+
+
+_CUTTERS = ("…", "...", "[trunc", "\n[trunc", "\n…", "\n...", "[...", "\n[...", "(trunc", "<trunc")
+_LONGEST_MARK = 16
 
 
 def _with_edges(text: str, start: int, end: int) -> tuple[int, int]:
