@@ -38,8 +38,8 @@ _ENDS = lazy(r"[`'\"]?\s*(?:$|[?!.,;:)]|(?:and|or|und|et|y|again|back|last|befor
 def occasions(at: Occasion, text: str, asked: Shape) -> Iterator[tuple[Occasion, str, Shape]]:
     """Yield for each other project that a prompt names: the occasion there, and the prompt and question without it.
 
-    A name of several words counts anywhere, as does a part of some words that only one project has; one word counts
-    where it is pointed at. Projects that stay on this machine or are excluded are left out.
+    A name with its hyphens counts anywhere, other names where they are pointed at, and a part that only one project
+    has beside `project` or the like. Projects that stay on this machine or are excluded are left out.
     """
     if asked.language == "error":
         return
@@ -92,21 +92,25 @@ def named_in(text: str, known: Sequence[str], own: set[str]) -> list[tuple[str, 
     for run in sorted(runs, key=len, reverse=True):
         having = {wholes[run]} if run in wholes else runs[run]
         pattern = re.compile(rf"{_BEGIN}{_SEPARATED.join(map(re.escape, run))}{_END}")
-        is_found = any(
-            len(run) > 1 or _is_pointed_at(folded, match, run in wholes) for match in pattern.finditer(folded)
-        )
+        is_found = any(_is_meant(folded, match, run in wholes) for match in pattern.finditer(folded))
         folded = pattern.sub(" ", folded) if len(run) > 1 or run in wholes else folded
         if is_found and len({name.lower() for name in having}) == 1 and (name := min(having)).lower() not in lower:
             named.setdefault(name, list(run))
     return list(named.items())
 
 
-def _is_pointed_at(text: str, match: re.Match[str], is_whole: bool) -> bool:
-    """Whether one word is meant as a project: `in X`, `the X project`; a whole name also: `how does X do it`."""
+def _is_meant(text: str, match: re.Match[str], is_whole: bool) -> bool:
+    """Whether words mean a project: `the X project`; a whole name also: `as-it-is-written`, `in X`, `how does X do it`.
+
+    Other words of a name are ordinary ones: `for the data` does not ask for data-pipeline.
+    """
     before, behind = text[: match.start()], text[match.end() :]
     if _POINTED_BEHIND.match(behind) or _CALLED_BEFORE.search(before):
         return True
-    if is_whole and (_DOES_BEFORE.search(before) or (not before.strip() and behind[:1] == ":")):
+    if not is_whole:
+        return False
+    is_joined = match[0].isascii() and not match[0].isalnum() and " " not in match[0]
+    if is_joined or _DOES_BEFORE.search(before) or (not before.strip() and behind[:1] == ":"):
         return True
     return bool(_POINTED_BEFORE.search(before) and _ENDS.match(behind))
 

@@ -36,7 +36,7 @@ def shop(vault: Path, tmp_path: Path) -> Talk:
     [
         "how did we set up the bank retries in payments-api?",
         "how did we set up the bank retries in the payments project?",
-        "how did we set up the bank retries in payments?",
+        "how did we set up the bank retries in payments api?",
         "payments api: what did we decide about retries of the bank",
         "wie haben wir die bank retries in payments-api gelöst?",
         "payments-apiのbankのretry、前にどう決めた？",
@@ -58,6 +58,8 @@ def test_a_project_that_a_question_names_answers_with_its_name(shop: Talk, promp
         "how did we set up the retries of payments to the bank?",
         "how did we set up the bank retries in the service?",  # two projects have it
         "how did we set up the bank retries in web-shop?",
+        "how did we set up the bank retries for the payments?",  # a word of the name, not the name
+        "how did we set up the payments api bank retries?",
         "set up bank retries as in payments-api",
     ],
 )
