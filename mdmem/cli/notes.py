@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from mdmem import plural
-from mdmem.cli.terminal import completions, editor, options, render
+from mdmem.cli.terminal import completions, editor, options, render, startup
 from mdmem.config import Config
 from mdmem.errors import UsageError
 from mdmem.vault import archives, layout, projects, user_notes
@@ -66,7 +66,8 @@ def add(
     home = _project_here(settings) if project is None else layout.project_called(settings.vault, project)
     added = decisions.add(
         settings, title, _shaped(settings, title, body, home), project=home,
-        proposed=propose and not settings.settings.learn.accept, now=options.now(), **written,
+        proposed=propose and not settings.settings.learn.accept, agent=startup.calling_agent(), now=options.now(),
+        **written,
     )  # fmt: skip
     if as_json:
         render.print_json({**added._asdict(), "project": home})

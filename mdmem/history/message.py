@@ -46,7 +46,8 @@ class File(NamedTuple):
 class CommitGroup(NamedTuple):
     """The files of one commit.
 
-    session: the one that wrote them; "" for a person's changes, and for notes taken out of an archive.
+    session: the one that wrote them; "" for a person's changes, for notes taken out of an archive, and for what an
+        agent wrote on purpose. author: that agent, "" for a person.
     pages: generated pages that the message does not mention: start page, projects, days, other sessions.
     unpacked: the session whose notes were taken out of their archive, which is the last file.
     edited: paths of those among them that have changed since.
@@ -57,10 +58,11 @@ class CommitGroup(NamedTuple):
     pages: tuple[File, ...] = ()
     unpacked: str = ""
     edited: frozenset[str] = frozenset()
+    author: str = ""
 
 
 def group(files: list[File], before: Mapping[str, bytes]) -> list[CommitGroup]:
-    """Group files by session, in order of time; a person's changes come last.
+    """Group files by session, in order of time; then what agents wrote on purpose; a person's changes come last.
 
     Pages that changed only in their generated part join the last session, to save a commit of their own.
     before: blob id -> earlier text of the files for which `was_wanted` is true.
@@ -88,7 +90,17 @@ def group(files: list[File], before: Mapping[str, bytes]) -> list[CommitGroup]:
         groups[-1] = groups[-1]._replace(pages=tuple(listed))
         listed = []
     groups += [CommitGroup("", [], tuple(listed))] if listed else []
-    return [*groups, *([CommitGroup("", by_hand)] if by_hand else [])]
+    authors: dict[str, list[File]] = {}
+    for file in by_hand:
+        authors.setdefault("" if file.change.path in moved else _author(file), []).append(file)
+    return [*groups, *(CommitGroup("", authors[name], author=name) for name in sorted(authors, reverse=True))]
+
+
+def _author(file: File) -> str:
+    """Return the agent that wrote a new note on purpose, or a memory of its own; "" for a person's change."""
+    if note.is_internal(file.change.path, file.meta.get("kind", "")) and file.change.kind != "deleted":
+        return "an agent"
+    return note.one_line(str(file.meta.get("agent") or "").replace(":", " "), 40) if file.change.kind == "added" else ""
 
 
 def _move_new_project_pages(by_hand: list[File], sessions: Collection[list[File]]) -> None:
@@ -154,7 +166,7 @@ def write(members: CommitGroup, root: str) -> str:
     if members.unpacked:
         return _unpacking(members, root)
     if not members.session:
-        return _by_hand(members.files) if members.files else _pages(members.pages)
+        return _changes(members.files, members.author or "hand") if members.files else _pages(members.pages)
     title = _session_title(members, root)
     asks = [str(file.meta.get("title", "")) for file in members.files if file.meta.get("kind") == "prompt"]
     listed = "".join(f"- {note.one_line(ask)}\n" for ask in asks[:MAX_LISTED])
@@ -266,7 +278,7 @@ def _pages(files: Sequence[File]) -> str:
     return f"Pages: {', '.join(filter(None, parts))}\n"
 
 
-def _by_hand(files: list[File]) -> str:
+def _changes(files: list[File], author: str) -> str:
     if all(file.change.path in OWN_FILES or file.change.path == "README.md" for file in files):
         return f"Vault: {', '.join(file.change.path for file in files)}\n"
     kinds = Counter(file.change.kind for file in files)
@@ -275,10 +287,10 @@ def _by_hand(files: list[File]) -> str:
     if len(moved) == kinds["added"] == kinds["deleted"] == len(files) / 2:
         return f"By hand: move {plural.number(len(moved), noun)}\n"
     if len(files) == 1:
-        subject = f"By hand: {VERBS[files[0].change.kind]} {_name(files[0])}"
+        subject = f"By {author}: {VERBS[files[0].change.kind]} {_name(files[0])}"
     else:
         counts = [f"{VERBS[kind]} {plural.number(kinds[kind], noun)}" for kind in VERBS if kinds[kind]]
-        subject = f"By hand: {', '.join(counts)}"
+        subject = f"By {author}: {', '.join(counts)}"
     listed = "".join(f"- {VERBS[file.change.kind]} {_name(file)}\n" for file in files[:MAX_LISTED])
     more = f"- and {len(files) - MAX_LISTED} more\n" if len(files) > MAX_LISTED else ""
     return f"{note.one_line(subject, MAX_SUBJECT_CHARS)}\n" + (f"\n{listed}{more}" if len(files) > 1 else "")

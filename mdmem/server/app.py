@@ -35,6 +35,9 @@ INSTRUCTIONS = (
     " say what was true then: check the code. Save a note only when the user asks."
 )
 
+UNNAMED_CLIENT = "mcp"
+"""The author of a note that a program over HTTP wrote which names itself nowhere."""
+
 Request = ServerRequestContext[Any, Any]
 AccessOf = Callable[[Request], Access]
 """Returns the access of a request."""
@@ -48,16 +51,29 @@ def on_stdio(vault: str | None) -> Server[Any]:
     cwd = str(Path.cwd())
 
     def access_of(request: Request) -> Access:
-        client = request.session.client_params
-        name = client.client_info.name if client else ""
-        return access.on_stdio(vault, os.environ, cwd, _meta(request))._replace(client=name)
+        return access.on_stdio(vault, os.environ, cwd, _meta(request))._replace(client=_client(request))
 
     return build(access_of, vault)
 
 
 def over_http(vault: str | None) -> Server[Any]:
     """Return the server for HTTP, where each request has its own access."""
-    return build(lambda request: access.over_http(vault, _http(request).headers, _meta(request)), vault)
+
+    def access_of(request: Request) -> Access:
+        headers = _http(request).headers
+        name = _client(request) or headers.get("User-Agent", "").partition("/")[0].strip() or UNNAMED_CLIENT
+        return access.over_http(vault, headers, _meta(request))._replace(client=name)
+
+    return build(access_of, vault)
+
+
+def _client(request: Request) -> str:
+    """Return the program that calls, as it names itself in the protocol; "" if it does not.
+
+    HTTP is stateless here: a client that names itself only in `initialize` does not in later requests.
+    """
+    client = request.session.client_params
+    return client.client_info.name if client else ""
 
 
 def _meta(request: Request) -> Mapping[str, Any]:

@@ -341,3 +341,12 @@ def test_a_note_without_an_id_of_its_own_is_forgotten_under_the_one_that_a_list_
     name = day.id("Mine")
     done = day.attempt("forget", "notes/mine.md", stdin="n\n")
     assert done.stdout.splitlines()[0].split() == [name, "notes/mine.md"]
+
+
+def test_a_note_that_an_agent_writes_on_the_command_line_names_it(day: Day) -> None:
+    env = {**day.env, "CODEX_THREAD_ID": "7"}
+
+    done = day.run("note", "--json", "The pager is loud.", env=env)
+
+    assert day.json("show", json.loads(done.stdout)["id"])["agent"] == "codex"
+    assert "agent" not in day.json("show", day.json("note", "The pager is quiet.")["id"])

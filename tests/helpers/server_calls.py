@@ -7,6 +7,7 @@ import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import mcp_types as types
@@ -109,7 +110,7 @@ def found(answer: Answer) -> list[str]:
 
 def _context(method: str, params: Any, headers: Mapping[str, str]) -> ServerRequestContext[Any, Any]:
     """Return the context that the SDK passes to a handler."""
-    session: Any = None
+    session: Any = SimpleNamespace(client_params=None)  # as of a stateless server
     return ServerRequestContext(
         session=session,
         lifespan_context={},

@@ -27,6 +27,7 @@ from mdmem.health.scope import CheckScope
 from mdmem.history import batch, commit, past, undo, why
 from mdmem.history.git import git_index, lock, writer
 from mdmem.history.scan import ScanMode
+from mdmem.vault import user_notes
 from tests.conftest import notes
 from tests.helpers import claude
 from tests.helpers.few import few
@@ -119,6 +120,27 @@ def test_two_sessions_and_hand_edits_are_three_commits(vault: Path) -> None:
     assert sorted(one.session for one in made) == ["", SESSION, "other-session"]
     assert made[-1].subject == "By hand: add 1 note, edit 1 note"
     assert "Mdmem-" not in git(vault, "log", "-1", "--format=%B")
+
+
+def test_what_an_agent_wrote_on_purpose_is_committed_under_its_name(vault: Path) -> None:
+    config = start(vault)
+    commit.commit(config)
+    put(vault, "notes/mine.md", "# Mine\n")
+    user_notes.add(config, "Dates are text", "We keep them so.", agent="claude-code", now=1.0)
+    user_notes.add(config, "Answer in German", "Alice reads it.", kind="ghost", folder="internal/ghost", now=2.0)
+
+    subjects = [made.subject for made in commit.commit(config).commits]
+    put(vault, "notes/mine.md", "# Mine\n\nMore.\n")
+    hers = next(vault.glob("notes/*dates-are-text*"))
+    hers.write_text(hers.read_text() + "\nAnd times, too.\n")
+    later = [made.subject for made in commit.commit(config).commits]
+
+    assert subjects == [
+        "By claude-code: add Dates are text",
+        "By an agent: add Answer in German",
+        "By hand: add notes/mine.md",
+    ]
+    assert later == ["By hand: edit 2 notes"]
 
 
 def test_a_note_that_hooks_store_anew_stays_its_sessions_and_an_edited_one_becomes_a_persons(vault: Path) -> None:

@@ -12,7 +12,7 @@ from mdmem.errors import GitError, NotFoundError, UsageError
 from mdmem.history import commit, pages
 from mdmem.history.git import filtering, repository
 from mdmem.history.purging import purge, unpurged
-from mdmem.vault import note
+from mdmem.vault import note, user_notes
 from tests.conftest import notes
 from tests.helpers import claude
 from tests.helpers.history_vault import FOLDER, PAGE, captured, git, head_files, put, run_here, start, turn
@@ -166,6 +166,18 @@ def test_a_note_is_purged_by_its_id_wherever_it_has_been(vault: Path) -> None:
     assert "- [REDACTED]" in (vault / PAGE).read_text()
     assert len(head_files(vault)) == 6
     assert git(vault, "status", "--porcelain") == ""
+
+
+def test_the_title_of_a_purged_note_is_in_no_subject_whoever_wrote_it(vault: Path) -> None:
+    config = start(vault)
+    long = "Embarrassing words of a title that is much longer than what fits into the subject of any commit here"
+    name = user_notes.add(config, long, "Text.", agent="claude-code", now=1.0).id
+    commit.commit(config)
+    assert "By claude-code: add Embarrassing" in git(vault, "log", "--format=%s")
+
+    purge.apply(config, purge.plan(config, name, kind="id"))
+
+    assert b"Embarrassing" not in every_byte(vault, Path(config.state_dir))
 
 
 @pytest.mark.slow

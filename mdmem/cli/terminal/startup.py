@@ -61,8 +61,17 @@ def here() -> str:
         return ""
 
 
-AGENT_VARIABLES = ("CLAUDECODE", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCODE", "COPILOT_CLI")
-"""Environment variables that agents set for the commands they run."""
+AGENT_VARIABLES = {
+    "CLAUDECODE": "claude-code", "CODEX_THREAD_ID": "codex", "GEMINI_CLI": "gemini", "OPENCODE": "opencode",
+    "COPILOT_CLI": "copilot",
+}  # fmt: skip
+"""Environment variables that agents set for the commands they run, and whose they are."""
+
+
+def calling_agent() -> str:
+    """Return the agent that runs this command; "" for a person."""
+    return next((name for variable, name in AGENT_VARIABLES.items() if os.environ.get(variable)), "")
+
 
 FENCED = frozenset(
     [
@@ -79,7 +88,7 @@ _FOR_PROGRAMS = frozenset(["--json", "--raw", "--path", "--open", "--queries", "
 def begin_fence(command: str | None) -> str:
     """Print the start of the fence if an agent reads a command's output as text; return the end, "" for no fence."""
     is_text = command in FENCED and _FOR_PROGRAMS.isdisjoint(sys.argv)
-    if not is_text or sys.stdout.isatty() or not any(os.environ.get(name) for name in AGENT_VARIABLES):
+    if not is_text or sys.stdout.isatty() or not calling_agent():
         return ""
     nonce = os.urandom(4).hex()
     print(f"<mdmem-context id={nonce}>")

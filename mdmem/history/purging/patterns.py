@@ -95,8 +95,9 @@ def archived(name: str) -> bytes:
 
 def lines_naming(titles: Iterable[str]) -> list[bytes]:
     """Return the patterns for the lines of commit messages that name a note by one of these titles."""
-    where = rb"(?:(?<=^- )|(?<=^By hand: ))(?:add |edit |delete )?%b$|^(?:[^:\n]+: )?%b(?= \()"
-    return [where % (re.escape(title.encode()), _cut_short(title)) for title in sorted(titles)]
+    changed = rb"(?:add |edit |delete )?%b$"
+    where = rb"(?<=^- )" + changed + rb"|^By [^:\n]+: " + changed + rb"|^(?:[^:\n]+: )?%b(?= \()"
+    return [where % (re.escape(title.encode()), *[_cut_short(title)] * 2) for title in sorted(titles)]
 
 
 def _cut_short(title: str) -> bytes:
