@@ -82,6 +82,10 @@ class Guard:
         if status is not None:
             await self.refuse(scope, send, status)
             return
+        error = self.invalid(scope, body)
+        if error:
+            await _reply(scope, send, 400, b"application/json", error)
+            return
         await self._answer(scope, _Replay(body, receive), send)
 
     def _refusal(self, scope: Any) -> int | None:
@@ -119,18 +123,14 @@ class Guard:
     async def cut_off(self, scope: Any, status: int, begun: bytes) -> None:
         """Do nothing about an admitted request whose body did not arrive whole. begun: what arrived of it."""
 
+    def invalid(self, scope: Any, body: bytes) -> bytes:  # noqa: ARG002 - for those who know what a body should be
+        """Return the JSON that answers an admitted request with an invalid body; b"" passes the request on."""
+        return b""
+
     async def refuse(self, scope: Any, send: Any, status: int) -> None:
         """Answer a refused request with one sentence, and nothing from the vault."""
-        body = self.words[status].encode()
-        headers = [
-            (b"content-type", b"text/plain; charset=utf-8"),
-            (b"content-length", str(len(body)).encode()),
-            *_HEADERS,
-            *self.headers(status),
-            (b"connection", b"close"),
-        ]
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+        headers = [*self.headers(status), (b"connection", b"close")]
+        await _reply(scope, send, status, b"text/plain; charset=utf-8", self.words[status].encode(), headers)
 
     def headers(self, status: int) -> list[tuple[bytes, bytes]]:
         """Return the additional headers of a refusal with this status."""
@@ -155,6 +155,15 @@ class Guard:
             await self._app(scope, receive, watched)
         if limit.cancelled_caught and not started:
             await self.refuse(scope, send, 504)
+
+
+async def _reply(
+    scope: Any, send: Any, status: int, kind: bytes, body: bytes, headers: Iterable[tuple[bytes, bytes]] = ()
+) -> None:
+    """Answer a request with a body of this content type."""
+    described = [(b"content-type", kind), (b"content-length", str(len(body)).encode()), *_HEADERS, *headers]
+    await send({"type": "http.response.start", "status": status, "headers": described})
+    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
 
 
 async def _body(scope: Any, receive: Any, limit: int) -> tuple[int | None, bytes]:

@@ -30,7 +30,7 @@ from mdmem.config import Config
 from mdmem.errors import ConfigError
 from mdmem.inject import process
 from mdmem.recall import hook as both
-from mdmem.server import app, guard, port
+from mdmem.server import app, guard, pipes, port
 from mdmem.system import memory
 
 
@@ -50,7 +50,7 @@ def application(vault: str | None, hosts: list[str], secret: str) -> guard.Guard
 
 
 class _HookGuard(guard.Guard):
-    """A guard that counts the event of a hook whose payload did not arrive whole as lost."""
+    """A guard that refuses invalid MCP messages, and counts the event of a hook that did not arrive whole as lost."""
 
     def __init__(self, app: Any, hosts: list[str], secret: str, vault: str | None) -> None:
         super().__init__(app, hosts, secret)
@@ -62,6 +62,10 @@ class _HookGuard(guard.Guard):
         data = begun or (b"{" if status == 413 else b"")  # one that is declared too long is not read
         if folder == "/hooks" and name in AGENTS and data:
             await anyio.to_thread.run_sync(_handle, self._vault, name, data)
+
+    def invalid(self, scope: Any, body: bytes) -> bytes:
+        """Return the protocol's error for an invalid message, as over pipes; the SDK's has another code."""
+        return pipes.read(body)[1] if scope["path"] == "/mcp" else b""
 
 
 def serve(vault: str | None, opened: socket.socket, host: str) -> None:

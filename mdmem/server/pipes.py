@@ -132,13 +132,9 @@ class Requests(_Stream):
         while True:
             while not self._lines:
                 await self._read()
-            line = self._lines.pop()
-            try:
-                message: types.JSONRPCMessage | None = _message(line)
-            except (ValueError, RecursionError):
-                message = None
-            if message is None or _lacks_id(message):
-                await self._reply(_refusal(line))
+            message, refusal = read(self._lines.pop())
+            if message is None or refusal:
+                await self._reply(refusal + b"\n" if refusal else b"")
             if message is not None:
                 self._unanswered.note(message)
                 return SessionMessage(message)
@@ -167,6 +163,15 @@ class Requests(_Stream):
         return await to_thread.run_sync(os.read, self._number, _READ_BYTES, abandon_on_cancel=True)
 
 
+def read(data: bytes) -> tuple[types.JSONRPCMessage | None, bytes]:
+    """Parse a message. Return None if it is invalid, and the protocol's error for an invalid one, "" for none."""
+    try:
+        message = _message(data)
+    except (ValueError, RecursionError):
+        return None, _refusal(data)
+    return message, _refusal(data) if _lacks_id(message) else b""
+
+
 def _message(line: bytes) -> types.JSONRPCMessage:
     """Parse a message. A lone surrogate, which a client may send in JSON, becomes a question mark.
 
@@ -188,16 +193,16 @@ def _lacks_id(message: types.JSONRPCMessage) -> bool:
 
 
 def _refusal(line: bytes) -> bytes:
-    """Return the line with the protocol's error for an invalid message; "" where the protocol has none.
+    """Return the protocol's error for an invalid message; "" where the protocol has none.
 
     Blank lines, notifications and the client's own answers get none.
     """
     try:
         message = json.loads(line.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
-        return _error(None, types.PARSE_ERROR, "The line is not JSON.") if line.strip() else b""
+        return _error(None, types.PARSE_ERROR, "The message is not JSON.") if line.strip() else b""
     if not isinstance(message, dict):
-        return _error(None, types.INVALID_REQUEST, "The line is not one JSON-RPC message.")
+        return _error(None, types.INVALID_REQUEST, "The message is not one JSON-RPC message.")
     has_method = isinstance(message.get("method"), str)
     if ("id" not in message and has_method) or (
         "method" not in message and not {"result", "error"}.isdisjoint(message)
@@ -207,12 +212,12 @@ def _refusal(line: bytes) -> bytes:
     is_id = isinstance(number, str | int) and not isinstance(number, bool)
     if is_id and has_method and message.get("jsonrpc") == "2.0":
         return _error(number, types.INVALID_PARAMS, "`params` is not an object.")
-    return _error(number if is_id else None, types.INVALID_REQUEST, "The line is not a valid JSON-RPC request.")
+    return _error(number if is_id else None, types.INVALID_REQUEST, "The message is not a valid JSON-RPC request.")
 
 
 def _error(number: Any, code: int, message: str) -> bytes:
     answer = {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message}}
-    return json.dumps(answer).encode() + b"\n"
+    return json.dumps(answer).encode()
 
 
 class Replies(_Stream):

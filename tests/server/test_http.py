@@ -116,6 +116,41 @@ def call(running: Running, tool: str, **arguments: Any) -> str:
     return json.dumps(json.loads(answer)["result"]["structuredContent"])
 
 
+@pytest.mark.parametrize(
+    ("body", "number", "code"),
+    [
+        (b"{no", None, -32700),
+        (b"42", None, -32600),
+        ([LIST], None, -32600),
+        ({**LIST, "id": {"a": 1}}, None, -32600),
+        ({**LIST, "id": None}, None, -32600),
+        ({"jsonrpc": "2.0", "id": 5}, 5, -32600),
+        ({"id": "five", "method": "ping"}, "five", -32600),
+        ({**LIST, "params": []}, 1, -32602),
+        ({**LIST, "method": "tools/call", "params": {"name": 5}}, 1, -32602),
+        ({**LIST, "method": "nosuch"}, 1, -32601),
+    ],
+)
+def test_an_invalid_request_gets_the_protocols_error(running: Running, body: Any, number: Any, code: int) -> None:
+    status, headers, answer = running.ask(body=body)
+
+    assert (json.loads(answer)["id"], json.loads(answer)["error"]["code"]) == (number, code)
+    assert headers["content-type"] == "application/json"
+    assert status == 400 or code in (-32601, -32602)
+
+
+@pytest.mark.parametrize(("header", "name"), [("claude-code/2.1.330 (cli)", "claude-code"), ("  ", "mcp"), ("", "mcp")])
+def test_a_note_names_the_program_that_wrote_it(running: Running, header: str, name: str) -> None:
+    text = f"Written by {header!r}."
+    params = {"name": "add_note", "arguments": {"text": text}}
+    body = {**LIST, "method": "tools/call", "params": params}
+
+    _, _, answer = running.ask(body=body, headers={"User-Agent": header})
+
+    path = vault_of(running) / json.loads(answer)["result"]["structuredContent"]["path"]
+    assert f"\nagent: {name}" in path.read_text()
+
+
 # -- who is let in ---------------------------------------------------------------------------------
 
 
