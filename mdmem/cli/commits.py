@@ -7,7 +7,6 @@ import shlex
 import time
 from datetime import datetime
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -148,6 +147,7 @@ def _update_index(settings: Config) -> None:
 @options.one_session
 @options.agent
 @click.option("--failed", is_flag=True, help="Only sessions in which something failed.")
+@options.offset
 @options.limit(20)
 @click.option("--oneline", is_flag=True, help="One line per session.")
 @click.option("--stat", is_flag=True, help="List the vault's commits and how many files each touched.")
@@ -155,7 +155,15 @@ def _update_index(settings: Config) -> None:
 @options.in_vault
 @pager.paged
 def log(
-    settings: Config, /, limit: int, oneline: bool, stat: bool, failed: bool, as_json: bool, **given: str | None
+    settings: Config,
+    /,
+    offset: int,
+    limit: int,
+    oneline: bool,
+    stat: bool,
+    failed: bool,
+    as_json: bool,
+    **given: str | None,
 ) -> None:
     """Show the journal, newest session first: what was asked, how it ended, which files changed.
 
@@ -176,14 +184,17 @@ def log(
         commits = session_log.stats(settings)
         if chosen_sessions is not None:
             commits = (commit for commit in commits if commit.session in chosen_sessions)
-        _print_stats(islice(_within(commits, since, until), limit or None), as_json)
+        shown_commits, has_more = extent.part(_within(commits, since, until), offset, limit)
+        _print_stats(shown_commits, as_json)
+        total = offset + len(shown_commits) if shown_commits and not has_more else None
+        extent.tell("commit", len(shown_commits), total, offset=offset, skips=True)
         return
-    all_sessions = sessions.logged(settings, since, until, failed=failed, **filters)
-    shown = list(islice(all_sessions, limit or None))
+    shown, tell = listing.some_sessions(
+        settings, sessions.logged(settings, since, until, failed=failed, **filters), offset, limit,
+        project=filters["project"], narrowed=any((since, until, failed, *(filters[key] for key in _NOT_COUNTED))),
+    )  # fmt: skip
     if as_json:
         print_json(shown)
-    elif not shown:
-        listing.say_no_sessions(settings, asked_for=any((since, until, failed, *filters.values())))
     elif oneline:
         for session in shown:
             when = timestamps.readable(session.started)
@@ -193,19 +204,21 @@ def log(
     else:
         for lead, *rest in _journal(shown):
             render.hanging([lead], rest)
-    if limit and next(all_sessions, None):
-        extent.tell("session", len(shown), None)
+    tell()
 
 
-def _within(stats: Iterable[Stat], first: str, last: str) -> Iterator[Stat]:
+_NOT_COUNTED = ("file", "session", "agent")
+
+
+def _within(stats: Iterator[Stat], first: str, last: str) -> Iterator[Stat]:
     start, end = (datetime.fromisoformat(text) if text else None for text in (first, last))
     times = ((commit, datetime.fromisoformat(commit.time)) for commit in stats)
     return (commit for commit, time in times if (start is None or time >= start) and (end is None or time < end))
 
 
-def _print_stats(stats: Iterable[Stat], as_json: bool) -> None:
+def _print_stats(stats: list[Stat], as_json: bool) -> None:
     if as_json:
-        print_json(list(stats))
+        print_json(stats)
         return
     for one in stats:
         counts = [f"{sign}{count}" for sign, count in zip("+~-", one[4:], strict=True) if count]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
-from itertools import accumulate, islice
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from mdmem.vault import journal
 from mdmem.views import wording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from mdmem.cli.terminal.render import Piece
     from mdmem.history.session_log import LoggedSession
@@ -65,8 +65,8 @@ def list_notes(
     note_rows, (count, total, unmatched) = rows.each(settings, choose, rows.row)
     if as_json:
         render.print_array(note_rows)
-        return
-    print_rows(note_rows)
+    else:
+        print_rows(note_rows)
     if not total:
         asked_for = pinned or is_ or any(given.values())
         nothing = (
@@ -98,6 +98,7 @@ def title(row: NoteRow) -> str:
 @click.option("--failed", is_flag=True, help="Only sessions in which something failed.")
 @click.option("--file", metavar="PATH", default="", help="Only sessions that touched a file whose path contains this.")
 @options.agent
+@options.offset
 @options.limit(20)
 @options.as_json("an array of objects: session, project, title, folder, started, ended, asks, outcome, files, …")
 @options.in_vault
@@ -108,6 +109,7 @@ def sessions(
     failed: bool,
     file: str,
     agent: str | None,
+    offset: int,
     limit: int,
     as_json: bool,
     **when: str | None,
@@ -121,20 +123,44 @@ def sessions(
     from mdmem.views import sessions as of_index
 
     filters = {"project": project or "", "file": file, "agent": agent or ""}
-    all_sessions = of_index.logged(settings, *options.span(when), failed=failed, **filters)
-    shown = list(islice(all_sessions, limit or None))
+    shown, tell = some_sessions(
+        settings, of_index.logged(settings, *options.span(when), failed=failed, **filters), offset, limit,
+        project=project or "", narrowed=failed or any((file, agent, *when.values())),
+    )  # fmt: skip
     if as_json:
         render.print_json(shown)
-        return
-    columns = (render.WHEN, render.NUMBER, render.PROJECT, render.ID, render.NUMBER, render.NUMBER, render.TITLE)
-    render.table(columns, [_session_row(session) for session in shown])
-    if not shown:
-        say_no_sessions(settings, asked_for=failed or any(filters.values()) or any(when.values()))
-    elif limit and next(all_sessions, None):
-        extent.tell("session", len(shown), None)
+    else:
+        columns = (render.WHEN, render.NUMBER, render.PROJECT, render.ID, render.NUMBER, render.NUMBER, render.TITLE)
+        render.table(columns, [_session_row(session) for session in shown])
+    tell()
 
 
-def say_no_sessions(settings: Config, *, asked_for: bool) -> None:
+def some_sessions(
+    settings: Config, all_sessions: Iterator[LoggedSession], offset: int, limit: int, *, project: str, narrowed: bool
+) -> tuple[list[LoggedSession], Callable[[], None]]:
+    """Return a part of a list of sessions, and a function that prints on stderr how much of the list that is.
+
+    project: whose sessions are listed, "" for all. narrowed: whether there are other filters: then, how many match is
+    not counted, because all would have to be read.
+    """
+    shown, has_more = extent.part(all_sessions, offset, limit)
+
+    def tell() -> None:
+        from mdmem.history import session_log
+
+        last = offset + len(shown)
+        total = last if shown and not has_more else None
+        if has_more and not narrowed:
+            total = max(session_log.count(settings, project), last + 1)
+        if not shown and not offset:
+            _say_no_sessions(settings, asked_for=narrowed or bool(project))
+        else:
+            extent.tell("session", len(shown), total, offset=offset, skips=True)
+
+    return shown, tell
+
+
+def _say_no_sessions(settings: Config, *, asked_for: bool) -> None:
     """Print on stderr why no session is listed. asked_for: whether there are filters."""
     from mdmem.views import rows
 

@@ -100,6 +100,11 @@ def sessions(
         yield logged
 
 
+def count(config: Config, project: str = "") -> int:
+    """Return the number of folders of sessions, which are listed but not read. project: as for `sessions`."""
+    return sum(1 for _ in _folders(Path(config.vault), project, ""))
+
+
 def stats(config: Config) -> Iterator[Stat]:
     """Yield every commit of the vault, newest first, with its numbers of files.
 

@@ -82,6 +82,18 @@ def test_commit_without_a_repository_ends_with_4(mdmem: Run, vault: Path) -> Non
     assert "mdmem init" in done.stderr
 
 
+@pytest.mark.usefixtures("kept")
+def test_the_list_of_commits_says_that_there_are_more(mdmem: Run) -> None:
+    mdmem("commit", check=True)
+    every = json.loads(mdmem("log", "--stat", "--json").stdout)
+
+    first, later = mdmem("log", "--stat", "-n", "1"), mdmem("log", "--stat", "--json", "--offset", "1")
+
+    assert first.stderr == "1 of more than 1 commit; --limit 0 shows all, --offset 1 the next ones\n"
+    assert json.loads(later.stdout) == every[1:]
+    assert mdmem("log", "--stat", "--offset", "99").stderr == "--offset 99 skips all commits that match.\n"
+
+
 def test_log_is_a_journal_lines_json_or_commits(mdmem: Run, kept: Path) -> None:
     mdmem("commit", check=True)
 

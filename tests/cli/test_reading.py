@@ -89,8 +89,13 @@ def test_results_past_the_last_one_are_said_to_be_none(day: Day, words: tuple[st
 @pytest.mark.parametrize("command", ["sessions", "log"])
 def test_sessions_say_that_there_are_more_only_if_there_are(day: Day, command: str) -> None:
     assert day.run(command, "-n", "3").stderr == ""
-    assert day.run(command, "-n", "1").stderr == "1 session shown; --limit 0 shows all\n"
-    assert day.run(command, "-n", "2").stderr == "2 sessions shown; --limit 0 shows all\n"
+    first = "1 of 3 sessions; --limit 0 shows all, --offset 1 the next ones\n"
+    assert day.run(command, "-n", "1").stderr == day.run(command, "-n", "1", "--json").stderr == first
+    assert day.run(command, "-n", "2", "--offset", "1").stderr == "2–3 of 3 sessions\n"
+    assert day.run(command, "--offset", "3").stderr == "--offset 3 skips all sessions that match.\n"
+    both, later = (day.json(command, "-n", "2", "--offset", offset) for offset in "01")
+    assert both[1]["session"] == later[0]["session"]
+    assert day.run(command, "-n", "1", "--since", "2020").stderr.startswith("1 of more than 1 session; ")
     assert day.run(command, "-n", "1", "--project", "api").stderr == ""
 
 

@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 import sys
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 from mdmem import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def part(items: Iterator[Any], offset: int, limit: int) -> tuple[list[Any], bool]:
+    """Return `limit` items after the first `offset` (0: all), and whether there are more."""
+    shown = list(islice(items, offset, offset + limit if limit else None))
+    return shown, next(items, None) is not None
 
 
 def tell(
@@ -12,7 +23,8 @@ def tell(
 ) -> None:
     """Print the line on stderr; nothing below a list that is shown whole, unless `whole`.
 
-    total: None if there are more, and nobody has counted them. skips: whether the command has `--offset`.
+    total: None if nobody has counted them; then there are more, or `offset` skips all. skips: whether the command has
+    `--offset`.
     """
     if text := line(thing, shown, total, offset=offset, skips=skips, whole=whole):
         say(text)
@@ -23,15 +35,16 @@ def line(thing: str, shown: int, total: int | None, *, offset: int, skips: bool,
     last = offset + shown
     if total is not None and last >= total and not (whole or offset):
         return ""
+    if total is None and not shown:
+        return f"--offset {offset} skips all {thing}s that match." if offset else ""
     if total is not None and not shown:
         only = plural.number(total, f"{thing} matches", f"{thing}s match")
         return f"Only {only}; --offset {offset} skips {'it' if total == 1 else 'all of them'}." if total else ""
-    if total is None:
-        return f"{plural.number(shown, thing)} shown; --limit 0 shows all"
     places = f"{offset + 1}–{last}" if shown > 1 else f"{last}"
-    rest = "; --limit 0 shows all" if last < total else ""
+    rest = "; --limit 0 shows all" if total is None or last < total else ""
     more = f", --offset {last} the next ones" if rest and skips else ""
-    return f"{places} of {plural.number(total, thing)}{rest}{more}"
+    count = f"more than {plural.number(last, thing)}" if total is None else plural.number(total, thing)
+    return f"{places} of {count}{rest}{more}"
 
 
 def say(text: str) -> None:
