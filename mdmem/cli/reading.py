@@ -313,11 +313,10 @@ def _print_note(path: str, parsed: note.Parsed) -> None:
     title = meta.pop("title", path)
     if meta.get("aliases") == title:
         del meta["aliases"]
-    console.print(Text(render.safe(title), "bold"))
-    console.print(Text(render.safe(" · ".join(filter(None, facts))), "dim"))
     other_facts = [f"{key}: {value}" for key, value in meta.items() if key not in _UNSHOWN]
-    if other_facts:
-        console.print(Text(render.safe("\n".join(other_facts)), "dim"))
+    render.hanging([], [(render.safe(title), "bold")])
+    for line in (" · ".join(filter(None, facts)), *"\n".join(other_facts).splitlines()):
+        render.hanging([], [(render.safe(line), "dim")])
     if parsed.problem:
         console.print(Text(f"The front matter is broken: {parsed.problem}.", "yellow"))
     console.print()

@@ -335,6 +335,29 @@ def test_at_60_columns_no_line_is_longer_and_no_word_is_cut(day: Day, words: tup
     assert cut == []
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["list", "search parser", "log", "log --oneline", "log --stat", "sessions", "todo", "status", "help", "stats",
+     "tree --files", ""],
+)  # fmt: skip
+def test_at_40_columns_no_line_is_longer(day: Day, line: str) -> None:
+    day.run("init")
+    day.run("commit")
+    lines = plain(day.terminal(*line.split(), env={"COLUMNS": "40"})).replace("\r", "").split("\n")
+
+    assert [each for each in lines if len(each) > 40 and not re.match(r"vault: |Vault: |[\d–]+ of \d+ ", each)] == []
+
+
+def test_a_path_that_does_not_fit_keeps_its_end_and_is_whole_in_a_pipe(day: Day) -> None:
+    shown = plain(day.terminal("search", "parser", env={"COLUMNS": "80"})).replace("\r", "")
+    found = day.json("search", "parser")
+
+    long = [hit["path"] for hit in found if len(hit["path"]) > 75]
+    assert long
+    assert re.findall(r"…(\S*\.md)", shown) == [path[-14:] for path in long]
+    assert all(hit["path"] in day.run("search", "parser").stdout for hit in found)
+
+
 def test_a_wrapped_line_of_the_journal_stays_below_its_beginning(day: Day) -> None:
     text = plain(day.terminal("log", env={"COLUMNS": "50"})).replace("\r", "")
     lines = [line for line in text.split("\n") if line and not line.startswith("2026")]

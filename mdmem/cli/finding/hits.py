@@ -69,9 +69,9 @@ def print_hits(result: SearchResult | WarmAnswer, first: int = 1) -> None:
     for rank, hit in enumerate(hits, first):
         count = plural.number(hit.similar, "more note says", "more notes say")
         similar = f"  ({count} the same; --all shows {'it' if hit.similar == 1 else 'them'})" if hit.similar else ""
-        path = [(f"     {render.safe(hit.path)}{similar}", "dim")]
+        path = [("     ", ""), (render.safe(hit.path), "dim"), (similar, "dim")]
         render.hanging([(f"{rank:>3}  ", "bold")], _head(hit))
-        render.write([path])
+        render.write([render.fitted(path)])
         if hit.snippet:
             render.block(_marked(hit), 5)
 

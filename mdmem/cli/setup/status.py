@@ -68,9 +68,17 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
         render.write([[(f"{render.safe(text)} `mdmem doctor --only history`.", "")]])
 
 
+_LEAST_FOR_COLUMNS = 64
+"""Width of a terminal from which agents are shown in columns."""
+
+
 def _tell(row: dict[str, Any], seen: str, options: str) -> None:
     state = row["state"] if row["scope"] == "user" else f"{row['state']} ({row['scope']})"
-    render.hanging([(f"{row['title']:<20} ", "")], [(f"{state:<22} {seen}".rstrip(), "")])
+    screen = render.terminal()
+    if screen is None or screen.width >= _LEAST_FOR_COLUMNS:
+        render.hanging([(f"{row['title']:<20} ", "")], [(f"{state:<22} {seen}".rstrip(), "")])
+    else:
+        render.write([[(f"{row['title']}: {', '.join(filter(None, (state, seen)))}", "")]])
     if row["problem"]:
         render.write([[(f"  {render.safe(row['problem'])}", "")]])
     if row["state"] == "outdated":

@@ -53,8 +53,9 @@ def _list() -> None:
     width = max(map(len, help_pages.topics()), default=0)
     click.echo("Help pages:\n")
     for name, title in help_pages.topics().items():
-        click.echo(f"  mdmem help {name:<{width}}  {title}")
-    click.echo("\n`mdmem --help` lists the commands; `mdmem COMMAND --help` explains one.")
+        render.hanging([(f"  mdmem help {name:<{width}}  ", "")], [(title, "")])
+    click.echo()
+    render.hanging([], [("`mdmem --help` lists the commands; `mdmem COMMAND --help` explains one.", "")])
 
 
 def _show(text: str) -> None:

@@ -140,14 +140,22 @@ def block(pieces: Iterable[Piece], indent: int) -> None:
 
 
 def hanging(first: Sequence[Piece], rest: Iterable[Piece]) -> None:
-    """Print a line; on a terminal, what does not fit is wrapped below the `rest`, not below the `first` pieces."""
+    """Print a line; on a terminal, what does not fit is wrapped below the `rest`, not below the `first` pieces.
+
+    On a narrow terminal, the `first` pieces get a line of their own.
+    """
     screen = terminal()
     if screen is None:
         write([[*first, *rest]])
         return
     from rich.text import Text
 
-    _wrapped(screen, Text.assemble(*first), Text.assemble(*rest))
+    lead, below = Text.assemble(*first), Text.assemble(*rest)
+    if lead.cell_len + min(below.cell_len, LEAST_BELOW) > screen.width:
+        lead.rstrip()
+        screen.print(lead, soft_wrap=True)
+        lead = Text(GAP)
+    _wrapped(screen, lead, below)
 
 
 def _wrapped(screen: Console, first: Text, rest: Text, *, folds: bool = False) -> None:
