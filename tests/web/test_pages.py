@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlencode
@@ -32,7 +32,7 @@ from mdmem.views import rows, sessions
 from mdmem.views.injections import Injection
 from mdmem.views.rows import NoteRow
 from mdmem.views.sessions import SessionTurn
-from mdmem.web import live
+from mdmem.web import app, live
 from mdmem.web.pages import health, search, session
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, MORNING
@@ -86,6 +86,27 @@ def test_notes_whose_file_names_hold_a_line_break_or_no_text_are_shown(web: Web,
     finally:
         for file in files:
             file.unlink()
+
+
+def test_every_page_is_linked_from_another(web: Web, cookie: str) -> None:
+    a_note(web, "A picture and a link", "![A walrus](walrus.png) and [[Ideas]].")
+    ways = {address: re.compile(re.sub(r"\\{.*?\\}", ".+", re.escape(address))) for address in app.PAGES}
+    waiting, asked = ["/"], {"/": 0}
+    while waiting:
+        for found in re.findall(r'="(/[^"#]*)', web.served.ask(waiting.pop(0), headers={"Cookie": cookie})[2]):
+            link = unescape(found)
+            way = next((way for way, form in ways.items() if form.fullmatch(link.partition("?")[0])), "")
+            if asked.get(way, 0) < 12 and link not in asked:  # a few of each page lead to all others
+                asked |= {way: asked.get(way, 0) + 1, link: 1}
+                waiting += [link] if way else []
+
+    assert ways.keys() - asked.keys() == set()
+
+
+def test_a_page_without_anything_leads_on(web: Web, cookie: str) -> None:
+    assert 'href="/search?q=nowhere.py">Search for its name' in get(web, cookie, "/file?path=src/nowhere.py")
+    assert 'href="/new?kind=task&amp;project=api">Write a task' in get(web, cookie, "/open?project=api")
+    assert "<title>Timeline 2020-01-01 " in get(web, cookie, "/timeline?on=2020-01-01")
 
 
 def test_every_page_says_that_the_index_is_being_built(web: Web, cookie: str) -> None:
@@ -445,7 +466,9 @@ def test_an_injection_names_the_prompt_that_got_it(web: Web, cookie: str) -> Non
     row = {"session": "asked-1", "event": "UserPromptSubmit", "why": ["recall"], "ids": [], "tokens": 0, "chars": 0}
     injection_log.log(settings, {"time": stored["created"], "project": "api", **row})
 
-    assert f'<a href="/note/{stored["id"]}">Which walrus did we choose</a></h2>' in get(web, cookie, "/injected")
+    page = get(web, cookie, "/injected")
+    assert f'<a href="/note/{stored["id"]}">Which walrus did we choose</a></h2>' in page
+    assert "/preview?prompt=Which+walrus+did+we+choose&amp;project=api" in page
 
 
 def test_the_latest_session_has_an_address_of_its_own(web: Web, cookie: str, monkeypatch: pytest.MonkeyPatch) -> None:
