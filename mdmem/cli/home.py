@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 
 from mdmem import plural, timestamps
-from mdmem.agents.install import known
+from mdmem.agents.install import known, registration
 from mdmem.cli.terminal import options, render
 from mdmem.cli.terminal.render import Piece
 from mdmem.config import Config
@@ -35,6 +35,7 @@ def show(given_vault: str | None) -> None:
         render.table((render.Column(), render.WHEN), event_rows, "  ")
     else:
         render.write([[], [(_not_heard(), "yellow")]])
+    render.write([[(f"{row.title}: {row.problem}", "yellow")] for row in registration.survey() if row.problem])
     render.write(rows.ask(settings, lambda view: list(_of_vault(settings, view, now))))
     render.write(list(_latest_injections(settings)))
     render.write([[], [("`mdmem search WORDS`  `mdmem sessions`  `mdmem web`  `mdmem help`", "dim")]])
@@ -42,8 +43,6 @@ def show(given_vault: str | None) -> None:
 
 def _not_heard() -> str:
     """Return what to do when no agent has sent an event yet."""
-    from mdmem.agents.install import registration
-
     names = dict.fromkeys(row.title for row in registration.survey() if row.state in ("registered", "outdated"))
     if not names:
         return f"No agent is registered yet: {known.advice()}."

@@ -173,6 +173,8 @@ def test_an_agent_with_broken_settings_does_not_keep_others_from_being_registere
 def test_status_and_doctor_name_hooks_that_codex_skips(ask: Run, home: Path) -> None:
     ask("install", "codex", "--yes")
     assert "never reviewed in Codex" in ask("status").stdout
+    ask("init")
+    assert "Codex CLI: mdmem's hooks were never reviewed" in ask().stdout
     findings = json.loads(ask("doctor", "--only", "agents", "--json").stdout)
     (found,) = [one for one in findings if "reviewed" in one["text"]]
     assert found["severity"] == "warning" and "/hooks" in found["todo"] and "/hooks" not in found["text"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -69,6 +70,37 @@ def test_a_vault_elsewhere_is_named_in_the_users_settings(ask: Run, home: Path, 
     ask("init", str(tmp_path / "memory"), check=True)
     assert config.load().vault == str(tmp_path / "memory")
     assert "memory" in ask("status", check=True).stdout
+
+
+def test_a_vault_is_not_made_of_the_home_folder_or_one_above_it(ask: Run, home: Path) -> None:
+    before = sorted(home.parent.rglob("*"))
+    for folder in (home, home.parent, home / "x" / ".."):
+        done = ask("init", str(folder))
+        assert (done.returncode, "a vault is a folder of its own" in done.stderr) == (4, True)
+
+    assert sorted(home.parent.rglob("*")) == before
+
+
+def test_another_vault_than_the_one_in_use_says_how_to_use_it(
+    ask: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = tmp_path / "first", tmp_path / "my second"
+    ask("init", str(first), check=True)
+    done = ask("init", str(second), check=True)
+    assert f"names another vault, {first}, which stays in use. To use {second}: mdmem config set" in done.stderr
+
+    ask(*shlex.split(done.stderr.partition(": mdmem ")[2]), check=True)
+    assert config.load().vault == str(second)
+
+    monkeypatch.setenv("MDMEM_VAULT", str(first))
+    assert f"MDMEM_VAULT names another vault, {first}" in ask("init", str(tmp_path / "third"), check=True).stderr
+
+
+def test_installing_for_an_agent_that_is_not_there_says_so(ask: Run, home: Path) -> None:
+    ask("init", check=True)
+    done = ask("install", "cursor", "gemini", check=True)
+    assert "Not found on this machine: Cursor, Gemini CLI. Hooks do nothing until" in done.stderr
+    assert "Not found" not in ask("install", "cursor", check=True).stderr
 
 
 def test_a_vault_that_takes_the_place_of_the_default_one_says_so(ask: Run, home: Path, tmp_path: Path) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 
 import click
 
 from mdmem import config, files, project
+from mdmem.agents.install import known
 from mdmem.cli import indexing
 from mdmem.cli.terminal import options, progress, render
 from mdmem.errors import GitError, VaultError
@@ -36,6 +38,11 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
     root = Path(settings.vault)
     if root.exists() and not root.is_dir():
         raise VaultError(f"{root} is a file. Give a folder: `mdmem init PATH`.")
+    if _holds_home(root):
+        raise VaultError(
+            f"{root} holds more than notes, and a vault is a folder of its own: mdmem would commit everything in it."
+            " Choose another folder, such as ~/mdmem."
+        )
     other = repository.repository_around(root)
     if other and not inside:
         raise VaultError(
@@ -47,7 +54,7 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
             f"{root} is a git repository with a history of its own, not a vault. Choose another folder, or use"
             " --inside if its files are notes."
         )
-    is_new = not (root / "mdmem.toml").exists()
+    is_new = not _is_vault(root)
     with progress.ProgressBar("Committing", shown=not as_json) as bar:
         try:
             made = make_vault(settings, bar.step)
@@ -69,12 +76,21 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
     if named:
         instead = f" in place of {before}, which stays as it is" if layout.is_vault(before) else ""
         click.echo(f"{config.user_file(os.environ)} now names it{instead}.")
-    click.echo("Next: `mdmem install claude-code` registers the hooks.")
+    click.echo(f"Next: {known.advice()} registers the hooks.")
+
+
+def _holds_home(root: Path) -> bool:
+    """Whether a folder is the user's home or contains it, and is not a vault yet."""
+    return Path(config.home()).resolve().is_relative_to(root.resolve()) and not _is_vault(root)
+
+
+def _is_vault(root: Path) -> bool:
+    return (root / "mdmem.toml").exists()
 
 
 def _is_foreign(root: Path) -> bool:
     found = project.identify(str(root))
-    return bool(found.commit) and Path(found.worktree) == root and not (root / "mdmem.toml").exists()
+    return bool(found.commit) and Path(found.worktree) == root and not _is_vault(root)
 
 
 def make_vault(settings: config.Config, report: ProgressCallback = ignore) -> list[str]:
@@ -139,9 +155,15 @@ def _remember_vault(root: Path) -> bool:
         return False
     from mdmem.cli.setup import config_file
 
-    file = config.user_file(os.environ)
-    if "vault" in config_file.values(file) or os.environ.get("MDMEM_VAULT"):
-        click.echo(f"MDMEM_VAULT or {file} names another vault. Change that, or use `--vault {root}`.", err=True)
+    file, quoted = config.user_file(os.environ), shlex.quote(str(root))
+    named_by, change = "", ""
+    if os.environ.get("MDMEM_VAULT"):
+        named_by, change = "MDMEM_VAULT", f"export MDMEM_VAULT={quoted}"
+    elif "vault" in config_file.values(file):
+        named_by, change = str(file), f"mdmem config set --user vault {quoted}"
+    if named_by:
+        other = config.load().vault
+        click.echo(f"{named_by} names another vault, {other}, which stays in use. To use {root}: {change}", err=True)
         return False
     config_file.change(file, "vault", str(root), "")
     return True

@@ -86,6 +86,8 @@ def install(vault: str | None, /, **given: Any) -> None:
         extra.require_mcp()
     if not asked.dry_run:
         launch.compile_all()  # hooks do not write bytecode themselves
+    here = {row.agent for row in known.detect()}
+    absent = [known.title(name) for name in names if name in known.AGENTS and name not in here]
     failed: list[MdmemError] = []
     changes = list(_changes(asked, names, settings, settings.vault if vault else None, failed))
     if with_unit:
@@ -99,6 +101,9 @@ def install(vault: str | None, /, **given: Any) -> None:
         click.echo(f"There is no vault at {settings.vault} yet: run `mdmem init`.", err=True)
     elif not asked.as_json and names and any(change.action in WORDS for change in changes):
         click.echo("Next: start a new session; `mdmem status` shows when it was heard from.", err=True)
+    if not asked.as_json and absent:
+        text = f"Not found on this machine: {', '.join(absent)}. Hooks do nothing until their agent is installed."
+        click.echo(text, err=True)
     if not asked.as_json and not vault:
         for finding in folders.without_variable(settings):
             click.echo(f"{finding.text} {finding.todo}", err=True)
