@@ -33,7 +33,7 @@ def branch_group() -> None:
 
 @branch_group.command("list")
 @options.project
-@options.as_json("an array of objects with project, branch, notes, first, last, state")
+@options.as_json("an array of objects: project, branch, first, last, notes, state")
 @options.in_vault
 def list_branches(settings: Config, project: str | None, as_json: bool) -> None:
     """List the branches on which notes wait.
@@ -91,7 +91,7 @@ def merge(settings: Config, name: str, project: str | None, as_json: bool) -> in
 @click.argument("name", shell_complete=completions.branches)
 @options.project
 @options.yes
-@options.as_json("an object: project, branch, changed; needs --yes")
+@options.as_json("an object: project, branch, changed (needs --yes)")
 @options.in_vault
 def drop(settings: Config, name: str, project: str | None, yes: bool, as_json: bool) -> int:
     """Delete the notes that wait on the branch NAME. One commit; they stay in history until `mdmem purge`.

@@ -151,7 +151,9 @@ def _update_index(settings: Config) -> None:
 @options.limit(20)
 @click.option("--oneline", is_flag=True, help="One line per session.")
 @click.option("--stat", is_flag=True, help="List the vault's commits and how many files each touched.")
-@options.as_json("an array of objects: session, project, title, folder, started, ended, asks, outcome, files, …")
+@options.as_json(
+    f"an array of objects: {options.SESSION_KEYS}; with --stat: oid, time, subject, session, added, changed, deleted"
+)
 @options.in_vault
 @pager.paged
 def log(
@@ -267,7 +269,10 @@ _BELOW: Piece = (" " * 9, "")
 
 @click.command()
 @click.argument("name", metavar="PATH[:LINE]|ID[:LINE]", shell_complete=completions.notes)
-@options.as_json("an object: path, line, text, id, kind, title, created, session, ask, steps, …")
+@options.as_json(
+    "an object: path, line, text, id, kind, title, created, session, agent, project, ask, tool,"
+    " branch, code_commit, made_commit, line_commit, steps"
+)
 @options.in_vault
 def why(settings: Config, name: str, as_json: bool) -> None:
     """Show where a note, or one of its lines, came from, and who has edited it since.
@@ -359,7 +364,7 @@ def _is_file(settings: Config, typed: str) -> bool:
 @click.command()
 @click.argument("target", metavar="SESSION|COMMIT", shell_complete=completions.sessions)
 @options.yes
-@options.as_json("an object with the files that were changed, kept, or deleted before; needs --yes")
+@options.as_json("an object: changed, skipped, kept, deleted (needs --yes)")
 @options.with_settings
 def undo(settings: Config, target: str, yes: bool, as_json: bool) -> int:
     """Undo a session or a commit. Later changes are kept and listed.

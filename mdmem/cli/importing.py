@@ -90,7 +90,10 @@ class ImportPlan(NamedTuple):
 @click.option("--again", is_flag=True, help="Import everything again, including sessions that you deleted.")
 @click.option("--follow", is_flag=True, help="Keep running and store what agents save, until Ctrl-C.")
 @options.yes
-@options.as_json("the preview or the summary as an object")
+@options.as_json(
+    "an object: sessions, known, private, failed, added, skipped, stopped, before;"
+    " with --dry-run: projects, files, known"
+)
 @options.in_vault
 def import_(settings: Config, /, **values: Any) -> None:
     """Import transcripts that agents saved, or folders of markdown, at PATH (default: all that this machine has).

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 @click.option("--rebuild", is_flag=True, help="Delete the index and rebuild it.")
 @click.option("--verify", is_flag=True, help="Compare it with every file, and repair what differs.")
 @options.as_json(
-    "an object: added, changed, removed, rebuilt, …; with --verify: notes, missing, extra, stale, agrees, …"
+    "an object: added, changed, removed, rebuilt, reason, complete, written, waiting;"
+    " with --verify: notes, missing, extra, stale, doubled, damage, agrees, written, waiting"
 )
 @options.in_vault
 def index(settings: Config, rebuild: bool, verify: bool, as_json: bool) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem import plural, timestamps
-from mdmem.cli.terminal import completions, options, render
+from mdmem.cli.terminal import completions, extent, options, render
 from mdmem.errors import UsageError
 from mdmem.history import find
 from mdmem.inject import block, citations, injection_log
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     shell_complete=completions.sessions,
     help="With --explain: the session it would be in.",
 )
-@options.as_json("an object; with --explain")
+@options.as_json("an object: project, trigger, query, results, block, tokens and more (with --explain)")
 @click.pass_obj
 def inject(vault: str | None, /, agent: str, explain: str | None, cwd: str, session: str, as_json: bool) -> None:
     """Answer one hook payload of AGENT, read from stdin, with the memories that fit. Always exits with 0.
@@ -194,8 +194,9 @@ def _print(explanation: Explanation, long: int) -> None:
 @options.one_session
 @options.window
 @click.option("--ids", is_flag=True, help="List the memories and which of them were cited.")
+@options.offset
 @options.limit(20)
-@options.as_json("an array of objects: time, session, agent, event, why, project, tokens, ids, cited")
+@options.as_json("an array of objects: time, session, agent, event, why, project, tokens, chars, ids, cited")
 @options.in_vault
 def injections(
     settings: Config,
@@ -203,6 +204,7 @@ def injections(
     project: str | None,
     session: str | None,
     ids: bool,
+    offset: int,
     limit: int,
     as_json: bool,
     **when: str | None,
@@ -220,7 +222,8 @@ def injections(
         and project in (None, row.get("project"))
         and options.fits(str(row.get("time", "")), first, last)
     ]
-    logged = logged[::-1][: limit or None]
+    total = len(logged)
+    logged = logged[::-1][offset : offset + limit if limit else None]
     rows.refresh(settings)
     ids_given = {str(name) for row in logged for name in row.get("ids", ())}
     cited = freshness.answered(settings, lambda view: citations.cited_by_session(view, ids_given)) or {}
@@ -228,12 +231,13 @@ def injections(
         row["cited"] = sorted(cited.get(str(row.get("session")), set()).intersection(map(str, row.get("ids", ()))))
     if as_json:
         render.print_json(logged)
-        return
-    if not logged and any((project, session, first, last)):
+    else:
+        render.table(_COLUMNS, [_row(row, with_ids=ids) for row in logged])
+    if not total and any((project, session, first, last)):
         click.echo("No injection matches.", err=True)
-    elif not logged:
+    elif not total:
         click.echo("Nothing has been injected yet. `mdmem inject --explain PROMPT` shows what would be.", err=True)
-    render.table(_COLUMNS, [_row(row, with_ids=ids) for row in logged])
+    extent.tell("injection", len(logged), total, offset=offset, skips=True)
 
 
 _COLUMNS = (

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from mdmem.config import Config
     from mdmem.learn.about import Knowledge
+    from mdmem.learn.fixes import Fix
     from mdmem.learn.proposals import Proposal
     from mdmem.learn.work import OpenItem
     from mdmem.views.digests.collected import DigestNotes
@@ -77,7 +78,9 @@ def decisions(
     "--done", "closed", metavar="ID", help_text="Close this item; repeatable.", complete=completions.open_work
 )
 @options.limit(30)
-@options.as_json("an array of objects: key, kind, text, detail, project, session, created, id, path, …")
+@options.as_json(
+    "an array of objects: key, kind, text, detail, project, session, created, id, path, blocked_by, is_stale"
+)
 @options.in_vault
 def todo(
     settings: Config, project: str | None, session: str | None, closed: tuple[str, ...], limit: int, as_json: bool
@@ -100,15 +103,16 @@ def todo(
     note_rows.refresh(settings)
     items = work.open_work(settings, project or "", now=options.now())
     items = [item for item in items if find.is_named(session, item.session)] if session else items
+    shown = items[: limit or None]
     if as_json:
-        render.print_json(items[: limit or None])
-        return
-    rows = [(_todo_row(item)) for item in items[: limit or None]]
-    render.table((render.ID, render.KIND, render.WHEN, render.PROJECT, render.TITLE), rows)
+        render.print_json(shown)
+    else:
+        columns = (render.ID, render.KIND, render.WHEN, render.PROJECT, render.TITLE)
+        render.table(columns, [_todo_row(item) for item in shown])
     stale = sum(item.is_stale for item in items)
     if not items:
         click.echo("Nothing is open.", err=True)
-    extent.tell("item", len(rows), len(items))
+    extent.tell("item", len(shown), len(items))
     if stale:
         click.echo(f"{plural.number(stale, 'item')} older than 30 days: `mdmem todo --done ID` closes one.", err=True)
 
@@ -123,7 +127,9 @@ def _todo_row(item: OpenItem) -> tuple[str, ...]:
 @click.argument("error", nargs=-1)
 @options.project
 @options.limit(5)
-@options.as_json("an array of objects: id, command, error, solved, edits, files, diff, project, session, likeness, …")
+@options.as_json(
+    "an array of objects: id, path, project, session, created, command, error, solved, edits, files, diff, likeness"
+)
 @options.in_vault
 def fixes(settings: Config, error: tuple[str, ...], project: str | None, limit: int, as_json: bool) -> None:
     """Show what solved an ERROR before: the run that failed, the edits after it, the run that succeeded.
@@ -138,10 +144,19 @@ def fixes(settings: Config, error: tuple[str, ...], project: str | None, limit: 
 
     text = sys.stdin.read() if error == ("-",) else " ".join(error)
     note_rows.refresh(settings)
-    fixes_found = learned.fixes(settings, text, project=project or "", limit=limit or 1000)
+    fixes_found, has_more = extent.part(
+        iter(learned.fixes(settings, text, project=project or "", limit=limit + 1 if limit else 1000)), 0, limit
+    )
     if as_json:
         render.print_json(fixes_found)
-        return
+    else:
+        _print_fixes(fixes_found)
+    if not fixes_found:
+        click.echo("Nothing is known to have solved this error." if text else "No fixes yet.", err=True)
+    extent.tell("result", len(fixes_found), None if has_more else len(fixes_found))
+
+
+def _print_fixes(fixes_found: list[Fix]) -> None:
     for fix in fixes_found:
         time_and_project = f"{timestamps.readable(fix.created)}  {fix.project}".rstrip()
         steps = " ".join([", ".join(fix.files), *(f"[mem:{name}]" for name in fix.edits)]).strip()
@@ -150,8 +165,6 @@ def fixes(settings: Config, error: tuple[str, ...], project: str | None, limit: 
         render.write([(f"    {render.safe(text)}", "")] for text in (fix.error, solved))
         for row in fix.diff.splitlines():
             click.echo(f"      {render.safe(row)}")
-    if not fixes_found:
-        click.echo("Nothing is known to have solved this error." if text else "No fixes yet.", err=True)
 
 
 def _cited(title: str, name: str, where: str) -> list[render.Piece]:
@@ -218,7 +231,9 @@ def _headed_rows(knowledge: Knowledge) -> Iterator[tuple[str, list[str]]]:
     "--for-agent", is_flag=True, help="Print SESSION for an agent, with citations, in at most 8,000 characters."
 )
 @click.option("--prose/--no-prose", default=None, help="Have a model write a first paragraph (default: learn.prose).")
-@options.as_json("an object with the sessions, decisions, notes, failures, fixes, open and closed work")
+@options.as_json(
+    "an object: since, until, seconds, sessions, decisions, notes, failures, fixes, open_work, closed_work"
+)
 @options.in_vault
 def digest(
     settings: Config,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--sort", type=click.Choice(["newest", "oldest"]), default="newest", show_default=True)
 @options.offset
 @options.limit(30)
-@options.as_json("an array of objects: id, path, kind, title, created, project, session, tool, success, files, …")
+@options.as_json(f"an array of objects: {options.NOTE_KEYS}")
 @options.in_vault
 @pager.paged
 def list_notes(
@@ -100,7 +100,7 @@ def title(row: NoteRow) -> str:
 @options.agent
 @options.offset
 @options.limit(20)
-@options.as_json("an array of objects: session, project, title, folder, started, ended, asks, outcome, files, …")
+@options.as_json(f"an array of objects: {options.SESSION_KEYS}")
 @options.in_vault
 @pager.paged
 def sessions(
@@ -187,7 +187,7 @@ def _session_row(session: LoggedSession) -> tuple[str, ...]:
 @options.number(
     "--limit", "-n", default=10, help_text="Show the last N folders, and notes, of each folder (0: no limit)."
 )
-@options.as_json("nested objects of every level: name, notes, folders, files")
+@options.as_json("an object: name, notes, folders (more such objects), files")
 @options.in_vault
 @pager.paged
 def tree(settings: Config, folder: str, depth: int, files: bool, limit: int, as_json: bool) -> None:

@@ -40,7 +40,7 @@ HELP_FOR_EDITOR = "<!-- A line `# …` is the title. Save and close to keep the 
 )
 @click.option("--pin", "pinned", is_flag=True, help="Show it to agents at the start of every session.")
 @click.option("--propose", is_flag=True, help="Store it as a proposal that waits for your decision (for agents).")
-@options.as_json("an object with id and path")
+@options.as_json("an object: id, path, project")
 @options.in_vault
 def add(
     settings: Config,
@@ -139,7 +139,7 @@ def _project_here(settings: Config) -> str:
 @click.command()
 @click.argument("reference", metavar="NOTE", shell_complete=completions.notes)
 @click.argument("text", nargs=-1)
-@options.as_json("an object with the path")
+@options.as_json("an object: path")
 @options.in_vault
 def append(settings: Config, reference: str, text: tuple[str, ...], as_json: bool) -> None:
     """Add TEXT, or stdin, at the end of NOTE, which must be a written note, not a captured one.
@@ -177,7 +177,7 @@ def _say(text: str, value: object, *, as_json: bool) -> None:
 @click.argument("reference", metavar="NOTE", shell_complete=completions.notes)
 @click.argument("tags", nargs=-1, shell_complete=completions.tags)
 @click.option("--remove", "-r", is_flag=True, help="Remove the tags instead.")
-@options.as_json("an object with path and tags")
+@options.as_json("an object: path, tags")
 @options.in_vault
 def tag(settings: Config, reference: str, tags: tuple[str, ...], remove: bool, as_json: bool) -> None:
     """Add TAGS to NOTE; without any, show its tags. The rest of the file stays unchanged, byte for byte.
@@ -200,7 +200,7 @@ def tag(settings: Config, reference: str, tags: tuple[str, ...], remove: bool, a
 
 @click.command()
 @click.argument("references", metavar="NOTE...", nargs=-1, required=True, shell_complete=completions.notes)
-@options.as_json("an array of paths")
+@options.as_json("an array of the paths of those that changed")
 @options.in_vault
 def pin(settings: Config, references: tuple[str, ...], as_json: bool) -> None:
     """Pin notes: agents are shown them at the start of every session, and they rank higher.
@@ -213,7 +213,7 @@ def pin(settings: Config, references: tuple[str, ...], as_json: bool) -> None:
 
 @click.command()
 @click.argument("references", metavar="NOTE...", nargs=-1, required=True, shell_complete=completions.notes)
-@options.as_json("an array of paths")
+@options.as_json("an array of the paths of those that changed")
 @options.in_vault
 def unpin(settings: Config, references: tuple[str, ...], as_json: bool) -> None:
     """Unpin notes.
@@ -234,7 +234,7 @@ def _set_pinned(settings: Config, references: tuple[str, ...], value: bool | Non
 
 @click.command()
 @click.argument("reference", metavar="NOTE", shell_complete=completions.notes)
-@options.as_json("an object with the path, and what is wrong with the front matter")
+@options.as_json("an object: path, problem (what is wrong with the front matter)")
 @options.in_vault
 def edit(settings: Config, reference: str, as_json: bool) -> None:
     """Open NOTE in your $VISUAL or $EDITOR, and warn if its front matter cannot be read afterwards.

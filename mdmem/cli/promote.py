@@ -25,7 +25,7 @@ _MAX_CHARS = 8_000
 )
 @click.option("--remove", is_flag=True, help="Take the note out of the file again.")
 @options.yes
-@options.as_json("an object with id, file and action")
+@options.as_json("an object: id, file, action")
 @options.in_vault
 def promote(settings: Config, reference: str, target: str, remove: bool, yes: bool, as_json: bool) -> None:
     """Put NOTE into a project's AGENTS.md, CLAUDE.md or another instruction file, between mdmem's markers.

@@ -37,7 +37,7 @@ LONG_MS = 1000
 @click.argument("session", default="latest", shell_complete=completions.sessions)
 @options.project
 @click.option("--full", is_flag=True, help="Also show tool input and output.")
-@options.as_json("an object: session, title, project, started, ended, and all notes in order")
+@options.as_json("an object: session, title, project, agent, branch, cwd, started, ended, resume, notes")
 @options.in_vault
 @pager.paged
 def history(settings: Config, session: str, project: str | None, full: bool, as_json: bool) -> None:
@@ -143,7 +143,7 @@ def _readable(text: str, marker: str) -> str:
 @options.number("--after", default=5, help_text="Number of notes after it.")
 @click.option("--all", "every", is_flag=True, help="Show notes of all projects, not only the note's own.")
 @options.filters
-@options.as_json("an array of objects as `list` does; `anchor` is true for the note itself")
+@options.as_json(f"an array of objects: {options.NOTE_KEYS}, anchor (true for the note itself)")
 @options.in_vault
 @pager.paged
 def timeline(settings: Config, /, note: str, before: int, after: int, every: bool, as_json: bool, **given: Any) -> None:
@@ -194,7 +194,9 @@ _UNSHOWN = frozenset(["session", "prompt", "sequence", "cwd", "commit", "digest"
 )
 @click.option("--open", "in_editor", is_flag=True, help="Open it in your $VISUAL or $EDITOR.")
 @click.option("--at", metavar="TIME", help="Show it as it was then: yesterday, 3d, 2026-09-14, a commit.")
-@options.as_json("an object: front matter, path, body, backlinks and relations")
+@options.as_json(
+    "an object: id, path, kind, title, created, project, session, body, backlinks, relations, and the front matter"
+)
 @options.in_vault
 @pager.paged
 def show(
@@ -224,7 +226,7 @@ def show(
         linking, relations = _linked(settings, path, parsed)
         backlinks = [{"id": row.id, "path": row.path, "title": row.title} for row in linking]
         text_and_links = {"body": parsed.body, "backlinks": backlinks, "relations": relations}
-        render.print_json({**parsed.meta, "path": path, **problem, **text_and_links})
+        render.print_json({**_listed(settings, path), **parsed.meta, "path": path, **problem, **text_and_links})
     elif raw or not render.is_terminal():
         sys.stdout.buffer.write(data)
         sys.stdout.flush()
@@ -247,6 +249,21 @@ def _linked(settings: Config, path: str, parsed: note.Parsed) -> tuple[list[Note
         return rows.ask(settings, answer)
     except (MdmemError, OSError):
         return [], []
+
+
+_OF_EVERY_NOTE = ("id", "path", "kind", "title", "created", "project", "session")
+
+
+def _listed(settings: Config, path: str) -> dict[str, Any]:
+    """Return what `list` knows of every note, also of one without front matter."""
+    from mdmem.views import rows
+
+    facts: dict[str, Any] = {**dict.fromkeys(_OF_EVERY_NOTE, ""), "id": note.id_of_path(path), "kind": "note"}
+    try:
+        row = rows.ask(settings, lambda view: None if (at := view.find(path)) is None else rows.row(view, at))
+    except (MdmemError, OSError):
+        row = None
+    return {key: getattr(row, key) for key in _OF_EVERY_NOTE} if row else facts
 
 
 def _print_linked(linking: list[NoteRow], relations: list[TypedLink]) -> None:

@@ -34,7 +34,7 @@ SHOWN = 20
 @options.window
 @options.whole_project
 @options.yes
-@options.as_json("an object with the notes that were deleted; needs --yes")
+@options.as_json("an object: forgotten, skipped, for_good, kept (needs --yes)")
 @options.in_vault
 def forget(
     settings: Config,
@@ -131,7 +131,9 @@ def _warn_of_loss(paths: list[str], *, ask: bool) -> None:
 )
 @click.option("--apply", "really", is_flag=True, help="Make the changes; without this, they are only shown.")
 @options.yes
-@options.as_json("an object: what was found; with --apply, what was done")
+@options.as_json(
+    "an object: files, objects, caches, other_case; with --apply: files, commits, objects_searched, left, elsewhere"
+)
 @options.with_settings
 def purge(settings: Config, target: str, kind: str | None, really: bool, yes: bool, as_json: bool) -> int:
     """Remove TARGET, a text, from the notes, the caches and every commit, and prove that it is gone.
@@ -153,7 +155,9 @@ def purge(settings: Config, target: str, kind: str | None, really: bool, yes: bo
             click.echo(f"{places} it in other letter case: mdmem purge --regex {safe(pattern)} finds these too.")
     is_found = any((planned.files, planned.drop, planned.rename, planned.objects, planned.caches))
     if not really or not is_found:
-        if as_json:
+        if as_json and really:
+            print_json(work.Purged([], 0, 0, [], []))
+        elif as_json:
             print_json({key: getattr(planned, key) for key in ("files", "objects", "caches", "other_case")})
         else:
             click.echo(

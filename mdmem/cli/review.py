@@ -77,7 +77,9 @@ class ReviewDecision(NamedTuple):
 @click.option("--list", "listing", is_flag=True, help="Only list what there is to review.")
 @click.option("--notes", "by_note", is_flag=True, help="Ask note by note, tool runs too, instead of by session.")
 @click.option("--done", "done", is_flag=True, help="Mark everything as reviewed without looking.")
-@options.as_json("an array of objects: path, change, id, kind, title, created, project, session, edited, …")
+@options.as_json(
+    "an array of objects: path, change, id, kind, title, created, project, session, edited, reviewed, status"
+)
 @options.with_settings
 @options.answered("--list lists what there is to review, --done marks it as reviewed.")
 def review(

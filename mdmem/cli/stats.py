@@ -25,7 +25,10 @@ NARROW = 60
 @options.filters
 @click.option("--model", is_flag=True, help="Show each model call instead (none is made unless you enable it).")
 @click.option("--hours", is_flag=True, help="With --model: sum the calls by hour instead of by day.")
-@options.as_json("an object with every figure")
+@options.as_json(
+    "an object: notes, sessions, pinned, first, last, kinds, projects, days, tools,"
+    " failures, files, kept_out, storage, injections, model_calls"
+)
 @options.in_vault
 def stats(settings: Config, /, model: bool, hours: bool, as_json: bool, **given: Any) -> None:
     """Count notes by kind, project and day; files, failures, what was kept out, what was injected, storage.

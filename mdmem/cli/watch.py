@@ -46,7 +46,9 @@ SILENT = (
 @click.option("--background", "mode", flag_value="background", help="Start it in the background.")
 @click.option("--stop", "mode", flag_value="stop", help="Stop the running watcher.")
 @click.option("--status", "mode", flag_value="status", help="Show whether one is running, and what it did.")
-@options.as_json("the status as an object")
+@options.as_json(
+    "an object: running, vault; while it runs, also since, pid, indexed, answered and more (with --status)"
+)
 @options.with_settings
 def command(settings: Config, mode: str | None, as_json: bool) -> None:
     """Watch the vault: what you save is found within a second, and every search is answered from memory.

@@ -182,7 +182,7 @@ def _search_then(settings: Config, text: str, at: str, limit: int, given: Mappin
 @click.command()
 @click.argument("reference", metavar="NOTE", shell_complete=completions.notes)
 @options.limit(10)
-@options.as_json("an array of objects, as `search` does")
+@options.as_json("an array of objects: id, path, kind, title, created, project, session, score, snippet")
 @options.in_vault
 def related(settings: Config, reference: str, limit: int, as_json: bool) -> None:
     """Find notes like NOTE (an id or a path), by its most characteristic words.
@@ -210,7 +210,7 @@ def related(settings: Config, reference: str, limit: int, as_json: bool) -> None
 @click.option("--full", is_flag=True, help="Print the whole text of each prompt.")
 @options.offset
 @options.limit(20)
-@options.as_json("an array of objects: id, session, prompt, project, created, title, text, …")
+@options.as_json("an array of objects: id, path, session, prompt, project, created, title, score, text")
 @options.in_vault
 def prompts(
     settings: Config,

@@ -51,7 +51,7 @@ def values_of(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 
 @config_group.command("get")
 @click.argument("key", shell_complete=keys)
-@options.as_json("an object with the value, its default, where it comes from, and its meaning")
+@options.as_json("an object: key, value, default, source, meaning, choices, user_only, env")
 @click.pass_obj
 def get(vault: str | None, key: str, as_json: bool) -> None:
     """Print the value of KEY.
@@ -85,7 +85,7 @@ class _NumbersCommand(click.Command):
 @click.argument("values", nargs=-1, required=True, shell_complete=values_of)
 @click.option("--user", is_flag=True, help="Write to your own config.toml, not to the vault's mdmem.toml.")
 @click.option("--add", is_flag=True, help="Add to the list that is set now.")
-@options.as_json("the new value as `get` does, and the file")
+@options.as_json("an object: key, value, default, source, meaning, choices, user_only, env, file")
 @click.pass_obj
 def set_value(vault: str | None, key: str, values: tuple[str, ...], user: bool, add: bool, as_json: bool) -> None:
     """Set KEY to VALUES; only a list takes more than one. The file keeps its comments and layout.
@@ -110,7 +110,7 @@ def set_value(vault: str | None, key: str, values: tuple[str, ...], user: bool, 
 @config_group.command("unset", short_help="Set KEY back to its default.")
 @click.argument("key", shell_complete=keys)
 @click.option("--user", is_flag=True, help="Change your own config.toml, not the vault's mdmem.toml.")
-@options.as_json("the new value as `get` does, and the file")
+@options.as_json("an object: key, value, default, source, meaning, choices, user_only, env, file")
 @click.pass_obj
 def unset(vault: str | None, key: str, user: bool, as_json: bool) -> None:
     """Set KEY back to its default, in the file that sets it; where both do, in the vault's.
@@ -162,7 +162,7 @@ def _why_own(row: Setting[Any]) -> str:
 
 @config_group.command("list", short_help="List every setting: value, source and meaning.")
 @click.option("--changed", is_flag=True, help="Only settings that are not at their default.")
-@options.as_json("an array of the objects that `get` prints")
+@options.as_json("an array of objects: key, value, default, source, meaning, choices, user_only, env")
 @click.pass_obj
 def list_settings(vault: str | None, changed: bool, as_json: bool) -> None:
     """List every setting with its value, where the value comes from, and its meaning.
@@ -190,7 +190,7 @@ def _lines(loaded: Config, row: Setting[Any]) -> Iterator[list[Piece]]:
 
 
 @config_group.command("path")
-@options.as_json("an object with every path")
+@options.as_json("an object: vault, vault_settings, your_settings, index, state, runtime, log")
 @click.pass_obj
 def path(vault: str | None, as_json: bool) -> None:
     """Print where settings, index, state and log are.

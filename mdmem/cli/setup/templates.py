@@ -18,7 +18,7 @@ from mdmem.vault import disk, template
 @click.argument(
     "name", metavar="[NAME]", required=False, type=click.Choice([name.removesuffix(".md") for name in template.PLACES])
 )
-@options.as_json("an array of objects, or, with NAME, an object with the path")
+@options.as_json("an array of objects: name, own, places; with NAME an object: path")
 @options.in_vault
 def template_command(settings: Config, name: str | None, as_json: bool) -> None:
     """List the templates of notes, or copy NAME into the vault's templates/ to change it there.
@@ -61,7 +61,7 @@ BASES = ("Sessions", "Failures", "Decisions", "Files")
 
 
 @click.command("obsidian", short_help="Add Obsidian's views of the vault, and the types of its properties.")
-@options.as_json("an object with the files that were made")
+@options.as_json("an object: made")
 @options.in_vault
 def obsidian(settings: Config, as_json: bool) -> None:
     """Add views of sessions, failures, decisions and files (`bases/*.base`), and property types, for Obsidian.

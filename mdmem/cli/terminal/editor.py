@@ -132,7 +132,7 @@ def way(vault: str) -> str:
     help="Where to open it (default: what fits the vault and this machine).",
 )
 @click.option("--print", "only_print", is_flag=True, help="Print the command line without running it.")
-@options.as_json("an object with the command line, without running it")
+@options.as_json("an object: path, command (without running it)")
 @options.in_vault
 def open_vault(settings: Config, reference: str, where: str | None, only_print: bool, as_json: bool) -> None:
     """Open the vault, or NOTE (an id or a path), in Obsidian, VS Code, your editor or the file manager.

@@ -83,6 +83,14 @@ def fits(created: str, first: str, last: str) -> bool:
     return created >= first and (not last or created < last)
 
 
+NOTE_KEYS = "id, path, kind, title, created, project, session, agent, tool, prompt, sequence, success, pinned, files"
+SESSION_KEYS = (
+    "session, project, agent, branch, title, folder, day, started, ended, asks, outcome, files, notes, commit,"
+    " commits, seconds, answers"
+)
+"""What `--json` prints of a note and of a session in a list."""
+
+
 def as_json(printed: str) -> Callable[[Function], Function]:
     """Add `--json`; `printed` says what is printed."""
     return click.option("--json", "as_json", is_flag=True, help=f"Print {printed}.")
