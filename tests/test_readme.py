@@ -105,6 +105,10 @@ def test_the_table_of_commands_has_the_groups_of_the_help() -> None:
     assert listed == {group.lower(): set(names) for group, names in COMMANDS.items()}
 
 
+def test_the_table_of_what_json_prints_is_the_codes() -> None:
+    assert readme.taken(PAGES["scripts.md"], "json") == readme.json_table(), "run `python -m tests.helpers.readme`"
+
+
 def test_every_command_is_named() -> None:
     for group in COMMANDS.values():
         for name in group:
@@ -123,6 +127,10 @@ def test_the_tour_shows_what_the_commands_print() -> None:
 
 def test_the_note_at_its_beginning_is_one_of_the_sample_vault() -> None:
     assert readme.taken(TEXT, "note") == readme.note(), "run `python -m tests.helpers.readme`"
+
+
+def test_the_block_at_its_beginning_is_the_tours() -> None:
+    assert readme.taken(TEXT, "given") == readme.given(), "run `python -m tests.helpers.readme`"
 
 
 @pytest.mark.parametrize("path", [*readme.documents(), *(REPO / ".github").glob("*.md")], ids=lambda path: path.name)

@@ -10,6 +10,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+import click
+
+from mdmem.cli.group import cli
 from mdmem.cli.terminal import render
 from mdmem.settings import SETTINGS
 from tests.conftest import REPO
@@ -43,6 +46,28 @@ def settings_table() -> str:
     return "\n".join(lines)
 
 
+def json_outputs(command: click.Command = cli, name: str = "mdmem") -> dict[str, str]:
+    """Return each command that has `--json`, and what its help says of that."""
+    if isinstance(command, click.Group):
+        inner = [(word, command.get_command(click.Context(command), word)) for word in command.list_commands(CONTEXT)]
+        found = [json_outputs(each, f"{name} {word}") for word, each in inner if each is not None]
+        return {name: text for each in found for name, text in each.items()}
+    options = [one for one in command.params if isinstance(one, click.Option) and "--json" in one.opts]
+    return {name: str(options[0].help).removeprefix("Print ").removesuffix(".")} if options else {}
+
+
+CONTEXT = click.Context(cli)
+
+
+def json_table() -> str:
+    """Return a table of what `--json` prints, by command; those that print the same share a row."""
+    names: dict[str, list[str]] = {}
+    for name, printed in json_outputs().items():
+        names.setdefault(printed, []).append(f"`{name}`")
+    rows = [f"| {', '.join(commands)} | {printed} |" for printed, commands in names.items()]
+    return "\n".join(["| command | prints |", "|---|---|", *rows])
+
+
 def gallery() -> str:
     """Return the gallery's commands and their output on a copy of the sample vault."""
     with tempfile.TemporaryDirectory() as folder:
@@ -68,12 +93,21 @@ def gallery() -> str:
 
 
 def help_table() -> str:
-    """Return a table of all help pages: the linked topic, and the title."""
-    lines = ["| topic | |", "|---|---|"]
+    """Return a table of all help pages, two in a row: the linked topic, and the title."""
+    cells = []
     for page in sorted(HELP.glob("*.md")):
         title = page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
-        lines.append(f"| [`{page.stem}`](mdmem/help/{page.name}) | {title} |")
-    return "\n".join(lines)
+        cells.append(f"[`{page.stem}`](mdmem/help/{page.name}) | {title}")
+    rows = (" | ".join(cells[place : place + 2]) for place in range(0, len(cells), 2))
+    return "\n".join(["| topic | | topic | |", "|---|---|---|---|", *(f"| {row} |" for row in rows)])
+
+
+def given() -> str:
+    """Return the block of the gallery that an agent is given for a prompt, as a code block."""
+    block = re.search(r"(?s)<mdmem-context id=.*?</mdmem-context[^>]*>", (HELP / "tour.md").read_text(encoding="utf-8"))
+    if block is None:
+        raise SystemExit("the tour shows no block")
+    return f"```text\n{block[0]}\n```"
 
 
 def note() -> str:
@@ -112,7 +146,9 @@ def main() -> None:
     write(README, "note", note())
     write(README, "help", help_table())
     write(HELP / "settings.md", "settings", settings_table())
+    write(HELP / "scripts.md", "json", json_table())
     write(HELP / "tour.md", "gallery", gallery())
+    write(README, "given", given())
 
 
 if __name__ == "__main__":
