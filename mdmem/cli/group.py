@@ -127,6 +127,15 @@ OTHER_WORDS = {
 _MEANT = {word: name for name, words in OTHER_WORDS.items() for word in words.split()}
 
 
+_FIND_A_NOTE = "`mdmem search WORDS` and `mdmem list` show the ids of notes."
+_FOUND_BY = {
+    "NOTE": _FIND_A_NOTE,
+    "PATH[:LINE]|ID[:LINE]": _FIND_A_NOTE,
+    "SESSION|COMMIT": "`mdmem sessions` and `mdmem log --stat` show them.",
+}
+"""What an argument is called -> where to find a value for it."""
+
+
 class LazyGroup(click.Group):
     """A group that imports a command's module when that command is run."""
 
@@ -148,6 +157,11 @@ class LazyGroup(click.Group):
         """Run the command; an option of all commands that is given after it is told where it goes."""
         try:
             return super().invoke(ctx)
+        except click.MissingParameter as error:
+            hint = _FOUND_BY.get(((error.param and error.param.metavar) or "").removesuffix("..."))
+            if hint is None:
+                raise
+            raise click.UsageError(f"{error.format_message()} {hint}", error.ctx) from None
         except click.NoSuchOption as error:
             name = error.option_name
             options = (parameter for parameter in self.params if isinstance(parameter, click.Option))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -142,7 +141,7 @@ def fixes(settings: Config, error: tuple[str, ...], project: str | None, limit: 
     """
     from mdmem.learn import fixes as learned
 
-    text = sys.stdin.read() if error == ("-",) else " ".join(error)
+    text = options.typed_text().read() if error == ("-",) else " ".join(error)
     note_rows.refresh(settings)
     fixes_found, has_more = extent.part(
         iter(learned.fixes(settings, text, project=project or "", limit=limit + 1 if limit else 1000)), 0, limit

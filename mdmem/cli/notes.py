@@ -104,8 +104,16 @@ def _text(settings: Config, text: str, title: str) -> tuple[str, str]:
     if text and text != "-":
         return text, title
     if text == "-" or not sys.stdin.isatty():
-        return sys.stdin.read(), title
+        return _typed(title), title
     return _from_editor(settings, title)
+
+
+def _typed(title: str = "") -> str:
+    """Return the text on stdin. Raises UsageError when there is neither that nor a title."""
+    text = options.typed_text().read()
+    if not (text.strip() or title):
+        raise UsageError("There is no text: give it after the command, or on stdin.")
+    return text
 
 
 def _from_editor(settings: Config, title: str) -> tuple[str, str]:
@@ -149,7 +157,7 @@ def append(settings: Config, reference: str, text: tuple[str, ...], as_json: boo
     """
     words = " ".join(text)
     path = _path(settings, reference)
-    typed = sys.stdin.read() if words in ("", "-") else words
+    typed = _typed() if words in ("", "-") else words
     user_notes.append(settings, path, typed)
     _say(f"Added to {path}.", {"path": path}, as_json=as_json)
     _tell_what_was_kept_out(settings, [typed])

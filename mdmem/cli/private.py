@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 
@@ -37,7 +36,7 @@ def check(vault: str | None, file: str, tool: bool, as_json: bool) -> None:
     Example:  echo 'deploy with password=hunter2' | mdmem privacy check
     """
     try:
-        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        data = options.typed_text().buffer.read() if file == "-" else Path(file).read_bytes()
     except FileNotFoundError:
         raise NotFoundError(f"There is no file {file}. To check a text: echo 'TEXT' | mdmem privacy check") from None
     text = data.decode("utf-8", "replace")

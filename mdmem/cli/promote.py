@@ -86,7 +86,9 @@ def _promoted(settings: Config, reference: str, before: str | None) -> tuple[str
     if people.keeps_private(meta) or notes.is_internal(path, meta.get("kind", "")):
         raise UsageError(f"{path} is private and stays in the vault.")
     if parsed.problem or not meta.get("id"):
-        raise UsageError(f"{path} has no id in its front matter. Write one, or make a note with `mdmem note`.")
+        todo = f"Add the line `id: {notes.id_of_path(path)}` to its front matter."
+        todo = f"Its front matter is broken: {parsed.problem}." if parsed.problem else todo
+        raise UsageError(f"{path} has no id by which it would be found again in that file. {todo}")
     if not parsed.body.strip() or len(parsed.body) > _MAX_CHARS:
         raise UsageError(
             f"{path} is empty." if not parsed.body.strip() else f"{path} is longer than {_MAX_CHARS:,} characters."

@@ -448,3 +448,10 @@ def test_what_an_agent_looks_up_is_fenced(day: Day, words: tuple[str, ...]) -> N
     ).stdout
     assert said.startswith("<mdmem-context id=")
     assert said.splitlines()[-1].startswith("</mdmem-context id=")
+
+
+@pytest.mark.parametrize(("command", "hint"), [("show", "mdmem search"), ("pin", "mdmem list"), ("undo", "log --stat")])
+def test_a_missing_argument_is_told_with_where_to_find_it(day: Day, command: str, hint: str) -> None:
+    done = day.attempt(command)
+
+    assert (done.exit_code, hint in done.stderr.rpartition("Missing argument")[2]) == (2, True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import pty
 import shlex
 import stat
 import subprocess
@@ -19,6 +20,7 @@ from mdmem.cli.terminal import editor
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.history.git import repository
 from tests.conftest import session_pages
+from tests.helpers import forked
 from tests.helpers.cli_day import Day
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -350,3 +352,38 @@ def test_a_note_that_an_agent_writes_on_the_command_line_names_it(day: Day) -> N
 
     assert day.json("show", json.loads(done.stdout)["id"])["agent"] == "codex"
     assert "agent" not in day.json("show", day.json("note", "The pager is quiet.")["id"])
+
+
+@pytest.mark.parametrize("words", [("note",), ("append", "notes/mine.md")])
+def test_without_a_text_it_is_said_where_to_give_one(day: Day, words: tuple[str, ...]) -> None:
+    (day.vault / "notes" / "mine.md").write_text("# Mine\n")
+
+    done = day.attempt(*words, stdin=" \n")
+
+    assert str(done.exception) == "There is no text: give it after the command, or on stdin."
+
+
+def test_a_command_that_waits_for_a_text_says_how_it_ends(day: Day) -> None:
+    main, child = pty.openpty()
+    process = forked.start(("privacy", "check"), [child] * 3, {**os.environ, **day.env})
+    os.close(child)
+    seen = os.read(main, 1000).decode()
+    os.write(main, b"password=hunter2\n\x04")
+    while "[REDACTED]" not in seen:
+        seen += os.read(main, 1000).decode()
+    process.wait()
+    os.close(main)
+
+    assert seen.startswith("Type or paste the text; Ctrl-D on a new line ends it.")
+
+
+def test_a_title_in_the_place_of_an_id_gets_the_ids_of_the_notes_that_have_it(day: Day) -> None:
+    made = [day.json("note", "Words.", "--title", "How we release", "--project", name)["id"] for name in ("api", "")]
+    name = day.id("The parser took 29 February")
+    title = day.json("show", name)["title"]
+
+    both, one = day.attempt("show", "how we RELEASE"), day.attempt("edit", title)
+
+    assert "Notes have this title: mem:" in str(both.exception)
+    assert all(f"mem:{each}" in str(both.exception) for each in made)
+    assert str(one.exception).endswith(f"A note has this title: mem:{name}.")

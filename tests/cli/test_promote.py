@@ -132,3 +132,16 @@ def test_what_is_put_in_can_be_taken_out(before: str, put: list[tuple[str, str]]
         assert promotion.holds(text, name)
     assert promotion.without_all(text).strip() == before.strip()
     assert "mdmem:begin" not in promotion.without_all(text)
+
+
+def test_a_note_without_an_id_is_told_the_line_that_it_lacks(vault: Path, ask: Run, tree: Path) -> None:
+    (tree / "CLAUDE.md").write_text("# Rules\n", encoding="utf-8")
+    (vault / "notes").mkdir(exist_ok=True)
+    bare = vault / "notes" / "bare.md"
+    bare.write_text("Use spaces.\n", encoding="utf-8")
+    said = ask("promote", "notes/bare.md", "--yes").stderr
+    line = said.partition("Add the line `")[2].partition("`")[0]
+    bare.write_text(f"---\n{line}\n---\n\nUse spaces.\n", encoding="utf-8")
+
+    assert ask("promote", "notes/bare.md", "--yes").returncode == 0
+    assert "Use spaces." in (tree / "CLAUDE.md").read_text("utf-8")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -139,7 +138,7 @@ def _refuse_beside_queries(text: str, given: Mapping[str, Any]) -> None:
 def _answer_all(settings: Config, file: str, limit: int) -> None:
     from mdmem.search import engine
 
-    data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    data = options.typed_text().buffer.read() if file == "-" else Path(file).read_bytes()
     try:
         questions = data.decode("utf-8")
     except UnicodeDecodeError as error:

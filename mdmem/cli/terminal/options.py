@@ -7,7 +7,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -102,6 +102,14 @@ def refuse_to_ask(*, as_json: bool, yes: bool) -> None:
 
     if as_json and not yes:
         raise UsageError("--json cannot ask: add --yes.")
+
+
+def typed_text() -> TextIO:
+    """Return stdin, to be read to its end; on a terminal, print how to end it."""
+    if sys.stdin.isatty():
+        end = "Ctrl-Z and Enter" if os.name == "nt" else "Ctrl-D"
+        click.echo(f"Type or paste the text; {end} on a new line ends it.", err=True)
+    return sys.stdin
 
 
 @contextlib.contextmanager

@@ -7,16 +7,20 @@ from itertools import islice
 from mdmem.errors import AmbiguousError, BusyError, NotFoundError
 from mdmem.search.index import catchup, completion, scan_record
 from mdmem.search.index.store import current, opened
-from mdmem.vault import disk, is_in_journal, note
+from mdmem.vault import disk, is_in_journal, links, note
 from mdmem.vault.layout import typed_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from mdmem.config import Config
     from mdmem.search.index.view import View
 
 MIN_PREFIX_CHARS = 3
 TOO_SHORT = f"Give at least {MIN_PREFIX_CHARS} characters of an id."
+MAX_TITLED = 5
+"""Maximum number of notes named that have a title which was taken for an id."""
 PATHS_AT_ONCE = 10_000
 """Maximum number of paths held in memory at once."""
 
@@ -73,7 +77,21 @@ def _hint(config: Config, name: str) -> str:
         import shlex
 
         return f"That is a session: `mdmem history {shlex.quote(name)}` reads it."
+    ids = [f"mem:{id_of}" for id_of in islice(_titled(view, name), MAX_TITLED)]
+    if ids:
+        return f"{'A note has' if len(ids) == 1 else 'Notes have'} this title: {', '.join(ids)}."
     return TOO_SHORT if len(name) < MIN_PREFIX_CHARS else ""
+
+
+def _titled(view: View, title: str) -> Iterator[str]:
+    """Yield the ids of the notes with this title, in any case."""
+    from mdmem.search.text import analysis
+
+    sets = [view.notes("title", term) for term in analysis.counts(title)]
+    for number in sorted(set.intersection(*map(set, sets)) - view.internal) if sets else ():
+        facts = view.facts(number)
+        if links.as_compared(str(facts["title"])) == links.as_compared(title):
+            yield str(facts["id"])
 
 
 def path_of_id(config: Config, reference: str) -> str:
