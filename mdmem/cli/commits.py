@@ -194,6 +194,7 @@ def log(
     shown, tell = listing.some_sessions(
         settings, sessions.logged(settings, since, until, failed=failed, **filters), offset, limit,
         project=filters["project"], narrowed=any((since, until, failed, *(filters[key] for key in _NOT_COUNTED))),
+        as_json=as_json,
     )  # fmt: skip
     if as_json:
         print_json(shown)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from mdmem import plural, timestamps
 from mdmem.agents.install import known, registration
-from mdmem.cli.terminal import options, render
+from mdmem.cli.terminal import options, progress, render
 from mdmem.cli.terminal.render import Piece
 from mdmem.config import Config
 from mdmem.errors import MdmemError
@@ -36,7 +36,9 @@ def show(given_vault: str | None) -> None:
     else:
         render.write([[], [(_not_heard(), "yellow")]])
     render.write([[(f"{row.title}: {row.problem}", "yellow")] for row in registration.survey() if row.problem])
-    render.write(rows.ask(settings, lambda view: list(_of_vault(settings, view, now))))
+    with progress.ProgressBar("Updating the index"):
+        lines = rows.ask(settings, lambda view: list(_of_vault(settings, view, now)))
+    render.write(lines)
     render.write(list(_latest_injections(settings)))
     render.write([[], [("`mdmem search WORDS`  `mdmem sessions`  `mdmem web`  `mdmem help`", "dim")]])
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem import plural, timestamps
-from mdmem.cli.terminal import extent, options, pager, render
+from mdmem.cli.terminal import extent, options, pager, progress, render
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
 from mdmem.vault import journal
@@ -125,7 +125,7 @@ def sessions(
     filters = {"project": project or "", "file": file, "agent": agent or ""}
     shown, tell = some_sessions(
         settings, of_index.logged(settings, *options.span(when), failed=failed, **filters), offset, limit,
-        project=project or "", narrowed=failed or any((file, agent, *when.values())),
+        project=project or "", narrowed=failed or any((file, agent, *when.values())), as_json=as_json,
     )  # fmt: skip
     if as_json:
         render.print_json(shown)
@@ -136,14 +136,22 @@ def sessions(
 
 
 def some_sessions(
-    settings: Config, all_sessions: Iterator[LoggedSession], offset: int, limit: int, *, project: str, narrowed: bool
+    settings: Config,
+    all_sessions: Iterator[LoggedSession],
+    offset: int,
+    limit: int,
+    *,
+    project: str,
+    narrowed: bool,
+    as_json: bool,
 ) -> tuple[list[LoggedSession], Callable[[], None]]:
     """Return a part of a list of sessions, and a function that prints on stderr how much of the list that is.
 
     project: whose sessions are listed, "" for all. narrowed: whether there are other filters: then, how many match is
     not counted, because all would have to be read.
     """
-    shown, has_more = extent.part(all_sessions, offset, limit)
+    with progress.ProgressBar("Reading sessions", shown=not as_json):
+        shown, has_more = extent.part(all_sessions, offset, limit)
 
     def tell() -> None:
         from mdmem.history import session_log

@@ -12,7 +12,7 @@ import click
 
 from mdmem import plural, timestamps
 from mdmem.cli.commits import print_applied
-from mdmem.cli.terminal import completions, editor, options, render
+from mdmem.cli.terminal import completions, editor, options, progress, render
 from mdmem.cli.terminal.render import print_array, safe, warn
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.vault import disk as vault_files
@@ -105,7 +105,8 @@ def review(
     from mdmem.history.merging import undecided
 
     first, last = options.span(when)
-    pending = work.pending(settings, project=project or "", kinds=kind)
+    with progress.ProgressBar("Reading what is new", shown=not as_json):
+        pending = work.pending(settings, project=project or "", kinds=kind)
     pending = pending._replace(items=[item for item in pending.items if options.fits(item.created, first, last)])
     narrowed = bool(project or kind or first or last)
     choices = [] if narrowed else undecided.waiting(settings)

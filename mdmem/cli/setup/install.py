@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from mdmem import config, launch, plural
-from mdmem.cli.terminal import completions, options, render
+from mdmem.cli.terminal import completions, options, progress, render
 from mdmem.errors import ConfigError, MdmemError, UsageError
 
 if TYPE_CHECKING:
@@ -85,7 +85,8 @@ def install(vault: str | None, /, **given: Any) -> None:
     if asked.with_mcp:
         extra.require_mcp()
     if not asked.dry_run:
-        launch.compile_all()  # hooks do not write bytecode themselves
+        with progress.ProgressBar("Compiling the hooks", shown=not asked.as_json):
+            launch.compile_all()  # hooks do not write bytecode themselves
     here = {row.agent for row in known.detect()}
     absent = [known.title(name) for name in names if name in known.AGENTS and name not in here]
     failed: list[MdmemError] = []
