@@ -382,7 +382,7 @@ def undo(settings: Config, target: str, yes: bool, as_json: bool) -> int:
         applied = work.apply(settings, planned, upkeep.updater(settings)) if planned.steps else None
         changed, skipped = (applied.changed, applied.skipped) if applied else ([], [])
         print_json({"changed": changed, "skipped": skipped, "kept": planned.kept, "deleted": [*planned.deleted]})
-        return _status(applied) if applied else 0
+        return status_of(applied) if applied else 0
     for oid, subject in planned.commits:
         click.echo(f"{oid[:8]} {safe(subject)}")
     gone = sum(step.after is None for step in planned.steps)
@@ -406,8 +406,9 @@ def print_applied(applied: Applied) -> int:
     for path in applied.skipped:
         warn(f"Not changed, because it was edited in the meantime: {path}")
     print_result(applied.result)
-    return _status(applied)
+    return status_of(applied)
 
 
-def _status(applied: Applied) -> int:
+def status_of(applied: Applied) -> int:
+    """Return the exit status: 1 when a file was not changed, or not committed."""
     return 1 if applied.skipped or applied.result.held_back else 0

@@ -11,7 +11,7 @@ import click
 
 from mdmem import plural
 from mdmem.cli import indexing
-from mdmem.cli.commits import print_applied
+from mdmem.cli.commits import print_applied, status_of
 from mdmem.cli.terminal import completions, options, progress
 from mdmem.cli.terminal.render import print_json, safe, warn
 from mdmem.config import Config
@@ -67,8 +67,7 @@ def forget(
     for sentence in gone:
         warn(sentence)
     if as_json:
-        _forget_as_json(settings, targets, worded)
-        return 0
+        return _forget_as_json(settings, targets, worded)
     if not targets:
         click.echo("No note matches; nothing was forgotten.")
         return 0
@@ -84,7 +83,7 @@ def forget(
     return _forget(settings, targets, yes=yes)
 
 
-def _forget_as_json(settings: Config, targets: list[Target], worded: list[str]) -> None:
+def _forget_as_json(settings: Config, targets: list[Target], worded: list[str]) -> int:
     from mdmem.history import forget as work
 
     lost = work.keep(settings, [target.path for target in targets]) if targets else set()
@@ -92,6 +91,7 @@ def _forget_as_json(settings: Config, targets: list[Target], worded: list[str]) 
     changed, skipped = (applied.changed, applied.skipped) if applied else ([], [])
     for_good = sorted(lost.intersection(changed))
     print_json({"forgotten": changed, "skipped": skipped, "for_good": for_good, "kept": worded})
+    return status_of(applied) if applied else 0
 
 
 def _forget(settings: Config, targets: list[Target], *, yes: bool) -> int:
