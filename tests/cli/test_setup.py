@@ -121,6 +121,20 @@ def test_a_folder_of_own_notes_that_becomes_a_vault_leaves_nothing_to_review(ask
     assert not git(folder, "status", "--porcelain")
 
 
+def test_an_obsidian_vault_is_kept_as_it_is_and_its_views_are_offered(ask: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "garden"
+    (folder / ".obsidian").mkdir(parents=True)
+    (folder / ".obsidian" / "app.json").write_text("{}")
+    (folder / "Idea.md").write_text("# Idea\n")
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+    done = ask("init", str(folder), check=True)
+
+    assert "`mdmem config obsidian` adds views" in done.stdout
+    assert {path: path.read_bytes() for path in before} == before
+    assert "obsidian" not in ask("init", str(folder), check=True).stdout
+
+
 def test_a_vault_inside_another_repository_is_refused_unless_meant(ask: Run, tmp_path: Path) -> None:
     code = tmp_path / "code"
     code.mkdir()

@@ -77,6 +77,8 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
         instead = f" in place of {before}, which stays as it is" if layout.is_vault(before) else ""
         click.echo(f"{config.user_file(os.environ)} now names it{instead}.")
     click.echo(f"Next: {known.advice()} registers the hooks.")
+    if made and (root / ".obsidian").is_dir():
+        click.echo("For Obsidian: `mdmem config obsidian` adds views of sessions, failures, decisions and files.")
 
 
 def _holds_home(root: Path) -> bool:
