@@ -387,3 +387,18 @@ def test_a_title_in_the_place_of_an_id_gets_the_ids_of_the_notes_that_have_it(da
     assert "Notes have this title: mem:" in str(both.exception)
     assert all(f"mem:{each}" in str(both.exception) for each in made)
     assert str(one.exception).endswith(f"A note has this title: mem:{name}.")
+
+
+def test_where_repeated_notes_are_left_out_the_count_names_the_option_that_lists_them(day: Day) -> None:
+    for number in range(4):
+        head = f"kind: observation\ntitle: make zebra\nid: zebra0000{number}\ntool: Bash"
+        body = f"---\n{head}\n---\n\nmake zebra: stripes\n"
+        (day.vault / "notes" / f"{number}.md").write_text(body)
+
+    folded, all_of_them = day.run("search", "zebra", "-n", "0"), day.run("search", "zebra", "-n", "0", "--all")
+    shown = folded.stdout.count("[mem:")
+
+    assert shown < 4 == all_of_them.stdout.count("[mem:")
+    assert folded.stderr.endswith("of 4 results; --all also lists those that repeat others\n")
+    assert all_of_them.stderr == "1–4 of 4 results\n"
+    assert day.run("search", "zebra", "--offset", "2").stderr.startswith("None of 4 results; --all")

@@ -33,7 +33,13 @@ MAX_WARM = 1_000
 
 
 def show(
-    settings: Config, result: SearchResult | WarmAnswer, files: Sequence[str], *, offset: int, as_json: bool
+    settings: Config,
+    result: SearchResult | WarmAnswer,
+    files: Sequence[str],
+    *,
+    offset: int,
+    limit: int,
+    as_json: bool,
 ) -> None:
     """Print the hits, and remarks about them on stderr."""
     if as_json:
@@ -42,7 +48,7 @@ def show(
         print_hits(result, first=offset + 1)
         render.write([[("file  ", "dim"), (render.safe(path), "bold")] for path in files])
     if result.total or not files:
-        print_remarks(result, NOTHING if result.total else _nothing(settings), offset=offset, skips=True)
+        print_remarks(result, NOTHING if result.total else _nothing(settings), offset=offset, limit=limit)
 
 
 def files_with_words(settings: Config, text: str, limit: int) -> list[str]:
@@ -124,12 +130,20 @@ def _nothing(settings: Config) -> str:
     return NOTHING
 
 
-def print_remarks(result: SearchResult | WarmAnswer, nothing: str, *, offset: int = 0, skips: bool = False) -> None:
-    """Print hints, a suggested spelling and the number of hits on stderr."""
+def print_remarks(result: SearchResult | WarmAnswer, nothing: str, *, offset: int = 0, limit: int = 0) -> None:
+    """Print hints, a suggested spelling and the number of hits on stderr.
+
+    limit: of a command that has `--offset`, else 0.
+    """
     for hint in result.hints:
         print(f"hint: {hint}", file=sys.stderr, flush=True)
     if result.suggestion:
         print(f"Did you mean: {render.safe(result.suggestion)}", file=sys.stderr, flush=True)
     if not result.total:
         print(nothing, file=sys.stderr, flush=True)
-    extent.tell("result", len(result.hits), result.total, offset=offset, skips=skips, whole=bool(result.total))
+    shown, total = len(result.hits), result.total
+    if shown < limit and offset + shown < total:
+        these = f"{offset + 1}–{offset + shown}" if shown > 1 else f"{offset + shown}" if shown else "None"
+        extent.say(f"{these} of {plural.number(total, 'result')}; --all also lists those that repeat others")
+    else:
+        extent.tell("result", shown, total, offset=offset, skips=bool(limit), whole=bool(total))
