@@ -7,7 +7,7 @@ from itertools import islice
 from mdmem.errors import AmbiguousError, BusyError, NotFoundError
 from mdmem.search.index import catchup, completion, scan_record
 from mdmem.search.index.store import current, opened
-from mdmem.vault import disk, is_in_journal, links, note
+from mdmem.vault import disk, is_in_journal, note
 from mdmem.vault.layout import typed_path
 
 TYPE_CHECKING = False
@@ -85,7 +85,8 @@ def _hint(config: Config, name: str) -> str:
 
 def _titled(view: View, title: str) -> Iterator[str]:
     """Yield the ids of the notes with this title, in any case."""
-    from mdmem.search.text import analysis
+    from mdmem.search.text import analysis  # only to explain an error
+    from mdmem.vault import links
 
     sets = [view.notes("title", term) for term in analysis.counts(title)]
     for number in sorted(set.intersection(*map(set, sets)) - view.internal) if sets else ():
