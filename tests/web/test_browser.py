@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from mdmem.views import help_pages
 from mdmem.web import serve
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST
@@ -65,7 +66,7 @@ def every_page(web: Web) -> list[str]:
         f"/edit/{answer}",
         f"/versions/{answer}",
         "/nothing",
-        "/help/web",
+        *(f"/help/{topic}" for topic in help_pages.topics()),
     ]
 
 
