@@ -38,7 +38,7 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
     root = Path(settings.vault)
     if root.exists() and not root.is_dir():
         raise VaultError(f"{root} is a file. Give a folder: `mdmem init PATH`.")
-    if _holds_home(root):
+    if _holds_more(root):
         raise VaultError(
             f"{root} holds more than notes, and a vault is a folder of its own: mdmem would commit everything in it."
             " Choose another folder, such as ~/mdmem."
@@ -81,9 +81,10 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
         click.echo("For Obsidian: `mdmem config obsidian` adds views of sessions, failures, decisions and files.")
 
 
-def _holds_home(root: Path) -> bool:
-    """Whether a folder is the user's home or contains it, and is not a vault yet."""
-    return Path(config.home()).resolve().is_relative_to(root.resolve()) and not _is_vault(root)
+def _holds_more(root: Path) -> bool:
+    """Whether a folder is the user's home or the root of all, and is not a vault yet."""
+    folder = root.resolve()
+    return folder in (Path(config.home()).resolve(), Path(folder.anchor)) and not _is_vault(root)
 
 
 def _is_vault(root: Path) -> bool:
