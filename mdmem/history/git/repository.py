@@ -209,8 +209,9 @@ def start(
         options["umask"] = 0o077
     try:
         if network:
-            running = git(str(cwd)).execute(command, istream=stdin, env=variables, as_process=True, **options)
-            printed, errors = stopping.communicate(running.proc)  # `running` kills it when garbage-collected
+            with stopping.raising_signals():
+                running = git(str(cwd)).execute(command, istream=stdin, env=variables, as_process=True, **options)
+                printed, errors = stopping.communicate(running.proc)  # `running` kills it when garbage-collected
             result = GitResult(running.proc.returncode, printed, errors.decode("utf-8", "replace"))
         else:
             status, out, err = git(str(cwd)).execute(

@@ -14,11 +14,10 @@ from mdmem import system
 def communicate(process: Popen[bytes]) -> tuple[bytes, bytes]:
     """Wait for a program that was started in a session of its own, and return what it printed.
 
-    It is ended when we are stopped, also by a signal that would end only us, as when the terminal is closed.
+    It is ended when we are stopped; within `raising_signals`, also by a signal that would end only us.
     """
     try:
-        with _raised():
-            return process.communicate()
+        return process.communicate()
     except BaseException:
         process.terminate()  # git cleans up
         process.wait()
@@ -27,8 +26,8 @@ def communicate(process: Popen[bytes]) -> tuple[bytes, bytes]:
 
 
 @contextmanager
-def _raised() -> Iterator[None]:
-    """Let signals that would end this process raise SystemExit instead, where nothing handles them yet."""
+def raising_signals() -> Iterator[None]:
+    """Let signals that would end this process, as when the terminal is closed, raise SystemExit, unless handled."""
 
     def stop(number: int, _: object) -> None:
         raise SystemExit(128 + number)
