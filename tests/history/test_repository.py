@@ -23,6 +23,7 @@ from mdmem.history import commit
 from mdmem.history.git import checked_out, git_index, objects, repository, tidy, writer
 from mdmem.history.git.paths import PackedPaths
 from mdmem.history.purging import purge
+from mdmem.history.space import clone
 from mdmem.search import index
 from tests.helpers.history_vault import git, put, run_here, start
 
@@ -457,3 +458,35 @@ def test_a_user_who_may_start_no_further_thread_is_told_so_in_gits_words(vault: 
     finally:
         threading.stack_size(before)
     assert commit.commit(settings).commits
+
+
+def test_a_vault_whose_path_reads_like_a_variable_is_used_and_no_other_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As does GitPython, which starts git in the current folder where there is none of the name it has made up."""
+    project = tmp_path / "project"
+    project.mkdir()
+    git(project, "init", "-q")
+    put(project, "a.md", "the falcon\n")
+    git(project, "add", ".")
+    git(project, "commit", "-q", "-m", "The falcon")
+    head = git(project, "rev-parse", "HEAD")
+    monkeypatch.chdir(project)
+    vault = tmp_path / "$HOME" / "~" / "%PATH%" / "v"
+    vault.mkdir(parents=True)
+
+    settings = start(vault)
+    put(vault, "notes/a.md", "the falcon\n")
+    commit.commit(settings)
+    done = purge.apply(settings, purge.plan(settings, "falcon"))
+
+    assert not done.left
+    assert done.commits
+    assert git(vault, "show", "HEAD:notes/a.md") == "the [REDACTED]\n"
+    assert git(project, "rev-parse", "HEAD") == head
+    assert git(project, "status", "--short") == ""
+    monkeypatch.chdir(tmp_path)
+    second = tmp_path / "$HOME" / "second"
+    clone.clone(str(vault), second)
+    assert (second / "notes/a.md").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["$HOME", "project"]

@@ -197,7 +197,7 @@ def start(
 
     Raises GitError when git is missing, or (with `check`) when it fails.
     """
-    git, missing = _load()
+    git, missing = _load(cwd)
     variables = {**ENVIRONMENT, **env}
     command = _command(git, args, variables, network)
     # A new session: no terminal to prompt on, and ^C cannot stop git in the middle of a write.
@@ -210,11 +210,11 @@ def start(
     try:
         if network:
             with stopping.raising_signals():
-                running = git(str(cwd)).execute(command, istream=stdin, env=variables, as_process=True, **options)
+                running = git.execute(command, istream=stdin, env=variables, as_process=True, **options)
                 printed, errors = stopping.communicate(running.proc)  # `running` kills it when garbage-collected
             result = GitResult(running.proc.returncode, printed, errors.decode("utf-8", "replace"))
         else:
-            status, out, err = git(str(cwd)).execute(
+            status, out, err = git.execute(
                 command,
                 istream=stdin,
                 env=variables,
@@ -232,7 +232,7 @@ def start(
     return result
 
 
-def _command(git: type[Git], args: list[str] | tuple[str, ...], variables: dict[str, str], network: bool) -> list[str]:
+def _command(git: Git, args: list[str] | tuple[str, ...], variables: dict[str, str], network: bool) -> list[str]:
     settings = [word for setting in OVERRULED for word in ("-c", setting)]
     return [*_without_inherited(variables, network), str(git.GIT_PYTHON_GIT_EXECUTABLE), *settings, *args]
 
@@ -251,15 +251,13 @@ def printing(
 
     Raises GitError when git is missing or fails.
     """
-    git, missing = _load()
+    git, missing = _load(repo.root)
     variables = ENVIRONMENT | _variables(repo, env, network=network)
     command = _command(git, args, variables, network)
     errors: list[bytes] = []
     listening = threading.Thread(target=lambda: errors.append(process.stderr.read()), daemon=True)
     try:
-        execution = git(str(repo.root)).execute(
-            command, istream=stdin, env=variables, as_process=True, start_new_session=True
-        )
+        execution = git.execute(command, istream=stdin, env=variables, as_process=True, start_new_session=True)
         process: Any = execution.proc  # `execution` kills the process when garbage-collected
         listening.start()
     except (missing, OSError) as error:
@@ -313,11 +311,11 @@ def start_module(cwd: Path, module: str, args: list[str]) -> GitResult:
 
     Raises GitError when it cannot be started.
     """
-    git, missing = _load()
+    git, missing = _load(cwd)
     variables = ENVIRONMENT | LOCAL_ONLY
     command = [*_without_inherited(variables, network=False), sys.executable, "-P", "-m", module, *args]
     try:
-        status, out, err = git(str(cwd)).execute(
+        status, out, err = git.execute(
             command, env=variables, with_extended_output=True, with_exceptions=False, stdout_as_string=False
         )
     except (missing, OSError) as error:
@@ -386,8 +384,14 @@ def _clean_name(text: str) -> str:
     return "".join(c for c in text if c.isprintable() and c not in "<>").strip()
 
 
-def _load() -> tuple[type[Git], type[Exception]]:
-    """Import GitPython. It looks for git on import, which takes about 100 ms of CPU."""
+def _load(folder: Path) -> tuple[Git, type[Exception]]:
+    """Import GitPython, which takes about 100 ms of CPU, to start git in a folder.
+
+    GitPython replaces variables in a folder's name, as in `$HOME/v`, and where there is no folder of the resulting
+    name, it starts git in the current one, such as a person's project.
+    """
+    if not os.access(folder, os.X_OK):
+        raise GitError(f"git cannot be started in {folder}: the folder is missing or shut.")
     try:
         import git
     except ImportError as error:
@@ -398,7 +402,9 @@ def _load() -> tuple[type[Git], type[Exception]]:
             why = reason(GitResult(status, b"", stderr))
             raise GitError(f"{program} does not run: {why} Notes are kept; fix that to have a history.") from error
         raise GitError(advice.not_started(error)) from error
-    return git.Git, git.GitCommandNotFound
+    runner = git.Git()
+    runner._working_dir = str(folder)
+    return runner, git.GitCommandNotFound
 
 
 def _without_inherited(variables: dict[str, str], network: bool) -> list[str]:
