@@ -56,6 +56,7 @@ def _run_or_explain() -> NoReturn:
         from mdmem.cli.terminal import render
 
         print(f"mdmem: {render.safe(str(error))}", file=sys.stderr, flush=True)  # it may quote a commit's subject
+        _output_is_shut()  # else Python complains at its end
         sys.exit(error.exit_code)
     except OSError as error:
         if debug or isinstance(error, BrokenPipeError):
@@ -83,6 +84,7 @@ def _run_or_explain() -> NoReturn:
             file=sys.stderr,
             flush=True,
         )
+        _output_is_shut()
         sys.exit(1)
 
 

@@ -314,6 +314,29 @@ def test_a_reader_that_has_gone_ends_every_command_quietly_with_the_same_status(
     assert b"Traceback" not in seen.stderr
 
 
+FAILS_WITH_OUTPUT_UNWRITTEN = """
+import sys
+from mdmem import cli, errors
+
+def run():
+    sys.stdout.write("Forget 1 note? ")
+    raise errors.UsageError("There is no terminal.")
+
+cli._run = run
+cli.main()
+"""
+
+
+def test_a_command_that_fails_after_its_reader_has_gone_says_only_why() -> None:
+    out, into = os.pipe()
+    os.close(out)
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    words = [sys.executable, "-c", FAILS_WITH_OUTPUT_UNWRITTEN]
+    done = subprocess.run(words, stdout=into, stderr=subprocess.PIPE, text=True, env=env)
+    os.close(into)
+    assert (done.returncode, done.stderr) == (2, "mdmem: There is no terminal.\n")
+
+
 @pytest.mark.slow
 def test_a_reader_of_the_demo_that_has_gone_is_no_failure(tmp_path: Path) -> None:
     out, into = os.pipe()
