@@ -25,6 +25,8 @@ from mdmem.views import settings as checks
 from mdmem.views import wording
 
 LEAST_FREE_BYTES = 100_000_000
+LEAST_FREE_FILES = 2_000
+"""Least number of files that a disk should still take; git alone writes a few for each note."""
 TEMP_SECONDS = 3600
 """A temporary file this old is abandoned."""
 
@@ -141,6 +143,10 @@ def _little_space(folder: Path, name: str) -> Iterator[HealthFinding]:
     free = shutil.disk_usage(folder).free
     if free < LEAST_FREE_BYTES:
         yield warning(f"Only {wording.size(free)} free on {name}.", "Free some space.")
+    counts = os.statvfs(folder) if hasattr(os, "statvfs") else None
+    if counts and 0 <= counts.f_favail < min(LEAST_FREE_FILES, counts.f_files):  # no files: it has no such limit
+        files_left = plural.number(counts.f_favail, "more file")
+        yield warning(f"Only {files_left} can be made on {name}.", "Delete files there: `df -i` counts them (inodes).")
 
 
 def state(config: Config) -> Iterator[HealthFinding]:

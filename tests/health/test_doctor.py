@@ -299,6 +299,16 @@ def test_a_folder_that_is_no_vault_is_left_open_to_whom_it_is_open(day: Day, tmp
     assert other.stat().st_mode & 0o777 == 0o755
 
 
+def test_a_disk_that_takes_few_more_files_is_named(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not os.statvfs(day.vault).f_files:
+        pytest.skip("this disk has no limit of files")
+    assert "more file" not in "".join(one["text"] for one in look(day, "vault"))
+    monkeypatch.setattr(folders, "LEAST_FREE_FILES", os.statvfs(day.vault).f_favail + 1_000_000_000)
+    (found,) = [one for one in wrong(look(day, "vault")) if "more file" in one["text"]]
+    assert "can be made on the vault's disk" in found["text"]
+    assert "`df -i`" in found["todo"]
+
+
 def test_queued_notes_are_written_with_fix(day: Day, tmp_path: Path) -> None:
     cli_day.strand_a_note(day, tmp_path)
     assert "1 note could not be stored" in wrong(look(day, "waiting"))[0]["text"]
