@@ -6,6 +6,7 @@ import shlex
 import time
 from collections.abc import Iterator
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from mdmem import plural, timestamps
@@ -16,7 +17,7 @@ from mdmem.health.scope import CheckScope
 from mdmem.history import commit, message
 from mdmem.history.git import checked_out, dot_git, lock, lost_head, lost_index, repository, stray_refs
 from mdmem.history.git.repository import Repository
-from mdmem.history.merging import undecided
+from mdmem.history.merging import aside, undecided
 from mdmem.timestamps import iso_time
 from mdmem.vault import disk, template
 from mdmem.views import wording
@@ -24,7 +25,7 @@ from mdmem.views import wording
 OLD_LOCK_SECONDS = 600
 ATTRIBUTES, UNION = ".gitattributes", "merge=union"
 MOST = 10
-"""Maximum number of uncommitted files that are listed."""
+"""Maximum number of uncommitted files, and of files with two versions, that are listed."""
 
 
 def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
@@ -59,6 +60,10 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     text, _, todo = undecided.hint(config).partition("; ")
     if text:
         yield note(f"{text}.", todo)
+    for path, other in islice(aside.both_versions(repo), MOST):
+        yield note(
+            f"Both machines changed {path}: {other} is the other version.", "Keep what you need of it; delete it."
+        )
     if not result.status:
         yield fine(f"the repository is intact: {_count(repo)}")
 

@@ -194,6 +194,11 @@ def test_a_push_that_a_remote_refuses_tells_its_words_and_what_was_merged_before
     assert "Both machines changed the same lines of notes/d.md: both versions are kept" in str(refused.value)
     assert "Both machines changed notes/data.csv: the other version is beside it" in str(refused.value)
     assert "Deleted on one machine and changed on the other, so that it stays: notes/e.md." in str(refused.value)
+    (beside,) = vault.glob("notes/data.conflict-*.csv")
+    told = f"Both machines changed notes/data.csv: notes/{beside.name} is the other version."
+    assert told in asked(first, "doctor", "--only", "history")
+    beside.unlink()
+    assert told not in asked(first, "doctor", "--only", "history")
     assert {"ours", "theirs"} == set((vault / "notes/d.md").read_text().split())
 
 

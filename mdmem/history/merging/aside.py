@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from mdmem.config import Config
 from mdmem.errors import VaultError
 from mdmem.hashing import sha256, short
 from mdmem.history import rewrite
+from mdmem.history.git import repository
+from mdmem.history.git.repository import Repository
 from mdmem.history.rewrite import RewriteStep
 from mdmem.vault import disk
 from mdmem.vault.disk import Folder
+
+_BESIDE = re.compile(r"(.+)\.conflict-[0-9a-z]{8}(\.[^./]+)?")
 
 
 def conflict_path(path: str, mark: str) -> str:
@@ -19,6 +25,19 @@ def conflict_path(path: str, mark: str) -> str:
     folder, slash, name = path.rpartition("/")
     stem, dot, ending = name.rpartition(".")
     return f"{folder}{slash}{stem}.conflict-{mark[:8]}{dot}{ending}" if stem else f"{path}.conflict-{mark[:8]}"
+
+
+def both_versions(repo: Repository) -> Iterator[tuple[str, str]]:
+    """Yield the committed files that have another version beside them, and the path of that one.
+
+    Raises GitError when git fails.
+    """
+    words = ("ls-files", "-z", "--", ":(glob)**/*.conflict-*")
+    for other in repository.each(repo, *words, env={"GIT_LITERAL_PATHSPECS": "0"}):
+        named = _BESIDE.fullmatch(other)
+        path = f"{named[1]}{named[2] or ''}" if named else ""
+        if path and all(os.path.lexists(repo.root / each) for each in (path, other)):
+            yield path, other
 
 
 def files_in_the_way(paths: Iterable[str], of: Iterable[str]) -> list[str]:
