@@ -47,12 +47,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Day:
     repository.init(day.vault)
     put(day.vault, "README.md", template.load("vault/README.md"))
     for seconds, one in cli_day._first(APP):
-        events.capture(day.config(), one, MORNING + seconds, day.env)
+        day.store(one, MORNING + seconds)
     fill(day.vault, "notes-app")
     for seconds, one in (*cli_day._second(APP), *cli_day._other(API)):
-        assert events.capture(day.config(), one, MORNING + seconds, day.env).stored or one.name == "SessionStart"
+        assert day.store(one, MORNING + seconds).stored or one.name == "SessionStart"
     again = event("UserPromptSubmit", FIRST, APP, prompt="And the second of March, does the parser know it?")
-    events.capture(day.config(), again, MORNING + 90_100, day.env)
+    day.store(again, MORNING + 90_100)
     index.update(day.config())
     upkeep.refresh(day.config(), now=MORNING + 200_000)
     commit.commit(day.config())
@@ -70,11 +70,7 @@ def fill(vault: Path, project: str) -> None:
 @pytest.fixture
 def day(made: Day, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Day:
     """The vault with its repository and its state, to be changed."""
-    shutil.copytree(made.vault.parent, tmp_path, dirs_exist_ok=True)
-    env = {key: value.replace(str(made.vault.parent), str(tmp_path)) for key, value in made.env.items()}
-    for key, value in env.items():
-        monkeypatch.setenv(key, value)
-    return Day(tmp_path / "vault", env)
+    return cli_day.take_over(made, tmp_path, monkeypatch)
 
 
 @pytest.mark.slow
@@ -142,9 +138,9 @@ def test_a_session_that_hid_nothing_continues_in_its_folder_without_state_too(
         again = event(
             "UserPromptSubmit", session, cwd, prompt=f"Once more, number {number}", prompt_id=f"more-{number}"
         )
-        assert events.capture(day.config(), again, MORNING + 200_000 + number, day.env).stored
+        assert day.store(again, MORNING + 200_000 + number).stored
         answer = event("Stop", session, cwd, message="Done once more.", prompt_id=f"more-{number}")
-        events.capture(day.config(), answer, MORNING + 200_010 + number, day.env)
+        day.store(answer, MORNING + 200_010 + number)
 
     assert len(list((day.vault / folder).glob("*-once-more-number-*.md"))) == 2
     assert len(list(day.vault.rglob("*-once-more-number-*.md"))) == 2
@@ -173,7 +169,7 @@ def test_a_busy_day_is_spread_over_several_folders(tmp_path: Path, monkeypatch: 
     day = cli_day.empty(tmp_path)
     for number in range(11):
         one = event("UserPromptSubmit", f"{number:08x}-1234-4abc-9def-0123456789ab", "/home/ana/app", prompt="Hello")
-        assert events.capture(day.config(), one, MORNING + number, day.env).stored
+        assert day.store(one, MORNING + number).stored
 
     held = Counter(path.relative_to(day.vault).parent.parent.as_posix() for path in day.vault.rglob("*-prompt-*.md"))
 
@@ -217,7 +213,7 @@ def test_both_shapes_are_archived_side_by_side_and_taken_apart_again(day: Day) -
         assert day.json("show", name)["path"].startswith(f"{folder}/")
     assert not [one for one in importer._tags(settings) if one in FLAT]
     again = event("UserPromptSubmit", SECOND, APP, prompt="Goes on after the archive")
-    assert events.capture(settings, again, MORNING + 900_000, day.env).stored
+    assert day.store(again, MORNING + 900_000).stored
     assert len(list((day.vault / BY_YEAR).glob("*.md"))) == 4
     archive.unpack(settings, 2026)
     assert {path for path in before if not (day.vault / path).is_file()} == set()

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from mdmem.agents import Event
-from mdmem.capture import events, losses, status_line, todays_notes
+from mdmem.capture import losses, status_line, todays_notes
 from mdmem.errors import ConfigError, UsageError
 from mdmem.vault import disk, note, pauses
 from tests.conftest import REPO
@@ -44,11 +43,10 @@ def shown(day: Day) -> str:
     return done.stdout
 
 
-def test_the_status_line_counts_todays_notes_and_says_what_is_paused_or_lost(day: Day, tmp_path: Path) -> None:
+def test_the_status_line_counts_todays_notes_and_says_what_is_paused_or_lost(day: Day) -> None:
     day.run("install", "claude-code", "--status-line")
     assert shown(day) == "mdmem: 0 notes today\n"
-    event = Event(agent="claude-code", name="UserPromptSubmit", session="s-1", cwd=str(tmp_path), prompt="Now")
-    events.capture(day.config(), event, time.time(), day.env)
+    day.ask("Now", time.time())
     assert shown(day) == "mdmem: 1 note today\n"
     assert day.run("status", "--line").stdout == "mdmem: 1 note today\n"
     losses.record(day.config(), "Stop", "claude-code", "OSError", time.time())
@@ -65,26 +63,20 @@ def test_the_status_line_says_on_which_day_a_long_pause_ends(day: Day) -> None:
     assert status_line.line(day.config(), new_year - 60) == "mdmem: paused until 2100-01-01 01:00"
 
 
-def test_notes_of_the_day_before_are_not_counted(day: Day, tmp_path: Path) -> None:
+def test_notes_of_the_day_before_are_not_counted(day: Day) -> None:
     now = time.time()
-    event = Event(agent="claude-code", name="UserPromptSubmit", session="s-1", cwd=str(tmp_path), prompt="Then")
-    events.capture(day.config(), event, now, day.env)
+    day.ask("Then", now)
     assert todays_notes.count(day.config(), now) == 1
     assert todays_notes.count(day.config(), now + 86_400) == 0
     assert todays_notes.count(day.config(), now + 30 * 86_400) == 0
 
 
-def test_the_status_line_and_the_home_screen_count_the_same_notes(day: Day, tmp_path: Path) -> None:
-    now, settings = time.time(), day.config()
-
-    def stored(session: str, prompt: str, when: float) -> None:
-        event = Event(agent="claude-code", name="UserPromptSubmit", session=session, cwd=str(tmp_path), prompt=prompt)
-        assert events.capture(settings, event, when, day.env).stored
-
-    stored("s-1", "Yesterday's, as an import brings it", now - 86_400)
-    stored("s-1", "Today, in a session from yesterday", now)
-    stored("s-2", "Long ago", now - 9 * 86_400)
-    stored("s-2", "Today, in a session from long ago", now)
+def test_the_status_line_and_the_home_screen_count_the_same_notes(day: Day) -> None:
+    now = time.time()
+    day.ask("Yesterday's, as an import brings it", now - 86_400, "s-1")
+    day.ask("Today, in a session from yesterday", now, "s-1")
+    day.ask("Long ago", now - 9 * 86_400, "s-2")
+    day.ask("Today, in a session from long ago", now, "s-2")
     day.run("note", "Written by a command.")
     for name, text in (
         ("ideas/plan.md", "By hand, in a folder without a date.\n"),
@@ -101,11 +93,10 @@ def test_the_status_line_and_the_home_screen_count_the_same_notes(day: Day, tmp_
     assert "Today: 5 notes, " in day.run().stdout
 
 
-def test_the_status_line_parses_no_captured_notes(day: Day, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_status_line_parses_no_captured_notes(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
     now = time.time()
     for number in range(3):
-        event = Event(agent="claude-code", name="UserPromptSubmit", session="s", cwd=str(tmp_path), prompt=f"{number}?")
-        assert events.capture(day.config(), event, now, day.env).stored
+        assert day.ask(f"{number}?", now).stored
     (day.vault / "by-hand.md").write_text("---\ntitle: By hand\n---\n\nText.\n")
     parse, parsed = note.parse, list[str]()
 

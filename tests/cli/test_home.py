@@ -18,8 +18,6 @@ from typing import Any
 import pytest
 
 from mdmem import when
-from mdmem.agents import Event
-from mdmem.capture import events
 from mdmem.cli.terminal import progress
 from mdmem.errors import NotFoundError
 from mdmem.vault import exclusions, journal, pauses
@@ -49,22 +47,18 @@ def test_a_task_without_a_project_is_shown_with_its_day_alone(day: Day) -> None:
     assert re.fullmatch(r"  Order more tea  \d{4}-\d\d-\d\d: to do", line)
 
 
-def test_alone_it_shows_whether_it_stores_and_what_is_open(day: Day, tmp_path: Path) -> None:
+def test_alone_it_shows_whether_it_stores_and_what_is_open(day: Day) -> None:
     home = day.run().stdout
     assert home.startswith("Storing is on.\n")
     assert "Today: 0 notes" in home
     assert "Left open" not in home
 
-    def ask(session: str, prompt: str, when: float) -> None:
-        made = Event(agent="claude-code", name="UserPromptSubmit", session=session, cwd=str(tmp_path), prompt=prompt)
-        events.capture(day.config(), made, when, day.env)
-
-    ask("s-9", "Being answered", time.time())
+    day.ask("Being answered", time.time(), "s-9")
     home = day.run().stdout
     assert "Today: 1 note, 1 session" in home
     assert "Left open" not in home
-    ask("s-8", "Still open", time.time() - 3600)
-    ask("s-7", "Do you remember what we decided about dates?", time.time() - 3600)
+    day.ask("Still open", time.time() - 3600, "s-8")
+    day.ask("Do you remember what we decided about dates?", time.time() - 3600, "s-7")
     left = day.run().stdout.partition("Left open\n")[2].partition("\n\n")[0].splitlines()
     assert [line.split("  ")[1] for line in left] == ["Still open"]
     (item,) = day.json("todo")
@@ -165,10 +159,9 @@ def test_a_pause_without_a_time_lasts_until_it_is_ended(day: Day) -> None:
     assert "paused since" not in day.run("status").stdout
 
 
-def test_a_session_is_paused_and_resumed_by_the_name_that_sessions_prints(day: Day, tmp_path: Path) -> None:
+def test_a_session_is_paused_and_resumed_by_the_name_that_sessions_prints(day: Day) -> None:
     def is_stored(session: str, prompt: str) -> bool:
-        made = Event(agent="claude-code", name="UserPromptSubmit", session=session, cwd=str(tmp_path), prompt=prompt)
-        events.capture(day.config(), made, time.time(), day.env)
+        day.ask(prompt, time.time(), session)
         return prompt in day.run("list", "--limit", "0").stdout
 
     name, unstored = SECOND[:8], "01234567-89ab-7cde-8f01-23456789abcd"

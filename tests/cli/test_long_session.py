@@ -12,8 +12,7 @@ from urllib.parse import unquote
 import pytest
 
 from mdmem.agents import Event
-from mdmem.capture import events, todays_notes
-from mdmem.capture.pending import Outcome
+from mdmem.capture import todays_notes
 from mdmem.health import links as links_check
 from mdmem.health.scope import CheckScope
 from mdmem.history import commit, find, session_log, sync, why
@@ -48,26 +47,20 @@ def ran(number: int) -> Event:
     return event("PostToolUse", asked, tool="Bash", tool_input=command, tool_response=got, tool_use_id=f"t{number}")
 
 
-def stored(day: Day, one: Event, seconds: float) -> Outcome:
-    outcome = events.capture(day.config(), one, START + seconds, day.env)
-    assert not outcome.error, outcome.error
-    return outcome
-
-
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Day:
     day = cli_day.empty(tmp_path_factory.mktemp("long-session"))
     repository.init(day.vault)
     put(day.vault, "README.md", template.load("vault/README.md"))
-    stored(day, event("SessionStart", 0, source="startup"), 0)
+    day.store(event("SessionStart", 0, source="startup"), START)
     for number in range(RUNS):
         if number in PROMPTS:
             asks = "Go through every module" if not number else f"And now those from {number} on"
-            assert stored(day, event("UserPromptSubmit", number, prompt=asks), number).added
-        assert stored(day, ran(number), number).added
+            assert day.store(event("UserPromptSubmit", number, prompt=asks), START + number).added
+        assert day.store(ran(number), START + number).added
         if number % 50 == 49:
-            assert not stored(day, ran(number), number + 1).added, "delivered twice"
-    assert stored(day, event("Stop", 1_250, message="Module 1200 has a heron; all others are fine."), RUNS).added
+            assert not day.store(ran(number), START + number + 1).added, "delivered twice"
+    assert day.store(event("Stop", 1_250, message="Module 1200 has a heron; all others are fine."), START + RUNS).added
     index.update(day.config())
     upkeep.refresh(day.config(), now=START + 90_000)
     commit.commit(day.config())
@@ -78,14 +71,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Day:
 @pytest.fixture
 def day(made: Day, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Day:
     """The vault with its repository and its state, to be changed."""
-    shutil.copytree(made.vault.parent, tmp_path, dirs_exist_ok=True)
-    env = {key: value.replace(str(made.vault.parent), str(tmp_path)) for key, value in made.env.items()}
-    for key, value in env.items():
-        monkeypatch.setenv(key, value)
-    copied = Day(tmp_path / "vault", env)
-    state = Path(made.config().state_dir).relative_to(made.vault.parent)
-    (tmp_path / state).rename(copied.config().state_dir)
-    return copied
+    return cli_day.take_over(made, tmp_path, monkeypatch)
 
 
 def longest(root: Path) -> int:
@@ -177,10 +163,10 @@ def test_a_note_in_a_part_of_an_archive_is_edited_and_the_session_goes_on(day: D
     assert b"looked-at" in (day.vault / day.json("show", name)["path"]).read_bytes()
     archive.pack(settings, 2024, now=START + 2 * 366 * 86_400)
     shutil.rmtree(settings.state_dir)
-    assert not stored(day, ran(1_299), RUNS + 50).added
-    again = stored(day, event("UserPromptSubmit", 7, prompt="One more thing"), RUNS + 60)
+    assert not day.store(ran(1_299), START + RUNS + 50).added
+    again = day.store(event("UserPromptSubmit", 7, prompt="One more thing"), START + RUNS + 60)
     assert again.path.startswith(f"{FOLDER}/part3/004-000-prompt-one-more-thing-")
-    assert stored(day, ran(1_300), RUNS + 70).path.startswith(f"{FOLDER}/part3/003-052-")
+    assert day.store(ran(1_300), START + RUNS + 70).path.startswith(f"{FOLDER}/part3/003-052-")
 
 
 @pytest.mark.slow
@@ -190,11 +176,11 @@ def test_it_continues_under_another_name_with_and_without_state(day: Day, keeps_
     (day.vault / FOLDER).rename(day.vault / renamed)
     if not keeps_state:
         shutil.rmtree(day.config().state_dir)
-    stored(day, event("SessionStart", 7, source="resume"), RUNS + 90)
+    day.store(event("SessionStart", 7, source="resume"), START + RUNS + 90)
 
     for number in (0, 449, 450, 899, 900, 1_299):
-        assert not stored(day, ran(number), RUNS + 100).added
-    path = stored(day, event("UserPromptSubmit", 7, prompt="One more thing"), RUNS + 110).path
+        assert not day.store(ran(number), START + RUNS + 100).added
+    path = day.store(event("UserPromptSubmit", 7, prompt="One more thing"), START + RUNS + 110).path
 
     assert path.startswith(f"{renamed}/part3/004-000-prompt-")
     assert agrees(day)
@@ -232,9 +218,9 @@ def test_two_machines_that_resume_it_have_all_of_it(day: Day) -> None:
     env |= {f"XDG_{name}_HOME": str(top / "there" / name) for name in ("STATE", "CACHE")}
     other = Day(top / "other", env)
     for machine, number in ((day, 2_000), (other, 3_000)):
-        stored(machine, event("SessionStart", number, source="resume"), number)
-        stored(machine, event("UserPromptSubmit", number, prompt=f"Go on from {number}"), number)
-        stored(machine, ran(5_000), number)  # one event that both hear of
+        machine.store(event("SessionStart", number, source="resume"), START + number)
+        machine.store(event("UserPromptSubmit", number, prompt=f"Go on from {number}"), START + number)
+        machine.store(ran(5_000), START + number)  # one event that both hear of
 
     for machine in (day, other, day):
         sync.sync(machine.config())

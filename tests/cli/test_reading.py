@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from mdmem.agents import Event
-from mdmem.capture import events
 from mdmem.cli.terminal import render
 from mdmem.errors import NotFoundError, UsageError, VaultError
 from mdmem.inject import injection_log
@@ -331,8 +329,7 @@ def test_sessions_of_one_minute_have_names_of_their_own_that_every_filter_takes(
     mine = cli_day.empty(tmp_path)
     ids = ["01a201aa-650f-7b12-8c92-7e92df6f9079", "01a201aa-77fd-7b42-8672-f051a17ac9fe"]
     for number, session in enumerate(ids):
-        event = Event(agent="codex", name="UserPromptSubmit", session=session, cwd="/home/dev/app", prompt="Run tests")
-        assert not events.capture(mine.config(), event, cli_day.MORNING + number, mine.env).error
+        mine.ask("Run tests", cli_day.MORNING + number, session, agent="codex")
         injection_log.log(mine.config(), {"time": "2026-09-14T08:00:09Z", "session": session, "ids": ["x"]})
     name, other = map(journal.session_tag, ids)
 

@@ -17,6 +17,7 @@ from click.shell_completion import ShellComplete
 from mdmem import config
 from mdmem.agents import Event
 from mdmem.capture import events
+from mdmem.capture.pending import Outcome
 from mdmem.cli.group import cli
 from mdmem.cli.setup import init
 from tests.helpers import forked
@@ -37,6 +38,17 @@ class Day(NamedTuple):
     def config(self) -> config.Config:
         """Load the vault's settings."""
         return config.load(str(self.vault), self.env)
+
+    def store(self, event: Event, now: float) -> Outcome:
+        """Store an event, as its hook does; it must succeed."""
+        outcome = events.capture(self.config(), event, now, self.env)
+        assert not outcome.error, outcome.error
+        return outcome
+
+    def ask(self, prompt: str, now: float, session: str = "s-1", agent: str = "claude-code") -> Outcome:
+        """Store a prompt that is sent in the folder around the vault."""
+        cwd = str(self.vault.parent)
+        return self.store(Event(agent=agent, name="UserPromptSubmit", session=session, cwd=cwd, prompt=prompt), now)
 
     def run(self, *words: str, stdin: str = "", env: Mapping[str, str] | None = None) -> click.testing.Result:
         """Run a command in this process; it must succeed."""
@@ -68,15 +80,16 @@ class Day(NamedTuple):
 
     def id(self, title: str) -> str:
         """Return the id of the note with these words in its title."""
-        found = [row for row in self.json("list", "--limit", "0") if title in row["title"]]
-        assert len(found) == 1, [row["title"] for row in found]
-        return str(found[0]["id"])
+        return str(self._row(title)["id"])
 
     def path(self, title: str) -> Path:
         """Return the file of the note with these words in its title."""
+        return self.vault / str(self._row(title)["path"])
+
+    def _row(self, title: str) -> Any:
         found = [row for row in self.json("list", "--limit", "0") if title in row["title"]]
         assert len(found) == 1, [row["title"] for row in found]
-        return self.vault / str(found[0]["path"])
+        return found[0]
 
 
 def _read(terminal: int) -> bytes:
@@ -92,10 +105,8 @@ def make(root: Path) -> Day:
     app, api = root / "notes-app", root / "api"
     app.mkdir()
     api.mkdir()
-    settings = day.config()
     for seconds, event in (*_first(str(app)), *_second(str(app)), *_other(str(api))):
-        outcome = events.capture(settings, event, MORNING + seconds, day.env)
-        assert not outcome.error, outcome.error
+        day.store(event, MORNING + seconds)
     return day
 
 
@@ -116,6 +127,18 @@ def copy(day: Day, root: Path) -> Day:
     shutil.copytree(day.vault, made.vault, dirs_exist_ok=True)
     for path in made.vault.rglob("*.md"):
         os.utime(path, (MORNING, MORNING))  # recently saved files would always be checked again
+    return made
+
+
+def take_over(day: Day, root: Path, monkeypatch: pytest.MonkeyPatch) -> Day:
+    """Return a copy of a day with its repository and state, and select its vault for the code under test."""
+    shutil.copytree(day.vault.parent, root, dirs_exist_ok=True)
+    env = {key: value.replace(str(day.vault.parent), str(root)) for key, value in day.env.items()}
+    for key, value in env.items():
+        monkeypatch.setenv(key, value)
+    made = Day(root / "vault", env)
+    state = Path(day.config().state_dir).relative_to(day.vault.parent)
+    (root / state).rename(made.config().state_dir)
     return made
 
 

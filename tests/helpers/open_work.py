@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from mdmem.agents import Event
-from mdmem.capture import events
 from mdmem.learn import work
 from tests.helpers.cli_day import MORNING, Day
 from tests.helpers.indexed import indexed
@@ -41,8 +40,7 @@ class Session:
         self.at.now += 60
         self.at.count += 1
         made = Event(agent="claude-code", name=event, session=self.name, cwd=self.at.cwd, **fields)
-        outcome = events.capture(self.at.day.config(), made, self.at.now, self.at.day.env)
-        assert not outcome.error
+        self.at.day.store(made, self.at.now)
 
     def ask(self, text: str) -> None:
         self.send("UserPromptSubmit", prompt=text, prompt_id=f"p{self.at.count}")

@@ -14,7 +14,6 @@ import pytest
 
 from mdmem import config
 from mdmem.agents import Event
-from mdmem.capture import events
 from mdmem.vault import template
 from mdmem.views.vault_pages import making, upkeep
 from tests.helpers import cli_day
@@ -58,11 +57,9 @@ def month(tmp_path: Path) -> Day:
     projects = [tmp_path / name for name in ("notes-app", "api")]
     for project in projects:
         project.mkdir()
-    settings = day.config()
     for number in range(SESSIONS):
         for seconds, event in of_session(number, str(projects[number % 7 in (2, 3)])):
-            outcome = events.capture(settings, event, MORNING + seconds, day.env)
-            assert not outcome.error, outcome.error
+            day.store(event, MORNING + seconds)
     for number in range(0, SESSIONS, 4):
         kind = ("decision", "task", "memory")[number % 3]
         front = f"kind: {kind}\ntitle: Of {number}\nproject: notes-app\nsession: {session_id(number)}\n"

@@ -11,7 +11,6 @@ import pytest
 
 from mdmem import config
 from mdmem.agents import Event
-from mdmem.capture import events
 from mdmem.health import links as links_check
 from mdmem.health.scope import CheckScope
 from mdmem.history import session_log
@@ -31,7 +30,7 @@ def work(day: Day, session: str, prompt: str, seconds: float) -> None:
         event = Event(
             agent="claude-code", name=name, session=session, cwd=str(cwd), prompt_id="p", prompt=prompt, message="Done."
         )
-        assert not events.capture(day.config(), event, MORNING + seconds, day.env).error
+        day.store(event, MORNING + seconds)
 
 
 @pytest.mark.slow

@@ -17,7 +17,6 @@ import pytest
 
 from mdmem import config
 from mdmem.agents import Event
-from mdmem.capture import events
 from mdmem.health import links as links_check
 from mdmem.health.scope import CheckScope
 from mdmem.history import commit
@@ -140,7 +139,7 @@ def test_a_page_written_by_the_next_turn_keeps_links_and_titles(day: Day) -> Non
         agent="claude-code", name="Stop", session=cli_day.FIRST, cwd=str(day.vault.parent / "notes-app"),
         prompt_id="p1", message="Once more.",
     )  # fmt: skip
-    events.capture(settings, event, MORNING + 400, day.env)
+    day.store(event, MORNING + 400)
     now = generated.inside(page.read_bytes())
     assert now != was
     assert generated.navigation(now, "") == generated.navigation(was, "")
@@ -460,7 +459,7 @@ def test_a_days_page_that_was_deleted_is_not_made_again_by_other_days(day: Day) 
         agent="claude-code", name="UserPromptSubmit", session="new-session", cwd=str(day.vault.parent / "notes-app"),
         prompt_id="p", prompt="Something new",
     )  # fmt: skip
-    events.capture(settings, event, NOW, day.env)
+    day.store(event, NOW)
     os.utime(next(day.vault.rglob("*something-new*/001-*.md")), (later, later))
     upkeep.refresh(settings, now=later + 10)
     assert len(day_pages(day)) == 3

@@ -20,8 +20,6 @@ import pytest
 from watchdog.events import FileModifiedEvent
 
 from mdmem import config
-from mdmem.agents import Event
-from mdmem.capture import events
 from mdmem.errors import BusyError, NotFoundError
 from mdmem.history.git import lock
 from mdmem.inject import injection_log
@@ -391,10 +389,7 @@ def test_a_note_shows_where_it_came_from_and_what_names_it(web: Web, cookie: str
 
 def test_a_note_of_a_packed_session_is_opened_in_the_file_that_holds_it(tmp_path: Path) -> None:
     day = cli_day.empty(tmp_path)
-    asked = Event(
-        agent="claude-code", name="UserPromptSubmit", session="old-1", cwd=str(tmp_path), prompt="An old question"
-    )
-    assert not events.capture(day.config(), asked, MORNING - 900 * 86_400, day.env).error
+    day.ask("An old question", MORNING - 900 * 86_400, "old-1")
     day.run("init", str(day.vault))
     day.run("commit")
     day.run("archive", "2024")

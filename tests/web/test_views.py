@@ -16,7 +16,6 @@ import pytest
 from mdmem import config, timestamps
 from mdmem.agents import Event
 from mdmem.agents.install import known
-from mdmem.capture import events
 from mdmem.config import Config
 from mdmem.history import review, session_log
 from mdmem.inject import injection_log
@@ -72,7 +71,7 @@ def test_a_file_that_any_tool_changed_is_on_the_sessions_page_and_in_the_log(tmp
     for number, (tool, given) in enumerate(CHANGES.items()):
         event = Event(agent="claude-code", name="PostToolUse", session=FIRST, cwd="/app", tool=tool, tool_input=given)
         event.tool_use_id, event.prompt_id = f"t{number}", "p1"
-        events.capture(day.config(), event, MORNING + number, day.env)
+        day.store(event, MORNING + number)
     changed = ["gemini.py", "many.py", "study.ipynb"]
 
     view = fresh(day.config())
