@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from mdmem.privacy import checked, clean, secrets
+from mdmem.privacy.checked import seeds
 
 WORDS = (Path(checked.__file__).parent / "seed_words.txt").read_text(encoding="ascii").split()
-SIZES = pytest.mark.parametrize("size", secrets.SEED_SIZES)
+SIZES = pytest.mark.parametrize("size", seeds.SIZES)
 
 
 def seed(size: int, luck: int = 1) -> list[str]:

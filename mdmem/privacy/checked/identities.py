@@ -7,8 +7,6 @@ Samples stay, in which one digit follows the other (`123-45-6789`) or is repeate
 
 from __future__ import annotations
 
-from mdmem.privacy import secrets
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +72,7 @@ def find(text: str, low: str) -> Iterator[tuple[int, int, str]]:
     """Find the numbers of persons, in ascending order for each name."""
     for name in _names_in(low):
         forms = _FORMS[name]
-        for at, end in secrets.occurrences(low, name):
+        for at, end in _occurrences(low, name):
             if len(name) <= _SHORT and not _is_word(text, at, end):
                 continue
             span = _match(text, _behind_fillers(low, end), forms)
@@ -85,6 +83,13 @@ def find(text: str, low: str) -> Iterator[tuple[int, int, str]]:
     yield from _unnamed(text)
 
 
+def _occurrences(low: str, name: str) -> Iterator[tuple[int, int]]:
+    at = low.find(name)
+    while at >= 0:
+        yield at, at + len(name)
+        at = low.find(name, at + len(name))
+
+
 def _names_in(low: str) -> list[str]:
     """Return the names that a lower-case text may contain. One pass over its words is faster than a search for each."""
     words = low.encode("ascii", "replace").translate(_ONLY_LETTERS).split()
@@ -92,8 +97,7 @@ def _names_in(low: str) -> list[str]:
     return names if low.isascii() else [*names, *[name for name in _FORMS if not name.isascii() and name in low]]
 
 
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
-_ONLY_LETTERS = secrets.table(_LETTERS, _LETTERS)
+_ONLY_LETTERS = bytes([code if 97 <= code <= 122 else 32 for code in range(256)])  # a to z
 _FIRST_WORDS_OF: dict[bytes, list[str]] = {}
 """Word -> the names that begin with it. A longer word may begin with a name, too."""
 for _name in filter(str.isascii, _FORMS):

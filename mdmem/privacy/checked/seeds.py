@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 
 from mdmem import files
-from mdmem.privacy.secrets import SEED, SEED_SIZES, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +16,11 @@ if TYPE_CHECKING:
 
     Word = tuple[int, int, int]
 
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
-_ONLY_LETTERS = table(_LETTERS, _LETTERS)
+SIZES = (12, 15, 18, 21, 24)
+"""The numbers of words that a seed may have."""
+_FORM = b"a" * SIZES[0]
+_LETTERS = b"abcdefghijklmnopqrstuvwxyz"
+_ONLY_LETTERS = bytes([code if code in _LETTERS else 32 for code in range(256)])
 _BETWEEN, _AROUND_NUMBER = " \t\r\n,|\"'", " \t\r\n,|\"'0123456789.:()#"
 """What may be between two words of a seed, and with a number among it."""
 _MOST_BETWEEN, _MOST_OTHERS = 40, 6  # characters between two words; words of the list beside a seed
@@ -27,18 +29,19 @@ _MOST_REPEATED = 3
 _MAX_BYTES = 64 * 1024
 _BITS = 11  # of a word's place in the list
 
-_places: dict[str, int] = {}
+_list: list[str] = []
+_known: set[str] = set()
 
 
 def find(text: str) -> Iterator[tuple[int, int, str]]:
     """Find seeds: start, end, kind, in ascending order."""
-    places = _words()
+    listed = _words()
     low = text.lower() if text.isascii() else text.encode("ascii", "replace").decode("ascii").lower()
     run: list[Word] = []  # start, end and place in the list of each word
     at = 0
     for word in low.encode("ascii").translate(_ONLY_LETTERS).decode("ascii").split():
         at = low.index(word, at)
-        place = places.get(word, -1)
+        place = listed.index(word) if word in _known else -1
         gap = low[run[-1][1] : at] if run else ""
         if run and (place < 0 or len(gap) > _MOST_BETWEEN or not _joins(gap)):
             yield from _in_run(low, run)
@@ -64,13 +67,13 @@ def stand_in(words: list[bytes], form: bytes, *, is_numbered: bool) -> bool:
     if is_numbered:
         words = [word for word in words if len(word) > _LONGEST_NUMBER and not word.rstrip(b".:").isdigit()]
         form = b"a" * len(words)
-    at = form.find(SEED)
+    at = form.find(_FORM)
     while at >= 0:
         end = form.find(b" ", at)
         end = end if end >= 0 else len(form)
         if _are_listed(words[at:end]):
             return True
-        at = form.find(SEED, end)
+        at = form.find(_FORM, end)
     return False
 
 
@@ -78,15 +81,15 @@ def _are_listed(words: list[bytes]) -> bool:
     count = 0
     for word in words:
         count = 0 if word in _NO_WORDS else count + 1
-        if count == len(SEED):
+        if count == len(_FORM):
             break
     else:
         return False  # without loading the list
-    places = _words()
+    _words()
     count = 0
     for word in words:
-        count = count + 1 if word.rstrip(b".:|").lower().decode("ascii") in places else 0
-        if count == len(SEED):
+        count = count + 1 if word.rstrip(b".:|").lower().decode("ascii") in _known else 0
+        if count == len(_FORM):
             return True
     return False
 
@@ -103,12 +106,12 @@ _NO_WORDS = frozenset((
 
 def _in_run(text: str, run: list[Word]) -> Iterator[tuple[int, int, str]]:
     """Find the seed in a run of words of the list. A longer run is the list, or a part of it."""
-    if not min(SEED_SIZES) <= len(run) <= max(SEED_SIZES) + _MOST_OTHERS:
+    if not min(SIZES) <= len(run) <= max(SIZES) + _MOST_OTHERS:
         return
     places = [place for _, _, place in run]
     if places == sorted(places):
         return
-    for size in reversed(SEED_SIZES):
+    for size in reversed(SIZES):
         for first in range(len(run) - size + 1):
             words = run[first : first + size]
             if len(set(places[first : first + size])) < size - _MOST_REPEATED:
@@ -163,13 +166,13 @@ def _is_alone(text: str, words: list[Word]) -> bool:
     return (is_line or is_quoted) and len(text[start:end].split(" ")) == len(words) == len(text[start:end].split())
 
 
-def _words() -> dict[str, int]:
-    """Return the place of each word in the list. Without the file, no seed is found without its name."""
-    if not _places:
+def _words() -> list[str]:
+    """Return the list in its order. Without the file, no seed is found without its name."""
+    if not _list:
         try:
             path = os.path.join(os.path.dirname(__file__), "seed_words.txt")
-            words = files.read_any(path, _MAX_BYTES).decode("ascii").split()
+            _list.extend(files.read_any(path, _MAX_BYTES).decode("ascii").split())
         except (OSError, UnicodeDecodeError):
-            words = []
-        _places.update({word: place for place, word in enumerate(words)})
-    return _places
+            _list.append("")
+        _known.update(_list)
+    return _list

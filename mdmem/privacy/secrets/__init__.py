@@ -404,23 +404,21 @@ def is_spelled(words: list[bytes]) -> bool:
 
 def may_hold_seed(words: list[bytes]) -> bool:
     """Whether the words of a wallet's seed may be among these, perhaps numbered (`checked.seeds`)."""
-    if len(words) < SEED_SIZES[0]:
+    if len(words) < len(_SEED):
         return False
     try:
         form = bytes(map(len, words)).translate(_SIZES)
     except ValueError:  # a word of more than 255 signs
         form = bytes([min(len(word), 255) for word in words]).translate(_SIZES)
     is_numbered = form.count(b"ba") >= _SHORT_NUMBERS and not _TWELFTH.isdisjoint(words)
-    if not is_numbered and SEED not in form:
+    if not is_numbered and _SEED not in form:
         return False
     from mdmem.privacy.checked import seeds
 
     return seeds.stand_in(words, form, is_numbered=is_numbered)
 
 
-SEED_SIZES = (12, 15, 18, 21, 24)
-"""The numbers of words that the seed of a wallet may have."""
-SEED = b"a" * SEED_SIZES[0]
+_SEED = b"a" * 12  # the form of the fewest words that a seed may have
 _SIZES = b" bbaaaaaaa" + b" " * 246
 """Replaces the sizes of words that a seed may have, with a sign behind them, by "a", and of numbers by "b"."""
 _SHORT_NUMBERS = 9  # that have a size of their own: 1. to 9.
