@@ -20,6 +20,7 @@ from mdmem.privacy.text import merged
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
 
     from mdmem.privacy.views import TextView
 
@@ -244,7 +245,7 @@ def _halves(form: str, head: int, tail: int) -> list[tuple[str, int]]:
     from mdmem.privacy import everyday
 
     size = max((len(form) + 1) // 2, _SHORTEST_HALF)
-    if len(form) < _SHORTEST_CUT or form.isdecimal() or len(form) > _ANCHORED:
+    if not _SHORTEST_CUT <= len(form) <= _ANCHORED or form.isdecimal() or everyday.is_plain(form):
         return []
     halves = ((form[:size], head), (form[-size:], tail))
     return [(half, where) for half, where in halves if not (everyday.is_plain(half) or half.isdecimal())]
@@ -366,22 +367,32 @@ def _cut_at(text: str, start: int, end: int, *, is_head: bool) -> list[tuple[int
     """
     if any(map(str.isspace, text[start:end])):
         return []
+    reach = end - start + _MOST_EDGES
+    before, ahead = text[start - 1 : start] if start else "", text[end : end + reach + _LONGEST_MARK]
     if not is_head:
-        text, start, end = text[::-1], len(text) - end, len(text) - start
-    if start and text[start - 1].isalnum():
+        before, ahead = text[end : end + 1], text[max(0, start - reach - _LONGEST_MARK) : start][::-1]
+    if before.isalnum():
         return []
-    ahead = text[end : end + end - start + _MOST_EDGES]
-    run = next((size for size, char in enumerate(ahead) if not (char.isalnum() or char in "-_")), len(ahead))
-    behind = text[end + run : end + run + _LONGEST_MARK].lstrip(" ")
-    is_cut = not behind.strip() or behind.startswith(_CUTTERS)
+    rest = ahead[:reach]
+    run = next((size for size, char in enumerate(rest) if not (char.isalnum() or char in "-_")), len(rest))
+    behind = ahead[run:].lstrip(" ")
+    is_cut = run < reach and (not behind.strip() or behind.startswith(_CUTTERS))
     if not is_cut and is_head and behind[:1] in ("\n", "\r"):
-        width = end + run - text.rfind("\n", 0, start) - 1
-        is_cut = width == max(map(len, text.splitlines()))
-    if not is_cut or run == len(ahead) > end - start:
-        return []
-    return [(start, end + run) if is_head else (len(text) - end - run, len(text) - start)]
+        is_cut = end + run - text.rfind("\n", 0, start) - 1 == _width(text)
+    if not is_cut or _letters_in(text[start:end] + rest[:run]) >= 2 * _letters_in(text[start:end]):
+        return []  # as long as the whole part, or longer
+    return [(start, end + run) if is_head else (start - run, end)]
 
 
+def _width(text: str) -> int:
+    """Return the length of a text's longest line, cached, because a text may have many halves."""
+    if not _last_width or _last_width[0] is not text:
+        _last_width[:] = [text, max(map(len, text.splitlines()))]
+    width: int = _last_width[1]
+    return width
+
+
+_last_width: list[Any] = []
 _CUTTERS = ("…", "...", "[trunc", "\n[trunc", "\n…", "\n...", "[...", "\n[...", "(trunc", "<trunc")
 _LONGEST_MARK = 16
 

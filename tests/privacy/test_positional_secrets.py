@@ -100,3 +100,15 @@ def test_what_is_no_password_stays(text: str) -> None:
 @pytest.mark.parametrize("line", ["-\tpassword", "- password", "-\u00a0pass", "-\n    pass"])
 def test_a_line_of_a_diff_in_a_list_is_no_option(line: str) -> None:
     assert clean([line, "dragon"], origin="tool").value == [line, "dragon"]
+
+
+def test_the_code_of_a_door_may_have_four_digits_and_that_of_a_message_has_six() -> None:
+    for said in ("the alarm code is {}", "the door code is {}."):
+        assert clean(said.format("2866"), origin="prompt").value == said.format("[REDACTED]")
+    assert clean("the verification code is 2866", origin="prompt").redacted == 0
+
+
+def test_the_port_of_a_service_that_is_named_like_a_password_stays() -> None:
+    lines = "kpasswd\t\t464/tcp\nkpasswd\t\t464/udp\n"
+
+    assert clean(lines, origin="tool").value == lines

@@ -315,7 +315,8 @@ def _is_alone_on_line(name: Name, literal: Literal) -> bool:
 
 def _is_spoken(name: Name, literal: Literal) -> bool:
     if name.kind == "pin" and literal.text.strip(_TRAILING + "!?").isdigit():
-        return (6 if name.word().endswith("code") else 4) <= len(literal.text.strip(_TRAILING + "!?")) <= 12
+        is_sent = name.word().endswith("code") and not name.word().startswith(("alarm", "door"))
+        return (6 if is_sent else 4) <= len(literal.text.strip(_TRAILING + "!?")) <= 12
     if name.kind == "cookie" and literal.text.partition("=")[0].lower() in headers.ATTRIBUTES:
         return False
     return values.is_spoken_secret(literal.text, quoted=literal.quoted)

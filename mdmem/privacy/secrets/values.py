@@ -122,6 +122,8 @@ def is_placeholder(value: str) -> bool:
     low = value.lower()
     if low.strip("\"'`.:!?;,*-_()[]{}<>|\\").partition("|")[0] in _WORDS or low.startswith(_REFERENCES):
         return True
+    if low.endswith(("/tcp", "/udp")) and low[0].isdecimal():
+        return True  # a port, in /etc/services
     if low.endswith(_FILES) or (("%s" in value or "%(" in value) and not looks_random(value.replace("%s", ""))):
         return True
     first, last = low[0], low[-1]
