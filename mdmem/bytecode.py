@@ -35,7 +35,6 @@ ROOTS = {
     "a-search": (
         "mdmem.inject.context",
         "mdmem.inject.dated",
-        "mdmem.inject.elsewhere",
         "mdmem.search.index.document",
         "mdmem.search.select",
         "mdmem.vault.packed",

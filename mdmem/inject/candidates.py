@@ -7,7 +7,7 @@ from functools import partial
 from itertools import islice
 
 from mdmem import timestamps
-from mdmem.inject import answer_item, bars, block, echoes, evidence, excerpts, recent
+from mdmem.inject import answer_item, bars, block, evidence, excerpts, recent
 from mdmem.inject.block import Item, Section
 from mdmem.inject.injection_log import IN_VAIN_TIMES
 from mdmem.search import engine, freshness, overturned, recall, replaced, turn_groups
@@ -131,15 +131,15 @@ def looked_up(
     if not has_topic(query):
         return []
     guess = _guess(at, query, "turn" if shape is None else "explicit")
-    is_elsewhere = not at.is_of(at.project)
+    is_of_all = at.config.settings.inject.other_projects and at.is_of(at.project)
     asker = partial(
         recall.Asker,
-        project=None if at.config.settings.inject.other_projects and not is_elsewhere else at.project,
+        project=None if is_of_all else at.project,
         without_session=at.record.id if without_session else "",
         here=at.here,
         now=_other_time(at.now),
         kinds=("prompt",) if of_prompts else (),
-        from_elsewhere=is_elsewhere,
+        from_elsewhere=not at.is_of(at.project),
     )
     answers, chosen, why = _searched(at, query, shape, asker(between=days), guess)
     if not chosen and days is not None:
@@ -179,7 +179,7 @@ def _searched(
     def choose(answers: Sequence[Answer]) -> tuple[list[Answer], str]:
         if asker.kinds:
             return evidence.chosen(None, [answer for answer in answers if answer.coverage >= evidence.ALL])
-        chosen, why = _chosen(at, shape, echoes.told_apart(at.config.vault, answers, query), guess)
+        chosen, why = _chosen(at, shape, evidence.told_apart(at.config.vault, answers, query), guess)
         begin, end = asker.between or (0.0, 0.0)
         return (evidence.of_days(answers), why) if not chosen and 0 < end - begin <= MONTH_SECONDS else (chosen, why)
 
@@ -234,7 +234,6 @@ def _same_error(at: Occasion, shape: Shape | None, answers: Iterable[Answer]) ->
     """Return the answers with the pasted error's message, and why others are not shown; None if there are none."""
     if shape is None or shape.language != "error":
         return None
-
     same = [answer for answer in answers if any(evidence.says(_text(at, hit), shape) for hit in answer.hits)]
     return (same[: evidence.MAX_ANSWERS], ANOTHER_ERROR) if same else None
 
@@ -290,7 +289,6 @@ def _guess(at: Occasion, query: str, caller: str) -> str:
     settings = at.config.settings
     if not settings.expand.enabled:
         return ""
-
     room = at.deadline - time.monotonic() - settings.inject.deadline_seconds
     from mdmem.search.expansion import hyde
 

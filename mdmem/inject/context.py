@@ -15,7 +15,7 @@ from mdmem.inject.occasion import Occasion
 from mdmem.search.asking.english import LIKELY, POSSIBLE, SURE
 from mdmem.search.asking.shape import Shape
 from mdmem.values import Value
-from mdmem.vault import exclusions, journal
+from mdmem.vault import exclusions, journal, layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -239,11 +239,19 @@ def _about_turn_before(at: Occasion, asked: Shape, text: str) -> Shape | None:
     return Shape(POSSIBLE, asked.language, asked.words, topic) if topic else None
 
 
+def _may_be_named(lowered: str, name: str) -> bool:
+    """Whether a text has a part of a project's name, or may have it in another spelling."""
+    return not name.isascii() or any(part in lowered for part in name.lower().replace("_", "-").split("-"))
+
+
 def _add_elsewhere(at: Occasion, offer: Offer, text: str, asked: Shape) -> list[candidates.Candidate]:
     """Add what other projects that a prompt names know of what it asks; return all that was found there."""
-    from mdmem.inject import elsewhere
-
     found: list[candidates.Candidate] = []
+    lowered, known = text.lower(), layout.projects(at.config.vault)
+    if not any(_may_be_named(lowered, name) for name in known if name != at.project):
+        return found
+    from mdmem.inject import elsewhere  # few prompts name another project
+
     for there, text_there, asked_there in elsewhere.occasions(at, text, asked):
         told = Offer()
         if not _add_dated(there, told, text_there, asked_there):

@@ -5,8 +5,7 @@ An agent that was given notes and ran no tool mostly repeats them; but it may al
 
 from __future__ import annotations
 
-from copy import copy
-
+from mdmem.search.recall import Answer
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.vault import people
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from mdmem.search.hits import SearchHit
-    from mdmem.search.recall import Answer
 
 _CHARS = 20_000
 """How much of a note is read."""
@@ -24,8 +22,6 @@ _CHARS = 20_000
 
 def told_apart(root: str, answers: Sequence[Answer], query: str) -> Sequence[Answer]:
     """Return answers in which an echo is none if it says a word of the query that nobody said or asked before."""
-    if not any(answer.is_echo for answer in answers):
-        return answers
     wanted = frozenset(_wanted(query))
     known = _in_texts(root, (hit for answer in answers if not answer.is_echo for hit in answer.hits), wanted)
 
@@ -37,9 +33,7 @@ def told_apart(root: str, answers: Sequence[Answer], query: str) -> Sequence[Ans
 
 
 def _original(answer: Answer) -> Answer:
-    other = copy(answer)
-    other.is_echo = False
-    return other
+    return Answer(**{**vars(answer), "is_echo": False})
 
 
 def _wanted(query: str) -> Iterator[str]:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from copy import copy
-
 from mdmem.inject.block import Section
 from mdmem.lazy_pattern import lazy
 from mdmem.search.asking.prose import fold
 from mdmem.search.asking.shape import Shape
-from mdmem.search.staged import Place
 from mdmem.vault import exclusions, layout, people, projects
 
 TYPE_CHECKING = False
@@ -43,25 +40,15 @@ def occasions(at: Occasion, text: str, asked: Shape) -> Iterator[tuple[Occasion,
     """
     if asked.language == "error":
         return
-    lowered = text[:MAX_CHARS].lower()
-    known = layout.projects(at.config.vault)
-    if not any(_may_be_named(lowered, name) for name in known if name != at.project):
-        return  # before any expression is compiled
-    named = named_in(text[:MAX_CHARS], known, {at.project, *at.names})
+    named = named_in(text[:MAX_CHARS], layout.projects(at.config.vault), {at.project, *at.names})
     for project, words in named[:MAX_PROJECTS]:
         if exclusions.excludes_project(at.config, project):
             continue
         if people.stays_here(projects.front_matter_of(at.config, project)):
             continue
-        there = copy(at)
-        there.project, there.here = project, Place([project], "")
+        there = at.in_project(project)
         topic = _without(asked.topic, words)
         yield there, _without(text, words), Shape(asked.grade, asked.language, asked.words, topic, asked.resumes)
-
-
-def _may_be_named(lowered: str, name: str) -> bool:
-    """Whether a text has a part of a project's name, or may have it in another spelling."""
-    return not name.isascii() or any(part in lowered for part in name.lower().replace("_", "-").split("-"))
 
 
 def titled(section: Section, project: str) -> Section:

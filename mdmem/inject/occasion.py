@@ -46,6 +46,13 @@ class Occasion:
         """Whether a note's project is this one; people write its name in any case."""
         return project_name.lower() in self.names
 
+    def in_project(self, name: str) -> Occasion:
+        """Return this occasion with the notes of another project to be looked at."""
+        there = Occasion.__new__(Occasion)
+        vars(there).update(vars(self))
+        there.project, there.here = name, staged.Place([name], "")
+        return there
+
     def has_seen(self, name: str) -> bool:
         """Whether this session was given a note or its line in a list."""
         return not self.given.isdisjoint((name, injection_log.listed(name)))
