@@ -427,7 +427,7 @@ def _items(name: Name, at: int) -> list[Span]:
     """`passwords:⏎ - …⏎ - …`."""
     text = name.text
     spans: list[Span] = []
-    while text.startswith("- ", at) and len(spans) < _MOST_LISTED:
+    while at and text.startswith("- ", at) and len(spans) < _MOST_LISTED:
         literal = literals.read(text, skip_blank(text, at + 2), whole_word=True)
         if not literal:
             break
