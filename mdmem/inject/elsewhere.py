@@ -21,7 +21,16 @@ MAX_CHARS = 1_000
 _WORD = lazy(r"[a-z0-9]+|[^\W_a-z0-9]+")
 _SEPARATED, _BEGIN, _END = r"[\W_]{0,3}", r"(?<![a-z0-9_-])", r"(?![a-z0-9_-])"
 """Between the words of a name, and around it: Japanese and Chinese write no space there."""
-_IS_PROJECT = r"(?:projects?|repo|repos|repository|codebase|app|service|projekts?|projet|proyecto)"
+_IS_PROJECT = r"(projects?|repo|repos|repository|codebase|app|service|projekts?|projet|proyecto)"
+_PARTS = ("app", "service")
+_GENERAL = frozenset(
+    """
+    my our new old the api app apps back backend build ci cli client common config core data database db demo dev docs
+    end example examples front frontend infra lib library local main mobile next playground prod sandbox sample samples
+    script scripts server service services shared site src staging test testing tests tool tools ui web website
+    """.split()
+)
+"""Words for parts of any project. A name of nothing else is meant beside `project` or the like only."""
 _POINTED_BEFORE = lazy(
     r"(?:^|[\s,(])(?:(?:in|from|for|of|at|over|inside|im|bei|aus|von|dans|chez|de|du|en|del)"
     r"(?: (?:the|our|der|dem|le|la|el))?|project|repo|projekt|projet|proyecto)[ `'\"]+$"
@@ -79,22 +88,24 @@ def named_in(text: str, known: Sequence[str], own: set[str]) -> list[tuple[str, 
     for run in sorted(runs, key=len, reverse=True):
         having = {wholes[run]} if run in wholes else runs[run]
         pattern = re.compile(rf"{_BEGIN}{_SEPARATED.join(map(re.escape, run))}{_END}")
-        is_found = any(_is_meant(folded, match, run in wholes) for match in pattern.finditer(folded))
+        is_found = any(_is_meant(folded, match, run, run in wholes) for match in pattern.finditer(folded))
         folded = pattern.sub(" ", folded) if len(run) > 1 or run in wholes else folded
         if is_found and len({name.lower() for name in having}) == 1 and (name := min(having)).lower() not in lower:
             named.setdefault(name, list(run))
     return list(named.items())
 
 
-def _is_meant(text: str, match: re.Match[str], is_whole: bool) -> bool:
+def _is_meant(text: str, match: re.Match[str], words: Sequence[str], is_whole: bool) -> bool:
     """Whether words mean a project: `the X project`; a whole name also: `as-it-is-written`, `in X`, `how does X do it`.
 
-    Other words of a name are ordinary ones: `for the data` does not ask for data-pipeline.
+    Other words of a name are ordinary ones: `for the data` does not ask for data-pipeline. So are names like `docs`.
     """
     before, behind = text[: match.start()], text[match.end() :]
-    if _POINTED_BEHIND.match(behind) or _CALLED_BEFORE.search(before):
+    is_general = _GENERAL.issuperset(words)
+    pointed = _POINTED_BEHIND.match(behind)
+    if (pointed and not (is_general and pointed[1] in _PARTS)) or _CALLED_BEFORE.search(before):
         return True
-    if not is_whole:
+    if not is_whole or is_general:
         return False
     is_joined = match[0].isascii() and not match[0].isalnum() and " " not in match[0]
     if is_joined or _DOES_BEFORE.search(before) or (not before.strip() and behind[:1] == ":"):
