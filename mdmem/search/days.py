@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from mdmem.lazy_pattern import lazy
 from mdmem.named_tuple import NamedTuple
 from mdmem.search.asking import periods, shape
 from mdmem.search.asking.english import LIKELY
@@ -33,11 +34,11 @@ def in_search(typed: str, now: datetime) -> DatedWords | None:
     """Return the days that the words of a search name, and the other words; None if they name none.
 
     A weekday or a date in digits may be a word of the notes: outside a question, it counts behind `on`, `from` or the
-    like.
+    like. `date.today()` and `monday.com` name no day.
     """
     question = shape.of(typed)
     language = question.language if question else ""
-    period = None if language == "error" else periods.period_in(typed, now.date(), language)
+    period = None if language == "error" else periods.period_in(_IN_CODE.sub(" ", typed), now.date(), language)
     if period is None:
         return None
     if (question is None or question.grade < LIKELY) and not _is_pointed_at(typed, period):
@@ -52,6 +53,7 @@ def in_search(typed: str, now: datetime) -> DatedWords | None:
     return DatedWords(words, begin, end, named(period))
 
 
+_IN_CODE = lazy(r"(?i)\S*[a-z_](?:\.[a-z_]|\()\S*")
 _POINTING = frozenset(
     """on from of since last past this the at in until before during for vom von am seit im letzten letzte
     le du de depuis dernier derniere el del desde pasado""".split()

@@ -67,6 +67,10 @@ def test_only_the_days_that_are_named_are_searched(shop: Config, words: str, day
         "ledger 2026-09-16",
         "ledger since:2026-09-16 yesterday",
         "ledger test",
+        "the 16th ledger test",
+        "the 14 factor ledger",
+        "ledger date.today()",
+        "ledger of monday.com",
     ],
 )
 def test_a_name_that_nothing_points_at_is_a_word(shop: Config, words: str) -> None:

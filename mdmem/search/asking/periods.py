@@ -233,12 +233,18 @@ _UNIT_CJK = f"(?P<unit>{_either(unit for unit in _UNITS if not unit.isascii())})
 _COUNT = rf"(?P<count>\d+|{_either(_COUNTS)})"
 _YEAR = r"(?:,? (?P<year>20\d\d)\b)?"
 
+_NO_NOUN = (
+    r"(?! (?!(?:about|after|and|at|before|by|did|do|does|for|from|how|i|in|of|on|or|that|to|was|we|were|what|when|where"
+    r"|which|who|why|with|you)\b)\w)"
+)
+"""Behind `the 3rd`: `the 3rd attempt` and `the 12 factor app` are no days."""
+_BEFORE_DAY = rf"(?:(?:on the(?= \d)|the(?= \d{{1,2}}[snrt]))(?= \w+\b{_NO_NOUN})|am|le|el|el dia)"
 _Row = tuple[str, "Callable[[re.Match[str], date], tuple[date, date]]"]
 _IN_DIGITS: tuple[_Row, ...] = (
     (r"\b(?P<year>20\d\d)[-/](?P<month>\d{1,2})[-/](?P<day>\d{1,2})\b", _calendar_day),
     (r"(?<![\w/])(?P<day>\d{1,2})/(?P<month>\d{1,2})/(?P<year>20\d\d)\b", _either_way),
     (r"(?<![\w.])(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.(?P<year>20\d\d)?(?![\w])", _calendar_day),
-    (r"\b(?:on the|the|am|le|el|el dia) (?P<day>\d{1,2})(?:st|nd|rd|th|\.)?(?= |$|\?|!|,)", _day_of_month),
+    (rf"\b{_BEFORE_DAY} (?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?(?= |$|\?|!|,)", _day_of_month),
 )
 """Expressions for periods that no word names."""
 _PATTERNS: tuple[_Row, ...] = (
