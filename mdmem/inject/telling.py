@@ -21,7 +21,7 @@ _ANNOUNCED = (
     " i will ", " i'll ", " let's ", " let us ", " we will ", " we'll ", " you can now ", " we can now ", " if you ",
     " if you're ", " if you'd ", " next step would ", " next logical step ", " next steps would ",
     " next best step ", " next action ", " it's important to ", " final step would ", " would you like ",
-    " do you want ", " let me know ", " shall i ",
+    " do you want ", " let me know ", " shall i ", " tell me which ", " tell me whether ",
 )  # fmt: skip
 """Phrases in sentences that say what may be done, not what was done."""
 _UNSURE = frozenset(["would", "could", "might", "may", "should", "if", "assume", "assuming", "ideal"])

@@ -53,9 +53,12 @@ def is_heading(text: str) -> bool:
 _NEVER_ALONE = frozenset(["to", "not", "zu", "à", "nächste", "prochaines", "próximos"])
 
 
+_TICKED = ("[x] ", "[X] ", "[-] ", "~~", "✅")
+
+
 def is_said(label: str, sentence: str) -> bool:
     """Whether a sentence says what is left to do: by its section's label, by its own, or by an empty box."""
-    if sentence.startswith(("[x] ", "[X] ", "[-] ", "~~", "✅")):
+    if sentence.startswith(_TICKED):
         return False
     own, colon, said = sentence.partition(":")
     return sentence.startswith(BOX) or is_heading(label) or (bool(colon and said.strip("* ")) and is_heading(own))
@@ -64,9 +67,8 @@ def is_said(label: str, sentence: str) -> bool:
 def at_end(told: Sequence[Told]) -> list[str]:
     """Return what an answer says in words at its very end is left to do, without its label: no boxes, no offers."""
     said = list(takewhile(lambda one: is_said(*one), reversed(told)))[::-1]
-    sentences = ((label, sentence) for label, sentence in said if not sentence.startswith(BOX))
-    left = (_unlabeled(sentence) for _, sentence in sentences if not telling.is_offer(sentence))
-    return [sentence for sentence in left if len(sentence.split()) > 1 and _bare(sentence).split()[0] not in _NOTHING]
+    sentences = (_unlabeled(sentence) for _, sentence in said if not sentence.startswith(BOX))
+    return [sentence for sentence in sentences if not (telling.is_offer(sentence) or _is_none(sentence))]
 
 
 def _unlabeled(sentence: str) -> str:
@@ -74,7 +76,18 @@ def _unlabeled(sentence: str) -> str:
     return said.lstrip("* ") if colon and is_heading(own) else sentence
 
 
-_NOTHING = frozenset(["nothing", "none", "no", "nichts", "keine", "rien", "aucun", "aucune", "nada", "ninguno"])
+def _is_none(sentence: str) -> bool:
+    """Whether a sentence says that nothing is left: `none yet`, `there is nothing`, `all is done`, `~~it~~`."""
+    words = list(dropwhile(_BEFORE_NOTHING.__contains__, _bare(sentence).split()))
+    is_done = words[:1] in (["all"], ["everything"], ["alles"]) and words[-1] in _OVER
+    return len(words) < 2 or is_done or words[0] in _NOTHING or sentence.startswith(_TICKED)
+
+
+_BEFORE_NOTHING = frozenset(["there", "there's", "is", "are", "es", "gibt", "ist", "hay"])
+_OVER = frozenset(["done", "good", "here", "complete", "completed", "finished", "fixed", "erledigt", "fertig"])
+_NOTHING = frozenset(
+    ["nothing", "none", "no", "n/a", "0", "nichts", "keine", "rien", "aucun", "aucune", "nada", "ninguno"]
+)
 
 
 def _bare(text: str) -> str:

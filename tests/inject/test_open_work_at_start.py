@@ -185,6 +185,26 @@ def test_what_answers_say_in_words_is_left_is_told_until_it_is_done_or_old(at: W
     assert "Pavel" not in start(at)
 
 
+def test_an_answer_that_says_that_nothing_is_left_leaves_nothing(at: Work) -> None:
+    endings = (
+        "Open: – (all done)",
+        "Next steps: there are none",
+        "Remaining: N/A for now",
+        "Open points: There is nothing left.",
+        "Left: everything is done.",
+        "To do: ~~write the report~~",
+        "Open: 0 issues",
+        "Next steps:\n- Tell me which option fits",
+    )
+    for number, ending in enumerate(endings, 1):
+        one = at.session(number)
+        one.ask(f"Go on with part {number}")
+        one.edit(f"part{number}.py")
+        one.answer(f"Part {number} is written.\n\n{ending}")
+
+    assert [row["text"] for row in at.day.json("todo")] == []
+
+
 def test_the_newest_session_tells_itself_what_its_answer_leaves_to_do(at: Work) -> None:
     one = at.session(1)
     one.ask("Group the alarms")
