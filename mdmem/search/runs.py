@@ -84,7 +84,9 @@ def _sets(words: list[str]) -> bool:
         return named[:1] == ["config"] and is_set and not reads
     if program in ("export", "sysctl", "setx"):
         return any("=" in word for word in named) or (program == "setx" and len(named) > 1)
-    return bool(named) and (program in _SETTERS or (program in _SWITCHES and not _SWITCHED.isdisjoint(named)))
+    if program in _SWITCHES:
+        return not _SWITCHED.isdisjoint(named[:2]) and _READS_SETTINGS.isdisjoint(named)
+    return bool(named) and program in _SETTERS
 
 
 _SETTERS = frozenset("unset ulimit source . chmod chown modprobe ssh-add setcap update-alternatives".split())

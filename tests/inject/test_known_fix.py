@@ -194,7 +194,16 @@ def test_a_command_that_only_set_something_is_given_as_what_solved_an_error(past
 
 
 @pytest.mark.parametrize(
-    "command", ["ulimit -n", "sysctl -a", "git config --get core.longpaths", "nvm ls", "export -p"]
+    "command",
+    [
+        "ulimit -n",
+        "sysctl -a",
+        "git config --get core.longpaths",
+        "nvm ls",
+        "export -p",
+        "aws s3 ls --profile default",
+        "gcloud config list",
+    ],
 )
 def test_a_command_that_only_reads_a_setting_solved_nothing(past: Talk, command: str) -> None:
     past.start()
