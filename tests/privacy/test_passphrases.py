@@ -96,3 +96,9 @@ def test_a_command_behind_the_password_that_it_needs_stays() -> None:
     line = "PGPASSWORD=lantern psql users orders items"
 
     assert clean(line, origin="tool").value == "PGPASSWORD=[REDACTED] psql users orders items"
+
+
+@pytest.mark.parametrize("origin", ["prompt", "tool"])
+@pytest.mark.parametrize("text", [" as password>", "x\n is the password", '" as password', "`` as the password"])
+def test_a_password_that_nothing_precedes_is_read_like_any_other_text(text: str, origin: str) -> None:
+    assert clean(text, origin=origin).value == text

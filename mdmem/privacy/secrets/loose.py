@@ -208,7 +208,8 @@ def before_name(name: Name) -> list[Span]:
         return []
     if name.kind not in ("password", "pin") or len(words) < 2 or words.pop() not in ("is", "as") or after_blank:
         return []
-    word = words[-1].strip("\"'`")
+    if not (word := words[-1].strip("\"'`")):
+        return []
     end = len(head.rpartition(words[-1])[0]) + len(words[-1]) - 1
     opening = head.rfind(words[-1][-1:], 0, end) + 1 + name.start - len(head)
     if (
