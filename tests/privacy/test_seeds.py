@@ -98,3 +98,10 @@ def test_every_keyword_and_sign_of_a_family_is_found() -> None:
     assert all(secrets.has_keyword(f"a {word} b") for word in secrets.KEYWORDS)
     assert all(secrets.may_hold_place(sign) for _, family in secrets.PLACE_FAMILIES for sign in family)
     assert all(secrets.may_hold_command(sign) for _, family in secrets.COMMAND_FAMILIES for sign in family)
+
+
+def test_a_list_of_words_in_quotes_or_with_commas_needs_the_checksum() -> None:
+    words = "table chair desk lamp window door wall floor roof kitchen garden fence".split()
+
+    for text in (str(words), ", ".join(words)):
+        assert clean(text, origin="tool").value == text

@@ -163,7 +163,7 @@ def _is_alone(text: str, words: list[Word]) -> bool:
     before, behind = text[max(0, start - 3) : start], text[end : end + 3]
     is_line = before.rpartition("\n")[2].strip(" \t>") == "" == behind.partition("\n")[0].strip(" \t\r.")
     is_quoted = before[-1:] in ("'", '"', "`") and before[-1:] == behind[:1]
-    return (is_line or is_quoted) and len(text[start:end].split(" ")) == len(words) == len(text[start:end].split())
+    return (is_line or is_quoted) and all(word.isalpha() for word in text[start:end].split(" "))
 
 
 def _words() -> list[str]:

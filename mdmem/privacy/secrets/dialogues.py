@@ -92,20 +92,31 @@ def _sent_alone(text: str) -> Iterator[Span]:
             line = scan.next_line(text, end)
             end = line_end(text, line) if line else end
             answer = _bare(text[line:end].strip(" \t\r" + _PROMPT)) if line else ""
-            if len(answer) >= _SHORTEST_ANSWER and len(answer) % 4 == 0 and not answer.strip(BASE64):
+            if len(answer) >= _SHORTEST_ANSWER and not answer.strip(BASE64) and _encodes_text(answer):
                 sent.append((text.rindex(answer, line, end), len(answer)))
         if len(sent) > 1:
             yield sent[1][0], sum(sent[1]), "password"
+
+
+def _encodes_text(word: str) -> bool:
+    """Whether a word is a text in base64; `test` and `file` are none."""
+    from binascii import Error, a2b_base64
+
+    try:
+        return a2b_base64(word, strict_mode=True).decode("utf-8").isprintable()
+    except (Error, ValueError):
+        return False
 
 
 def _to_redis(text: str) -> Iterator[Span]:
     """Find the password in `AUTH …` with Redis' answer below, and in its protocol: `AUTH`, `$6`, `…`, line by line."""
     for at, begin in secrets.occurrences(text, "AUTH"):
         end = line_end(text, begin)
-        head = text[max(0, at - _LONGEST_HEAD) : at].rpartition("\n")[2]
-        words = text[begin:end].split() if not head.strip() or head.rstrip().endswith(">") else []
+        head = text[max(0, at - _LONGEST_HEAD) : at].rpartition("\n")[2].strip()
+        words = text[begin:end].split() if not head or head.endswith(">") else []
         answer = text[end + 1 : line_end(text, end + 1)].strip(" \t\r<")
-        if 0 < len(words) < _MOST_WORDS and (answer in ("OK", "+OK") or answer.startswith(_REFUSALS)):
+        is_answer = answer == "+OK" or answer.startswith(_REFUSALS) or (answer == "OK" and len(head) > 1)
+        if 0 < len(words) < _MOST_WORDS and is_answer and words[-1] not in _MECHANISMS:
             start = begin + text[begin:end].rindex(words[-1])
             yield start, start + len(words[-1]), "password"
         lines = text[end + 1 : end + 1 + _LONGEST].split("\n") if not words else []
@@ -121,6 +132,7 @@ def _to_redis(text: str) -> Iterator[Span]:
 
 
 _LONGEST_HEAD, _MOST_WORDS = 40, 3
+_MECHANISMS = ("PLAIN", "LOGIN")  # of mail
 _REFUSALS = ("(error) ", "-ERR ", "-WRONGPASS ")
 
 

@@ -338,9 +338,9 @@ def _is_login(call: str, number: int, arguments: list[str], before: str) -> bool
     first, *others = [argument.strip() for argument in arguments]
     user = first.strip("\"'")
     is_string = first[:1] in ("'", '"') and first[:1] == first[-1:]
-    if call == "login(" and number == 1 and len(others) == 1:
+    if call == "login(" and number == 1 and len(others) == 1 and user[:1] != "/":
         password = others[0].strip("\"'")
-        is_method = before == "." and " " not in user and password not in _ROLES
+        is_method = before == "." and " " not in user and _OTHERS.isdisjoint((user, password))
         return is_string and (is_method or values.is_rare(password) or " " in password or "@" in user)
     if call == ".bind(":
         return is_string and user.lower().startswith(("cn=", "uid=", "dc=", "ou="))
@@ -350,7 +350,8 @@ def _is_login(call: str, number: int, arguments: list[str], before: str) -> bool
     return False
 
 
-_ROLES = ("admin", "guest", "google", "github", "facebook")  # of a user, or who knows it
+_OTHERS = frozenset(("admin", "guest", "google", "github", "facebook", "popup", "redirect"))
+"""Arguments of other logins: a role, or who knows the user, and how it is asked."""
 
 
 def _chap_lines(text: str) -> Iterator[Span]:
