@@ -38,7 +38,8 @@ def in_search(typed: str, now: datetime) -> DatedWords | None:
     """
     question = shape.of(typed)
     language = question.language if question else ""
-    period = None if language == "error" else periods.period_in(_IN_CODE.sub(" ", typed), now.date(), language)
+    prose = " ".join(word for word in typed.split() if not _OF_CODE.search(word))
+    period = None if language == "error" else periods.period_in(prose, now.date(), language)
     if period is None:
         return None
     if (question is None or question.grade < LIKELY) and not _is_pointed_at(typed, period):
@@ -53,7 +54,7 @@ def in_search(typed: str, now: datetime) -> DatedWords | None:
     return DatedWords(words, begin, end, named(period))
 
 
-_IN_CODE = lazy(r"(?i)\S*[a-z_](?:\.[a-z_]|\()\S*")
+_OF_CODE = lazy(r"(?i)[a-z_](?:\.[a-z_]|\()")
 _POINTING = frozenset(
     """on from of since last past this the at in until before during for vom von am seit im letzten letzte
     le du de depuis dernier derniere el del desde pasado""".split()
