@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -22,6 +22,9 @@ from mdmem.cli.terminal import options, render
 from mdmem.config import Config
 from mdmem.errors import BusyError, MdmemError, no_vault
 from mdmem.watcher import client
+
+if TYPE_CHECKING:
+    from mdmem.watcher.loop import Watcher
 
 START_SECONDS = 20.0
 """Seconds that `--background` waits for the new watcher to answer."""
@@ -74,18 +77,24 @@ def command(settings: Config, mode: str | None, as_json: bool) -> None:
 def _work(settings: config.Config) -> None:
     """Watch until SIGTERM or Ctrl-C."""
     from mdmem.system import memory
+    from mdmem.watcher.loop import OTHER_VERSION
 
     memory.give_back()
     installed = _Installed()
     with _hooks_served():
-        while (why := _watch(settings, installed)) == LOCK_GONE:
+        while (watcher := _watch(settings, installed)).ended_by == LOCK_GONE:
             pass
-    if why == UPGRADED:
+        if watcher.ended_by == OTHER_VERSION:
+            if installed.is_replaced_soon():
+                watcher.ended_by = UPGRADED
+            else:
+                log.write(settings, f"{OTHER_VERSION}, so the watcher ends; start that one's")
+    if watcher.ended_by == UPGRADED:  # and not told to stop since
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - the same command again
 
 
-def _watch(settings: config.Config, installed: _Installed) -> str:
-    """Watch until told to stop, or until the watcher must begin again; return why, "" if it need not."""
+def _watch(settings: config.Config, installed: _Installed) -> Watcher:
+    """Watch until told to stop, or until the watcher must begin again or end; it has the reason in `ended_by`."""
     from mdmem.inject import process
     from mdmem.watcher.loop import Watcher
 
@@ -101,7 +110,7 @@ def _watch(settings: config.Config, installed: _Installed) -> str:
         threading.excepthook = lambda failed: log.write(settings, "a thread of the watcher failed", failed.exc_value)
         click.echo(f"Watching {settings.vault}. Press Ctrl-C to stop.", err=True)
         watcher.run()
-        return watcher.again
+        return watcher
 
 
 class _Installed:
@@ -111,17 +120,25 @@ class _Installed:
         self._loaded = self._last = self._look()
 
     def is_replaced(self) -> bool:
-        """Whether they differ from those loaded, and not from the last call's: then the upgrade is complete.
-
-        False where a process cannot be replaced by another one.
-        """
+        """Whether they differ from those loaded, and not from the last call's: then the upgrade is complete."""
         before, self._last = self._last, self._look()
-        return bool(self._last) and self._last != self._loaded and self._last == before and os.name != "nt"
+        return bool(self._last) and self._last != self._loaded and self._last == before
+
+    def is_replaced_soon(self) -> bool:
+        """As `is_replaced`, after waiting for an upgrade that is under way."""
+        deadline = time.monotonic() + START_SECONDS
+        while not self.is_replaced():
+            if self._last == self._loaded or time.monotonic() > deadline:
+                return False
+            time.sleep(1.0)
+        return True
 
     def _look(self) -> list[tuple[int, int]]:
         from mdmem.search.index import layout
         from mdmem.search.text import analysis
 
+        if os.name == "nt":
+            return []  # there, no process can be replaced by another one
         try:
             states = [Path(str(module.__file__)).stat() for module in (mdmem, layout, analysis)]
         except OSError:

@@ -39,6 +39,9 @@ PATIENCE_SECONDS = {"index": 3600.0, "commit": 300.0, "sync": 900.0}
 MAX_PAUSE_SECONDS = 60.0
 """Longest pause after failures to index."""
 
+OTHER_VERSION = "another version of mdmem uses the index"
+"""Why a watcher ends that would rebuild the index in turn with that version."""
+
 
 def pause(failures: int) -> float:
     """Return how many seconds to wait after so many failures in a row."""
@@ -61,10 +64,10 @@ class Watcher:
     ) -> None:
         """answers: request -> handler, besides searches; injection is in a layer above and passes its own.
 
-        why_again: why the watcher must begin again; "" while it need not. Then it ends, and `again` has the reason.
+        why_again: why the watcher must begin again; "" while it need not. Then it ends.
         """
         self.config = settings
-        self.again = ""
+        self.ended_by = ""
         self._why_again = why_again
         self._more = answers
         self.stop = threading.Event()
@@ -121,8 +124,10 @@ class Watcher:
             "polling": self.dirty.unwatched,
         }
 
-    def end(self) -> None:
-        """Stop soon."""
+    def end(self, reason: str = "") -> None:
+        """Stop soon. reason: stored in `ended_by`; "" when the watcher is told to stop, also after another reason."""
+        if not reason or not self.stop.is_set():
+            self.ended_by = reason
         self.stop.set()
         self.dirty.sweep()  # wakes the loop
 
@@ -161,8 +166,7 @@ class Watcher:
             return False
         self._read_later(unread)
         if self.batches and changes.reason == index.OTHER_VERSION:  # it would be rebuilt in turn
-            log.write(self.config, "another version of mdmem uses the index, so the watcher ends; start that one's")
-            self.end()
+            self.end(OTHER_VERSION)
         self.batches += 1
         count = changes.added + changes.changed + changes.removed
         if count:
@@ -222,8 +226,7 @@ class Watcher:
         while not self.stop.wait(tick):
             if why := self._why_again():
                 log.write(self.config, f"{why}: the watcher begins again")
-                self.again = why
-                self.end()
+                self.end(why)
                 return
             settings = config.load(self.config.vault).settings
             quiet, every = settings.watch.commit_after_seconds, settings.sync.every * 60

@@ -152,6 +152,22 @@ def test_a_watcher_that_is_upgraded_begins_again_with_the_new_version(
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="there, no process can be replaced by another")
+def test_an_upgraded_watcher_whose_index_the_new_version_replaced_first_begins_again(
+    vault: Path, older: tuple[subprocess.Popen[bytes], Path], mdmem: Run
+) -> None:
+    process, version = older
+    mdmem("search", "walnut")  # the new version rebuilds the index
+    version.write_text(version.read_text().replace("0.0.1", __version__))
+    put(vault, "notes/plan.md", "walnut")  # the old one meets that at once
+
+    until(lambda: status(vault).get("version") == __version__, "the new version runs")
+    assert status(vault)["pid"] == process.pid
+    mdmem("watch", "--stop", check=True)
+    assert process.wait(240) == 0
+
+
+@pytest.mark.slow
 def test_a_watcher_whose_index_another_version_replaces_ends_instead_of_rebuilding_it_in_turn(
     vault: Path, older: tuple[subprocess.Popen[bytes], Path], mdmem: Run
 ) -> None:
