@@ -200,9 +200,7 @@ def settled(
         watched = _Watched(dirty)
         swept = time.monotonic()
         while not stop.is_set():
-            if (
-                watched.is_elsewhere()
-            ):  # such as when another disk is mounted there, or the vault was moved and put back
+            if watched.is_elsewhere():  # as when another disk was mounted there, or the vault was moved and put back
                 dirty.sweep()
                 watched.renew()
             pause = min(sweep_seconds, POLL_SECONDS) if dirty.unwatched else sweep_seconds

@@ -81,6 +81,7 @@ class Watcher:
         self.sync_failed = False
         self._failures = 0
         self._unread: dict[str, int] = {}  # path -> how often in a row it could not be read
+        self._awaited: set[str] = set()  # paths that are read again after a pause
         self._is_current = False
         self._is_local = stillness.is_local(Path(settings.vault))
         self._alone = threading.RLock()  # one thread at a time uses the index and the rules of recall
@@ -178,14 +179,23 @@ class Watcher:
         self._is_current = self._is_current or paths is None
         return True
 
-    def _read_later(self, paths: list[str]) -> None:
-        """Index files again after a pause that could not be read: a disk or permissions may fail only for a moment."""
-        self._unread = {path: self._unread.get(path, 0) + 1 for path in paths}
+    def _read_later(self, unread: list[str]) -> None:
+        """Index files again after a pause that could not be read: a disk or permissions may fail only for a moment.
+
+        Of a file that stays unreadable, the pause grows, and only one is under way, however often it is tried.
+        """
+        paths = [path for path in unread if path not in self._awaited][: events.FEW - len(self._awaited)]
+        awaited = {path: failures for path, failures in self._unread.items() if path in self._awaited}
+        self._unread = awaited | {path: self._unread.get(path, 0) + 1 for path in paths}
         if paths:
-            seconds = pause(max(self._unread.values()))
-            timer = threading.Timer(seconds, self.dirty.mark, [paths[: events.FEW]])
+            self._awaited.update(paths)
+            timer = threading.Timer(pause(max(self._unread[path] for path in paths)), self._read_again, [paths])
             timer.daemon = True
             timer.start()
+
+    def _read_again(self, paths: list[str]) -> None:
+        self._awaited.difference_update(paths)
+        self.dirty.mark(paths)
 
     # -- answers -----------------------------------------------------------------------------------
 

@@ -624,6 +624,39 @@ def test_a_note_that_the_disk_does_not_return_for_a_moment_is_indexed_without_an
         process.wait()
 
 
+FAILS_ALWAYS = """
+import errno, sys, threading
+from mdmem import system
+from mdmem.cli import main
+
+whole = system.HeldFolder.open_to_read
+
+def open_to_read(folder, name):
+    if name == "plan.md":
+        print(sum(isinstance(thread, threading.Timer) for thread in threading.enumerate()), flush=True)
+        raise PermissionError(errno.EACCES, "Permission denied", name)
+    return whole(folder, name)
+
+system.HeldFolder.open_to_read = open_to_read
+sys.argv = ["mdmem", "watch"]
+main()
+"""
+
+
+@pytest.mark.slow
+def test_a_note_that_stays_unreadable_does_not_keep_the_watcher_busier_with_each_scan_of_the_vault(
+    vault: Path,
+) -> None:
+    put(vault, "mdmem.toml", "[watch]\nsweep_seconds = 1\n")
+    put(vault, "notes/plan.md", "walnut")
+    words = [sys.executable, "-c", FAILS_ALWAYS]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        planned = [int(process.stdout.readline()) for _ in range(10)]
+        process.kill()
+    assert max(planned) <= 1
+
+
 def test_the_pause_after_failures_has_an_end_however_many_there_were() -> None:
     assert [loop.pause(failures) for failures in (0, 1, 3, 7, 100_000)] == [0.5, 1.0, 4.0, 60.0, 60.0]
 
