@@ -158,7 +158,9 @@ def test_an_upgraded_watcher_whose_index_the_new_version_replaced_first_begins_a
 ) -> None:
     process, version = older
     mdmem("search", "walnut")  # the new version rebuilds the index
-    version.write_text(version.read_text().replace("0.0.1", __version__))
+    version.write_text(
+        version.read_text().replace("0.0.1", __version__) + "\n"
+    )  # of another size, or its bytecode counts
     put(vault, "notes/plan.md", "walnut")  # the old one meets that at once
 
     until(lambda: status(vault).get("version") == __version__, "the new version runs")
