@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import mdmem
@@ -112,6 +113,27 @@ def test_a_text_grows_by_its_marks_at_most(text: str, rules: Rules, origin: str)
 @given(st.text())
 def test_any_text_can_be_cleaned_and_stored(text: str) -> None:
     clean(text).value.encode("utf-8")
+
+
+def _sought() -> list[str]:
+    """Return the short texts in the modules of the gate: names, commands, signs."""
+    trees = [ast.parse(path.read_text("utf-8")) for path in Path(mdmem.__file__).parent.glob("privacy/**/*.py")]
+    constants = (node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    return sorted({value for value in constants if isinstance(value, str) and 0 < len(value) < 40})
+
+
+_SOUGHT = st.sampled_from([*_sought(), *_NOISE, "=", ":", "\u2028", "\xa0", "\x0b", "Xy7kQ9pLm2Zt4"])
+
+
+@given(st.lists(_SOUGHT, max_size=14).map("".join), ORIGINS)
+@example("variable patch=}wpa_passphrase-\u2028", "tool")
+@example('unzip isql "', "tool")
+@example('6379> AUTH PASSWORD /? "', "tool")
+@example("- pass\n- reveal", "prompt")
+@example(" as password>", "prompt")
+def test_what_the_rules_look_for_can_be_cleaned_in_any_mixture(text: str, origin: str) -> None:
+    cleaned = clean({"stdout": text, "lines": [text]}, origin=origin)
+    assert isinstance(cleaned.value["stdout"], str)
 
 
 @given(JSON, RULES, ORIGINS)

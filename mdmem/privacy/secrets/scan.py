@@ -244,16 +244,18 @@ def words(text: str, at: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield the spans of the words between `at` and `end`, split as a shell does, without their quotes."""
     while True:
         ahead = text[at:end]
-        at += len(ahead) - len(ahead.lstrip(" \t\r\n\\"))
-        if at >= end:
+        while (rest := ahead.lstrip().lstrip("\\")) != ahead:  # `split` below knows more blanks than a shell
+            ahead = rest
+        at = end - len(ahead)
+        if ahead in ("", "'", '"'):
             return
-        quote = text[at]
+        quote = ahead[0]
         if quote in ("'", '"'):
             close = text.find(quote, at + 1, end)
             close = close if close >= 0 else end
             yield at + 1, close
             at = close + 1
             continue
-        size = len(text[at:end].split(None, 1)[0])
+        size = len(ahead.split(None, 1)[0])
         yield at, at + size
         at += size
