@@ -67,6 +67,8 @@ def plan(config: Config, target: str, report: ProgressCallback = ignore) -> Undo
             path = moved.get(changed_path, changed_path)
             if path not in kept and (changes.is_own(path) or attachments.is_visible(path, config.settings)):
                 current = now[path] if path in now else disk.read_path(config.vault, path)
+                if current and new and pages.with_generated(current, new) == new:
+                    current = new  # only mdmem has changed this page since
                 is_undone, now[path] = _back(repo, current, new, old)
                 if is_undone:
                     deleted.pop(path, None)

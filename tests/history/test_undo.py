@@ -154,6 +154,20 @@ def test_what_a_person_wrote_on_the_page_of_a_session_is_kept_and_named_when_it_
     assert "1 turns" not in page.read_text()
 
 
+def test_a_page_that_only_mdmem_changed_since_is_not_named_as_kept(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    commit.commit(config)
+    assert PAGE in upkeep.refresh(config, now=0.0)
+    commit.commit(config)
+
+    planned = undo.plan(config, SESSION)
+    undo.apply(config, planned)
+
+    assert planned.kept == []
+    assert not (vault / FOLDER).exists()
+
+
 @pytest.mark.parametrize("text", ["", "\nMy own words.\n", "color: red\n"])
 def test_the_page_of_a_project_goes_with_its_only_session_unless_a_person_wrote_on_it(
     vault: Path, home: Path, text: str
