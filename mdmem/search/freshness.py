@@ -8,6 +8,8 @@ user is told.
 
 from __future__ import annotations
 
+import time
+
 from mdmem.errors import BusyError, MdmemError
 from mdmem.search import index
 from mdmem.search.index import catchup, completion
@@ -65,6 +67,7 @@ def bring_up_to_date(
             config,
             paths=paths,
             quick=quick,
+            progress=_telling(),
             budget_seconds=budget_seconds,
             wait_seconds=wait_seconds,
             share=share,
@@ -83,6 +86,24 @@ def bring_up_to_date(
     if most is not None and not changes.complete:
         return changes, (_in_background(config, reason),)
     return changes, (f"Rebuilt the index: {reason}.",) if reason else ()
+
+
+def _telling() -> Callable[[int, int], None]:
+    """Return a callback for the progress of an update, which tells a command's user once if it takes long."""
+    began = time.monotonic()
+    is_told = False
+
+    def report(_: int, total: int) -> None:
+        nonlocal is_told
+        if is_told:
+            return
+        from mdmem import progress  # an update has loaded it, for its lock
+
+        if is_told := time.monotonic() - began >= progress.TOLD_AFTER_SECONDS:
+            count = f"{total:,} notes have" if total > 1 else "notes have"
+            progress.tell(f"Updating the index: {count} changed.")
+
+    return report
 
 
 _ELSEWHERE = "{} cannot be read ({}): the notes themselves were read. `mdmem doctor --only state` says what to do."

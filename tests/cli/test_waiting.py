@@ -1,4 +1,4 @@
-"""A command that waits for another process says what it waits for."""
+"""A command that waits for another process, or for the index, says so."""
 
 from __future__ import annotations
 
@@ -56,3 +56,15 @@ def test_an_index_says_that_it_waits_for_another(hold: Callable[[Path], None], a
     done = ask("index", "--rebuild", check=True)
 
     assert f"mdmem: Waiting for another process that writes the index in {folder}" in done.stderr
+
+
+@pytest.mark.parametrize("words", [["list"], ["search", "new"], ["todo"]], ids=" ".join)
+def test_a_command_that_updates_the_index_for_long_says_so_once(
+    vault: Path, ask: Run, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    ask("init", str(vault), check=True)
+    for name in ("one", "two", "three"):
+        put(vault, f"notes/{name}.md", f"new {name}\n")
+    monkeypatch.setattr(progress, "TOLD_AFTER_SECONDS", 0.0)
+
+    assert ask(*words).stderr.count("mdmem: Updating the index: ") == 1

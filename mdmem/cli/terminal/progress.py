@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from mdmem.cli.terminal import render
-from mdmem.progress import ProgressCallback
+from mdmem.progress import ProgressCallback, listeners
 
 AFTER_SECONDS = 1.0
 """Shorter work shows no bar."""
@@ -34,15 +34,19 @@ class ProgressBar:
         self._bar: Any = None
         self._timer: threading.Timer | None = None
         self._lock = threading.Lock()
+        self._listeners = [*listeners]
 
     def __enter__(self) -> ProgressBar:
         if self._shown:
             self._timer = threading.Timer(AFTER_SECONDS, self._draw)
             self._timer.daemon = True
             self._timer.start()
+            listeners[:] = [self.step]  # what is waited for is shown in the bar, not above it
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self._shown:
+            listeners[:] = self._listeners
         self._shown = False
         if self._timer is not None:
             self._timer.cancel()
