@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
+
+from mdmem import timestamps
 
 _AGO = r"(\d{1,5})\s*(h|d|w|m|mo|y|hours?|days?|weeks?|months?|years?)(?:\s+ago)?"
 _HOURS = {"h": 1, "d": 24, "w": 24 * 7, "m": 24 * 30, "y": 24 * 365}
@@ -49,8 +52,11 @@ LOCAL = _LocalZone()
 
 
 def now() -> datetime:
-    """Return the time in a zone in which each day begins at its own midnight, also where clocks change."""
-    return datetime.now(LOCAL)
+    """Return the time in a zone in which each day begins at its own midnight, also where clocks change.
+
+    MDMEM_NOW sets it.
+    """
+    return datetime.fromtimestamp(timestamps.now(os.environ), LOCAL)
 
 
 def span(text: str, now: datetime) -> tuple[float, float] | None:

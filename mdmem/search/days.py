@@ -22,12 +22,14 @@ class DatedWords(NamedTuple):
     """The words of a search without those that name days, when the days begin and end, and how to tell them.
 
     words: "" if a question asks for nothing else. since, until: seconds since 1970; before `until`.
+    typed: the words that name the days, as typed; "" for a date in digits, and in a text without spaces.
     """
 
     words: str
     since: float
     until: float
     days: str
+    typed: str
 
 
 def in_search(typed: str, now: datetime) -> DatedWords | None:
@@ -51,7 +53,9 @@ def in_search(typed: str, now: datetime) -> DatedWords | None:
         datetime(day.year, day.month, day.day, tzinfo=zone).timestamp()
         for day in (period.first, period.last + timedelta(days=1))
     )
-    return DatedWords(words, begin, end, named(period))
+    naming = [word for word in analysis.words(typed) if fold(word) in period.words]
+    is_named = not all(word.isdecimal() for word in naming)
+    return DatedWords(words, begin, end, named(period), " ".join(naming) if is_named else "")
 
 
 _OF_CODE = lazy(r"(?i)[a-z_](?:\.[a-z_]|\()")

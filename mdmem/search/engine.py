@@ -108,17 +108,21 @@ def search(
     dated = _of_days(parsed, options.now) if options.reads_days else None
     if dated is None:
         return _search(config, parsed, options)
-    of_days, days = dated
+    of_days, days, typed = dated
     found = _search(config, of_days, options)
     if found.total:
-        hint = f'Only notes {days} were searched: quote a word that is meant as one, such as "monday".'
+        word = f'"{typed}"' if typed else "a day's name"
+        hint = f"Only notes {days} were searched. To search for {word} as text, put it in quotes."
         return found._replace(hints=(*found.hints, hint))
     found = _search(config, parsed, options)
     return found._replace(hints=(*found.hints, f"Nothing {days} matches: all days were searched."))
 
 
-def _of_days(query: Query, now: datetime | None) -> tuple[Query, str] | None:
-    """Return a query for the days that its words name, and these days; None if it names none, or has a filter."""
+def _of_days(query: Query, now: datetime | None) -> tuple[Query, str, str] | None:
+    """Return a query for the days that its words name, these days, and the words that name them.
+
+    None if it names none, or has a filter.
+    """
     if not query.words or query.since is not None or query.until is not None:
         return None
     from mdmem import when
@@ -127,7 +131,7 @@ def _of_days(query: Query, now: datetime | None) -> tuple[Query, str] | None:
     dated = days.in_search(query.words, now or when.now())
     if dated is None:
         return None
-    return query._replace(words=dated.words, since=dated.since, until=dated.until), dated.days
+    return query._replace(words=dated.words, since=dated.since, until=dated.until), dated.days, dated.typed
 
 
 def _search(config: Config, parsed: Query, options: SearchOptions) -> SearchResult:

@@ -144,6 +144,17 @@ def test_a_time_narrows_what_prompts_digests_and_exports_hold(day: Day) -> None:
     assert day.json("export", other, "--until", "2026-09-13") == {"path": other, "notes": 0, "pages": 0}
 
 
+@pytest.mark.parametrize(("now", "listed"), [("2026-09-20", 1), ("2026-12-01", 0)])
+def test_times_ago_are_counted_from_the_time_that_is_set(vault: Path, ask: Run, now: str, listed: int) -> None:
+    ask("init", str(vault), check=True)
+    (vault / "notes" / "plan.md").write_text("---\ncreated: 2026-09-14\n---\nA plan.\n")
+    seconds = str(int(datetime.fromisoformat(f"{now}T12:00:00Z").timestamp()))
+
+    found = ask("list", "--since", "2w", env={"MDMEM_NOW": seconds}).stdout
+
+    assert found.count("plan") == listed
+
+
 def test_deleting_as_json_does_not_ask(day: Day) -> None:
     refused = day.attempt("forget", "--matching", "no such words", "--json")
     assert refused.exit_code

@@ -40,23 +40,26 @@ def found(shop: Config, words: str) -> tuple[set[str], tuple[str, ...]]:
 
 
 @pytest.mark.parametrize(
-    ("words", "days"),
+    ("words", "days", "quoted"),
     [
-        ("what did we do about the ledger last monday?", {"2026-09-14"}),
-        ("what did we decide last wednesday", {"2026-09-16"}),
-        ("errors from yesterday", {"2026-09-17"}),
-        ("yesterday", {"2026-09-17"}),
-        ("ledger since wednesday", {"2026-09-16", "2026-09-17"}),
-        ("ledger on 2026-09-14", {"2026-09-14"}),
-        ("was haben wir am 16. September am ledger gemacht?", {"2026-09-16"}),
-        ("昨日のmailer", {"2026-09-17"}),
+        ("what did we do about the ledger last monday?", {"2026-09-14"}, '"monday"'),
+        ("what did we decide last wednesday", {"2026-09-16"}, '"wednesday"'),
+        ("errors from Yesterday", {"2026-09-17"}, '"Yesterday"'),
+        ("yesterday", {"2026-09-17"}, '"yesterday"'),
+        ("ledger since wednesday", {"2026-09-16", "2026-09-17"}, '"wednesday"'),
+        ("ledger on 2026-09-14", {"2026-09-14"}, ""),
+        ("was haben wir am 16. September am ledger gemacht?", {"2026-09-16"}, '"16 September"'),
+        ("昨日のmailer", {"2026-09-17"}, ""),
     ],
 )
-def test_only_the_days_that_are_named_are_searched(shop: Config, words: str, days: set[str]) -> None:
+def test_only_the_days_that_are_named_are_searched_and_a_hint_names_the_words(
+    shop: Config, words: str, days: set[str], quoted: str
+) -> None:
     hits, hints = found(shop, words)
 
     assert hits == days
-    assert any(hint.startswith("Only notes ") for hint in hints)
+    (hint,) = (hint for hint in hints if hint.startswith("Only notes "))
+    assert quoted in hint
 
 
 @pytest.mark.parametrize(
