@@ -35,7 +35,9 @@ def show(given_vault: str | None) -> None:
         render.table((render.Column(), render.WHEN), event_rows, "  ")
     else:
         render.write([[], [(_not_heard(), "yellow")]])
-    render.write([[(f"{row.title}: {row.problem}", "yellow")] for row in registration.survey() if row.problem])
+    render.write(
+        [[(f"{row.title}: {row.problem}", "yellow")] for row in storing.registrations(settings) if row.problem]
+    )
     with progress.ProgressBar("Updating the index"):
         lines = rows.ask(settings, lambda view: list(_of_vault(settings, view, now)))
     render.write(lines)

@@ -137,7 +137,7 @@ def _recompile() -> None:
 
 def registrations(config: Config) -> Iterator[HealthFinding]:
     """Check the registration of every agent."""
-    rows = registration.survey()
+    rows = storing.registrations(config)
     for row in rows:
         yield from _registration(row, config)
     for row in map(mcp_registration.status, known.CLIENTS):

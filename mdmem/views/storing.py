@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem import files, plural, timestamps
 from mdmem.capture import losses, retry_queue
@@ -13,6 +13,9 @@ from mdmem.capture.hook import SEEN_BYTES
 from mdmem.config import Config
 from mdmem.vault import exclusions, journal, pauses
 from mdmem.vault.pauses import Pause
+
+if TYPE_CHECKING:
+    from mdmem.agents.install.registration import Status
 
 
 class LastEvent(NamedTuple):
@@ -34,6 +37,13 @@ def last_heard(config: Config) -> dict[str, LastEvent]:
         except (OSError, ValueError):
             continue
     return events
+
+
+def registrations(config: Config) -> list[Status]:
+    """Return how every agent is registered, and the problem if it stores nothing."""
+    from mdmem.agents.install import registration  # not needed by the commands that only pause
+
+    return registration.survey({agent: event.when for agent, event in last_heard(config).items()})
 
 
 def paused(config: Config) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -168,6 +169,23 @@ def test_an_agent_with_broken_settings_does_not_keep_others_from_being_registere
     assert "Gemini CLI: registered in" in done.stdout
     assert f"{home}/.cursor/hooks.json is not valid JSON" in done.stderr
     assert (home / ".cursor" / "hooks.json").read_text() == "{"
+
+
+def test_codex_that_was_heard_from_since_its_hooks_were_registered_does_not_skip_them(
+    ask: Run, mdmem: Run, home: Path
+) -> None:
+    ask("init")
+    ask("install", "codex", "--yes")
+    hooks = home / ".codex" / "hooks.json"
+    os.utime(hooks, (1_700_000_000, 1_700_000_000))
+    mdmem("hook", "codex", input='{"hook_event_name": "SessionStart", "session_id": "s", "cwd": "/"}', check=True)
+
+    told = ask("status").stdout
+    assert "last heard from" in told
+    assert "reviewed" not in told + ask().stdout + ask("doctor", "--only", "agents").stdout
+
+    os.utime(hooks, (4_000_000_000, 4_000_000_000))
+    assert "never reviewed in Codex" in ask("status").stdout
 
 
 def test_status_and_doctor_name_hooks_that_codex_skips(ask: Run, home: Path) -> None:

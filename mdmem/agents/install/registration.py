@@ -6,6 +6,8 @@ Used only by commands; a hook never loads it.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from mdmem.agents.install import entries, json_text, launcher, plugin_file, settings_file, switches, trust
@@ -54,6 +56,9 @@ class Status(NamedTuple):
     state: str
     vault: str = ""
     problem: str = ""
+
+
+_NEVER: Mapping[str, float] = MappingProxyType({})
 
 
 def register(agent: str, scope: str = "user", *, vault: str | None = None, dry_run: bool = False) -> SettingsChange:
@@ -148,8 +153,10 @@ def _remove_entries(known_agent: KnownAgent, file: SettingsFile, change: Setting
     return change._replace(backup=file.backup())
 
 
-def status(agent: str, scope: str = "user") -> Status:
+def status(agent: str, scope: str = "user", heard: float = 0.0) -> Status:
     """Return how `agent` is registered in `scope`; an unreadable file is a state, not an error.
+
+    heard: when its last event was, in seconds since the epoch.
 
     Raises UsageError when there is no such agent or scope.
     """
@@ -166,15 +173,20 @@ def status(agent: str, scope: str = "user") -> Status:
         return row._replace(state="unreadable", problem=str(error))
     gone = next((gone for place in map(launcher_of, command_lines) if place and (gone := launcher.missing(place))), "")
     problem = f"It stores nothing: its hooks start {gone}, which is gone." if gone else ""
-    problem = problem or switches.problem(known_agent, path, file.text) or trust.unreviewed(agent, path, file.text)
+    problem = (
+        problem or switches.problem(known_agent, path, file.text) or trust.unreviewed(agent, path, file.text, heard)
+    )
     is_current = text == file.text and launcher.is_current()
     return row._replace(state="registered" if is_current else "outdated", vault=named_vault, problem=problem)
 
 
-def survey() -> list[Status]:
-    """Return how every agent is registered: in its user scope, and in other scopes with something to report."""
+def survey(heard: Mapping[str, float] = _NEVER) -> list[Status]:
+    """Return how every agent is registered: in its user scope, and in other scopes with something to report.
+
+    heard: when the last event of each agent was, in seconds since the epoch.
+    """
     scopes = [(row.name, scope) for row in ROWS for scope in SCOPES if located(row.settings, scope)]
-    rows = [status(agent, scope) for agent, scope in scopes]
+    rows = [status(agent, scope, heard.get(agent, 0.0)) for agent, scope in scopes]
     users = {os.path.realpath(row.path) for row in rows if row.scope == "user"}  # the same file in the home folder
     return [
         row for row in rows if row.scope == "user" or not (row.state == "absent" or os.path.realpath(row.path) in users)

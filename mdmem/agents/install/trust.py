@@ -38,10 +38,11 @@ def forget(agent: str, hooks_file: str) -> None:
         return
 
 
-def unreviewed(agent: str, hooks_file: str, text: str) -> str:
+def unreviewed(agent: str, hooks_file: str, text: str, heard: float = 0.0) -> str:
     """Return the problem if Codex skips mdmem's hooks because they were not reviewed in their present form; else "".
 
-    text: the content of the hooks file.
+    text: the content of the hooks file. heard: when Codex last ran one, in seconds since the epoch. If that was after
+    the file was written, Codex runs hooks that have no review, as with `--dangerously-bypass-hook-trust`.
     """
     if agent != codex.NAME:
         return ""
@@ -57,8 +58,17 @@ def unreviewed(agent: str, hooks_file: str, text: str) -> str:
         return ""
     why = "were never reviewed in Codex" if missing else "have changed since you reviewed them in Codex"
     unreviewed_count = missing or changed
+    if unreviewed_count == len(hashes) and heard > _written(hooks_file):
+        return ""
     many = "mdmem's hooks" if unreviewed_count == len(hashes) else f"{unreviewed_count} of mdmem's {len(hashes)} hooks"
     return f"{many} {why}, so Codex silently skips them and nothing is stored. Type /hooks in Codex to review them."
+
+
+def _written(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return float("inf")
 
 
 _SHA = "sha256:"

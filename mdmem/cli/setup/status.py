@@ -28,7 +28,7 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
     \b
     Example:  mdmem status --json
     """
-    from mdmem.agents.install import mcp_registration, registration
+    from mdmem.agents.install import mcp_registration
     from mdmem.agents.install.known import CLIENTS
     from mdmem.history import other_files
     from mdmem.history.git import part
@@ -41,7 +41,7 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
         click.echo(status_line.line(settings, time.time()))
         return
     heard = storing.last_heard(settings)
-    rows = [{**row._asdict(), **_last_seen(heard.get(row.agent))} for row in registration.survey()]
+    rows = [{**row._asdict(), **_last_seen(heard.get(row.agent))} for row in storing.registrations(settings)]
     servers = [mcp_registration.status(client)._asdict() for client in CLIENTS]
     servers = [row for row in servers if row["state"] != "absent"]
     if as_json:
