@@ -423,7 +423,7 @@ def test_a_launcher_in_another_data_folder_is_not_said_to_be_gone(home: Path, mo
 
     assert (row.state, row.problem) == ("outdated", "")
     registration.unregister("claude-code")
-    assert not (home / ".local/share/mdmem").exists()
+    assert not (home / ".local/share").exists()
 
 
 # --- every agent ---------------------------------------------------------------------------------

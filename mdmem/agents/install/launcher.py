@@ -265,6 +265,7 @@ def leave(settings_file: str, place: str = "") -> None:
             if not os.path.exists(path()):
                 launch.forget_compiled()  # nothing starts mdmem's hooks anymore
             os.rmdir(os.path.dirname(place))
+            os.rmdir(os.path.dirname(os.path.dirname(place)))  # ~/.local/share, where mdmem was the first to use it
     except OSError:
         return  # already gone, or harmless if it stays; the folder may hold other files
 
