@@ -105,15 +105,15 @@ def review(
     from mdmem.history.merging import undecided
 
     first, last = options.span(when)
+    narrowed = bool(project or kind or first or last)
+    choices = [] if narrowed else undecided.waiting(settings)
+    if not (listing or done or as_json) and not _ask_versions(settings, choices):
+        return 0
     with progress.ProgressBar("Reading what is new", shown=not as_json):
         pending = work.pending(settings, project=project or "", kinds=kind)
     pending = pending._replace(items=[item for item in pending.items if options.fits(item.created, first, last)])
-    narrowed = bool(project or kind or first or last)
-    choices = [] if narrowed else undecided.waiting(settings)
     if as_json:
         print_array(chain(map(_row, pending.items), ({**_row(choice), "change": "both"} for choice in choices)))
-        return 0
-    if not (listing or done) and not _ask_versions(settings, choices):
         return 0
     is_by_note = bool(kind or by_note)
     screens = [_screen_of(item) for item in pending.items] if is_by_note else work.screens(pending.items)

@@ -335,3 +335,15 @@ def test_a_demo_does_not_write_into_folders_that_are_not_its_own(ask: Run, tmp_p
     assert "has a vault of its own already" in ask("demo", "--at", str(tmp_path)).stderr
     assert "is a file. Name a folder" in ask("demo", "--at", str(tmp_path / "file")).stderr
     assert list((tmp_path / "vault").iterdir()) == []
+
+
+def test_the_demo_names_the_program_as_it_was_started_where_path_does_not_have_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert demo.program(".venv/bin/mdmem") == ".venv/bin/mdmem"
+    assert demo.program("mdmem/__main__.py") == "mdmem"
+
+    (tmp_path / "mdmem").write_text("#!/bin/sh\n")
+    (tmp_path / "mdmem").chmod(0o700)
+    assert demo.program(".venv/bin/mdmem") == "mdmem"

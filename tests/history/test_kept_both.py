@@ -160,7 +160,8 @@ def test_sync_says_where_both_versions_are_and_review_asks_which_stays(two: tupl
         assert "notes/d.md" in asked(at, "doctor", "--only", "history")
         assert "notes/d.md:7" in asked(at, "review", "--list")
 
-    asked(first, "review", input="1\n2\n")
+    answered = asked(first, "review", input="1\n2\n")
+    assert "- we keep floats" not in answered.rpartition("[1/")[2], "the note is shown as it is after the decision"
     settle(first, second)
 
     for at in two:

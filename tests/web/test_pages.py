@@ -358,9 +358,12 @@ def test_a_day_on_which_somebody_only_wrote_shows_what_they_wrote(web: Web, cook
 
 
 def test_a_search_shows_a_session_once_where_its_first_prompt_is_found_too(web: Web, cookie: str) -> None:
-    hits = re.findall(r'<a class="hit" href="([^"]+)">(.*?)</a>', get(web, cookie, "/search?q=date+parser"))
-    titles = [title for _, title in hits]
+    page = get(web, cookie, "/search?q=date+parser")
+    titles = re.findall(r'<a class="hit" href="[^"]+">(.*?)</a>', page)
     assert len(titles) == len(set(titles)), titles
+    counted = re.search(r'id="count"[^>]*>\s*(\d+) results, best first; (\d+) sessions? listed', page)
+    assert counted is not None
+    assert int(counted[1]) == len(titles) + int(counted[2])
     assert f'href="/session/{FIRST}?turn=1#turn-1">session</a>' in get(web, cookie, "/search?q=date+parser")
 
     assert 'class="hit"' in get(web, cookie, "/search?q=date+parser&kind=session")

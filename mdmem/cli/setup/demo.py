@@ -7,6 +7,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -115,8 +116,15 @@ def _play(root: Path, console: Console) -> None:
     _heading(console, "Kept out")
     console.print(_kept_out(scratch))
     console.print(f"\nThe scratch vault stays at [bold]{scratch.vault}[/bold]: open it in your editor.")
-    console.print(f"Search it:  mdmem --vault {scratch.vault} search failing test")
-    console.print("Your own:   mdmem init, then mdmem install claude-code")
+    started = program(sys.argv[0])
+    console.print(f"Search it:  {started} --vault {shlex.quote(str(scratch.vault))} search failing test")
+    console.print(f"Your own:   {started} init, then {started} install claude-code")
+
+
+def program(started_as: str) -> str:
+    """Return how to start mdmem again: by its name, or as it was started if it is in no folder of PATH."""
+    is_program = Path(started_as).stem == "mdmem"
+    return shlex.quote(started_as) if is_program and not shutil.which("mdmem") else "mdmem"
 
 
 def prepare(root: Path) -> Scratch:

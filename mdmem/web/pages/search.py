@@ -67,12 +67,14 @@ def search(request: PageRequest) -> Response:
         page = shared.part(result.total, page, SIZE).page
         result = engine.search(request.config, asked_query, options._replace(offset=(page - 1) * SIZE))
     total = result.total if is_search else 0
+    listed = _each_once(result.hits) if is_search else []
     other_sort = "" if chosen_sort else "newest"
     return request.page(
         "search",
         given=form,
         found=result,
-        hits=[(hit, snippet(hit)) for hit in _each_once(result.hits)] if is_search else [],
+        hits=[(hit, snippet(hit)) for hit in listed],
+        folded=len(result.hits) - len(listed) if is_search else 0,
         anything=is_search,
         filters=_active_filters(form, chosen_sort),
         total=total,
