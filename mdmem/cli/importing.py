@@ -333,7 +333,8 @@ def _preview(plan: ImportPlan, *, as_json: bool) -> None:
     if plan.known:
         _tell_known(plan.known)
     if not (rows or plan.files):
-        click.echo("Nothing new to import.")
+        where = "" if plan.known else " `mdmem help import` says what it finds."
+        click.echo(f"Nothing new to import.{where}")
 
 
 def _tell_known(count: int) -> None:

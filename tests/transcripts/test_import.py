@@ -680,6 +680,12 @@ def test_the_vault_is_not_imported_into_itself(vault: Path, ask: Run) -> None:
     assert "are in the vault already" in done.stderr
 
 
+def test_a_machine_without_saved_sessions_is_told_what_would_be_found(vault: Path, ask: Run) -> None:
+    ask("init", str(vault), check=True)
+
+    assert "Nothing new to import. `mdmem help import` says what it finds." in ask("import", "--dry-run").stdout
+
+
 def test_nothing_new_is_said_once_and_without_a_question(vault: Path, agents: Path, ask: Run) -> None:
     ask("import", "--yes", check=True)
 

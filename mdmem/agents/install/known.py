@@ -268,7 +268,7 @@ ROWS = (
         McpClient(cursor.TITLE, _cursor_file, _servers),
         entry=lambda command, _, timeout: {"command": command, "timeout": timeout},
         skeleton={"version": 1},
-        note="Cursor takes context at the start of a session only; give it mdmem's MCP server to look things up later.",
+        note="Cursor takes context only when a session starts; `mdmem install cursor --mcp` gives it tools for later.",
         instructions=("AGENTS.md", "CLAUDE.md"),
     ),
     KnownAgent(
