@@ -14,9 +14,9 @@ _SIGNS = (
 _SYNTAX = re.compile(rf"{_SIGNS}|\[(?=[^\[\]]*\]\()|\]\([^()\s]*(?:\)|$)")  # a link except its words
 _PAGE_SYNTAX = re.compile(
     rf"{_SIGNS}|(?<!\\)\[(?=(?:\\.|[^\[\]\\])*(?:\]\(|$))|(?<!\\)\]\((?:<[^<>]*>|[^()\s<>]*)(?:\)|$)"
-    r"|\\(?=[^\w\s])|(?<!\S)(?P<item>[-*]|\d+\.)(?=\s)"
+    r"|\\(?=[^\w\s])|(?<!\S)(?P<item>[-*]|\d+\.)(?=\s)|(?<=\A…)[^\s()\[\]]*\.md\)"
 )
-"""On a page that lists others, also the escapes in their titles, the start of an entry, and of a link that is cut."""
+"""On a page that lists others, also the escapes in their titles, the start of an entry, and a link that is cut."""
 
 
 def readable(text: str, spans: Sequence[tuple[int, int]], kind: str = "") -> tuple[str, list[tuple[int, int]]]:

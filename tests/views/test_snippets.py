@@ -45,3 +45,9 @@ def test_a_link_that_is_cut_at_either_end_of_a_snippet_leaves_only_its_words() -
     plain, _ = snippets.readable(text, [], "session")
 
     assert plain == "…it. → answer · log in as [PRIVATE] please…"
+
+
+def test_the_end_of_an_address_at_the_start_of_a_pages_snippet_is_left_out() -> None:
+    plain, _ = snippets.readable("…why-does-it-fail-6drpz9va77.md) - [Fix it](002-fix.md)", [], "session")
+
+    assert plain == "… · Fix it"
