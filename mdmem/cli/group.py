@@ -238,4 +238,4 @@ def _alone(ctx: click.Context) -> None:
 
         home.show(ctx.obj)
     else:
-        click.echo(ctx.get_help())
+        click.echo(f"{ctx.get_help()}\n\nThere is no vault yet: `mdmem init` creates one.")

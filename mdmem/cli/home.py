@@ -11,6 +11,7 @@ from mdmem.cli.terminal import options, progress, render
 from mdmem.cli.terminal.render import Piece
 from mdmem.config import Config
 from mdmem.errors import MdmemError
+from mdmem.history.merging import undecided
 from mdmem.learn import work
 from mdmem.search.index.view import View
 from mdmem.views import injections, review_queue, rows, sessions, storing, wording
@@ -41,6 +42,8 @@ def show(given_vault: str | None) -> None:
     with progress.ProgressBar("Updating the index"):
         lines = rows.ask(settings, lambda view: list(_of_vault(settings, view, now)))
     render.write(lines)
+    hint = undecided.hint(settings)
+    render.write([[(render.safe(hint), "yellow")]] if hint else [])
     render.write(list(_latest_injections(settings)))
     render.write([[], [("`mdmem search WORDS`  `mdmem sessions`  `mdmem web`  `mdmem help`", "dim")]])
 

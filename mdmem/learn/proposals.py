@@ -214,7 +214,7 @@ class _Finder:
 
     def stale(self) -> Iterator[Proposal]:
         """Yield open work older than `work.STALE_DAYS`."""
-        why = f"open for more than {work.STALE_DAYS} days: drop it"
+        why = f"open for more than {work.STALE_DAYS} days"
         for item in work.in_view(self._config, self._view, self._project, self._now):
             number = self._view.find(item.path)
             if item.is_stale and number is not None:

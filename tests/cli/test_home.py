@@ -76,6 +76,7 @@ def test_alone_without_a_vault_it_shows_the_help(tmp_path: Path) -> None:
     day = cli_day.empty(tmp_path)
     shown = day.run("--vault", str(tmp_path / "none")).stdout
     assert shown.startswith("Usage: ")
+    assert shown.endswith("There is no vault yet: `mdmem init` creates one.\n")
 
 
 def test_a_pause_for_a_time_ends_by_itself(day: Day) -> None:

@@ -157,6 +157,7 @@ def test_sync_says_where_both_versions_are_and_review_asks_which_stays(two: tupl
     for at in two:
         assert Path(at.vault, "notes/d.md").read_text().endswith(body)
         assert "two machines changed the same place" in asked(at, "status")
+        assert "`mdmem review` asks which one stays" in asked(at)
         assert "notes/d.md" in asked(at, "doctor", "--only", "history")
         assert "notes/d.md:7" in asked(at, "review", "--list")
 
