@@ -19,14 +19,16 @@ from tests.conftest import PAYLOADS, own_settings
 from tests.helpers.claude import FULL
 
 RECORDED = {
-    path.stem: json.loads(path.read_text("utf-8"))
-    for path in sorted(PAYLOADS.glob("claude_code/*.json"))
+    (path.parent.name.replace("_", "-"), path.stem): json.loads(path.read_text("utf-8"))
+    for path in sorted([*PAYLOADS.glob("*/*.json"), *PAYLOADS.glob("live/*/*.json")])
     if path.stat().st_size < 20_000
 }
+"""Recorded payloads by agent and name."""
 
 # Values that no field expects: every JSON type, and texts that lead out of folders, files, lines, tags and encodings.
 ODD: list[Any] = [
     None, True, 0, -1, 1.5, 1e308, 10**30, "", "x", [], {}, [[]], [None], {"a": {"b": [1]}}, "\ud800", "\0",
+    "/\ud800", "@a\0b",
     "\n---\nid: 1\n",
     "../../../etc/passwd", "/", "~", ".", "a\tb\x1fc", "<private>", "</private>", "[private]", "<private>all</private>",
     "`" * 40, "```\n```", "{{body}}", "<!-- mdmem:begin -->", "\u202e\u2066", "e\u0301" * 60, "日本語" * 60,
@@ -35,9 +37,9 @@ ODD: list[Any] = [
 ]  # fmt: skip
 
 
-def handle(vault: Path, data: bytes) -> dict[str, Any]:
-    """Run the hook in this process and check what it did; return its report."""
-    out = hook.run(["claude-code", "--report"], data, str(vault), os.environ)
+def handle(vault: Path, data: bytes, agent: str = "claude-code") -> dict[str, Any]:
+    """Run an agent's hook in this process and check what it did; return its report."""
+    out = hook.run([agent, "--report"], data, str(vault), os.environ)
     report: dict[str, Any] = json.loads(out)
     assert report["error"] in (None, "NoPayloadError"), report
     if report["stored"]:
@@ -108,7 +110,7 @@ def test_a_wrong_type_in_any_field_of_any_payload_does_no_harm(fuzzed: Path) -> 
         payload = changed(RECORDED[name], path, odd)
         if path[0] != "session_id":  # a session that grows with every example would only test patience
             payload["session_id"] = f"00000000-0000-4000-8000-{number // 50:012x}"
-        handle(fuzzed, json.dumps(payload).encode())
+        handle(fuzzed, json.dumps(payload).encode(), name[0])
 
 
 values = st.recursive(
@@ -122,7 +124,7 @@ values = st.recursive(
 @fuzz
 @given(st.sampled_from(EVERY), st.lists(st.tuples(st.integers(0, 1 << 16), values), max_size=5), st.booleans())
 def test_payloads_with_any_fields_changed_do_no_harm(
-    fuzzed: Path, first: tuple[str, tuple[Any, ...]], changes: list[tuple[int, Any]], fresh: bool
+    fuzzed: Path, first: tuple[tuple[str, str], tuple[Any, ...]], changes: list[tuple[int, Any]], fresh: bool
 ) -> None:
     payload = RECORDED[first[0]]
     for number, value in changes:
@@ -131,7 +133,7 @@ def test_payloads_with_any_fields_changed_do_no_harm(
             payload = changed(payload, here[number % len(here)], value)
     if isinstance(payload, dict) and fresh:
         payload = {**payload, "session_id": "00000000-0000-4000-8000-000000000001", "tool_use_id": None}
-    handle(fuzzed, json.dumps(payload).encode())
+    handle(fuzzed, json.dumps(payload).encode(), first[0][0])
 
 
 @pytest.mark.slow
@@ -139,12 +141,14 @@ def test_payloads_with_any_fields_changed_do_no_harm(
 @given(
     st.sampled_from(sorted(RECORDED)), st.lists(st.tuples(st.integers(0, 1 << 16), st.binary(max_size=6)), max_size=4)
 )
-def test_payloads_with_any_bytes_changed_do_no_harm(fuzzed: Path, name: str, changes: list[tuple[int, bytes]]) -> None:
+def test_payloads_with_any_bytes_changed_do_no_harm(
+    fuzzed: Path, name: tuple[str, str], changes: list[tuple[int, bytes]]
+) -> None:
     data = json.dumps(RECORDED[name]).encode()
     for number, piece in changes:
         at = number % (len(data) + 1)
         data = data[:at] + piece + data[at + (number >> 8) % 40 :]
-    handle(fuzzed, data)
+    handle(fuzzed, data, name[0])
 
 
 @fuzz
@@ -157,7 +161,7 @@ def test_bytes_of_any_kind_do_no_harm(fuzzed: Path, data: bytes) -> None:
 @pytest.mark.parametrize("field", ["tool_input", "tool_response", "prompt", "effort"])
 def test_a_payload_that_is_nested_deeply_is_stored_or_passed_over(fuzzed: Path, depth: int, field: str) -> None:
     for opener, closer in (("[", "]"), ('{"a":', "}")):
-        event = RECORDED["PostToolUse-Bash-01"] | {field: "@"}
+        event = RECORDED["claude-code", "PostToolUse-Bash-01"] | {field: "@"}
         nested = f"{opener * depth}1{closer * depth}"
         handle(fuzzed, json.dumps(event).replace('"@"', nested).encode())
 
@@ -172,3 +176,17 @@ def test_a_hostile_session_or_folder_leads_nowhere_else(fuzzed: Path, session: s
     assert report["stored"]
     for path in fuzzed.rglob("*"):
         assert len(os.fsencode(path.relative_to(fuzzed))) < 240
+
+
+@pytest.mark.parametrize("prompt", ["/\ud800 now", "/a\0b now"], ids=["surrogate", "NUL"])
+def test_a_prompt_that_names_a_command_no_file_can_have_is_stored(fuzzed: Path, prompt: str) -> None:
+    event = RECORDED["claude-code", "UserPromptSubmit-plain-01"] | {"prompt": prompt}
+    assert handle(fuzzed, json.dumps(event).encode())["stored"]
+
+
+def test_text_in_the_place_of_a_sub_agents_id_reaches_no_file(fuzzed: Path, home: Path) -> None:
+    event = RECORDED["claude-code", "PostToolUse-Agent-02-async"]
+    event = event | {"tool_response": event["tool_response"] | {"agentId": "a7 <private>hunter2</private>"}}
+    assert handle(fuzzed, json.dumps(event).encode())["stored"]
+    kept = [path for top in (fuzzed, home) for path in top.rglob("*") if path.is_file()]
+    assert [path for path in kept if b"hunter2" in path.read_bytes()] == []

@@ -21,7 +21,12 @@ def begin(at: Capture, outcome: Outcome) -> None:
     """Record that a note waits for an answer, and for which sub-agent if the agent names it."""
     response = at.event.tool_response
     agent_id = response.get("agentId", response.get("agent_id", ""))
-    at.session.append("open", layout.split(outcome.path)[1], agent_id if type(agent_id) is str else "")
+    is_id = type(agent_id) is str and agent_id.isascii() and agent_id.translate(_JOINING).isalnum()
+    at.session.append("open", layout.split(outcome.path)[1], agent_id if is_id else "")
+
+
+_JOINING = dict.fromkeys(map(ord, "-_.:@"))
+"""Signs of ids beside letters and digits. Other text in their place may be private, and is not stored."""
 
 
 def names(session: Session) -> dict[str, str]:

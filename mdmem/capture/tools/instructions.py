@@ -103,11 +103,11 @@ def private_in(paths: list[str], rules: privacy.Rules) -> tuple[str, ...]:
     looked_into = set(paths)
     waiting = [(path, _HOPS) for path in paths]
     for path, hops in waiting:  # grows during the loop
-        if not os.access(path, os.R_OK):
-            continue
         try:
+            if not os.access(path, os.R_OK):
+                continue
             text = files.read_any(path, _MAX_INSTRUCTIONS_BYTES).decode("utf-8", "replace")
-        except (OSError, ValueError):
+        except (OSError, ValueError):  # a ValueError: a name that no file can have
             continue
         if privacy.may_hold_private(text, rules):
             spans += privacy.clean(text, rules=rules, origin="tool").spans
