@@ -56,13 +56,19 @@ def read(path: Path, options: ReadOptions) -> Iterator[SavedEvent]:
         options.skipped["sub-agent's line"] += 1
         return iter(())
     session = text(chat.get("sessionId")) or path.stem
-    subagent_chats = [] if options.subagents else sorted((path.parent / session).glob("*.json*"))
+    subagent_chats = [] if options.subagents else _subagent_chats(path.parent, session)
     private_chats = [chat_path for chat_path in subagent_chats if may_hold_private(chat_path, options.rules)]
     quietly = options._replace(skipped=Skipped())
     readers = (GeminiReader(_chat(chat_path, Skipped()), chat_path, quietly) for chat_path in private_chats)
     return in_order(
         GeminiReader(chat, path, options).events(), [of_subagent(reader.events(), session) for reader in readers]
     )
+
+
+def _subagent_chats(folder: Path, session: str) -> list[Path]:
+    """Return the chats of a session's sub-agents: those in the folder beside it with the session's name."""
+    own = [entry for entry in folder.iterdir() if entry.name == session]  # the id may be no name at all
+    return sorted(chat for entry in own for chat in entry.glob("*.json*"))
 
 
 def _chat(path: Path, skipped: Skipped) -> dict[str, Any]:

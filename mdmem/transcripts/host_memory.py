@@ -138,7 +138,7 @@ def _notes(config: Config, folder: str) -> Iterator[tuple[str, note.Parsed]]:
 
 def _root(config: Config, cwd: str) -> str:
     """Return the working tree that contains a folder; "" if it has no instruction file."""
-    if not (cwd and Path(cwd).is_dir()):
+    if not os.path.isdir(cwd):  # noqa: PTH112 - `Path.is_dir` raises for a name that is too long
         return ""
     identified = project.identify(cwd)
     root = identified.worktree if exclusions.takes_project(config, identified, cwd) else ""

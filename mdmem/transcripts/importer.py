@@ -97,17 +97,28 @@ class Import:
         with self._synced(), _scratch(self.config) as scratch:
             for transcript in found:
                 if not _can_read(sources.file_of(transcript.path)):
-                    self.tally.skipped["file that cannot be read"] += 1
+                    self.tally.skipped[_UNREADABLE] += 1
                     continue
-                failed, forgotten = self.tally.failed, self.tally.skipped[_DELETED]
+                left_out = self._left_out()
                 is_over = self._transcript(transcript, now, scratch)
                 if self.stopped():
                     return
                 self.tally.files += 1
                 self._bytes += transcript.size
                 self.report_bytes(self._bytes)
-                if is_over and (failed, forgotten) == (self.tally.failed, self.tally.skipped[_DELETED]):
+                if is_over and left_out == self._left_out():
                     self.imported.add(transcript.path, transcript.size, transcript.changed_ns)
+
+    def _left_out(self) -> tuple[int, ...]:
+        """Return the counts of what a later run may still store."""
+        return self.tally.failed, self.tally.skipped[_DELETED], self.tally.skipped[_UNREADABLE]
+
+    def _read(self, transcript: Transcript, options: ReadOptions) -> Iterator[SavedEvent]:
+        """Yield the events of a transcript, up to where it cannot be read."""
+        try:
+            yield from transcript.source.read(transcript.path, options)
+        except OSError:
+            self.tally.skipped[_UNREADABLE] += 1
 
     def _transcript(self, transcript: Transcript, now: float, scratch: str) -> bool:
         """Store one transcript; return whether its session is over."""
@@ -121,7 +132,7 @@ class Import:
             lambda at: self.report_bytes(before + at),
             privacy.Rules.of(self.config.settings),
         )
-        read = transcript.source.read(transcript.path, options)
+        read = self._read(transcript, options)
         # a resumed session's file can contain several sessions
         for session, saved in itertools.groupby(read, key=lambda saved_event: journal.session_id(saved_event.event)):
             with self._replay(transcript, session, scratch, now) as replay:
@@ -219,7 +230,7 @@ class Import:
         except (FileNotFoundError, PermissionError):
             if _can_read(path):
                 raise  # the vault cannot be written
-            self.tally.skipped["file that cannot be read"] += 1
+            self.tally.skipped[_UNREADABLE] += 1
             return
         self.tally.added["note"] += added
         self.imported.add(path, facts.st_size, facts.st_mtime_ns)
@@ -234,6 +245,7 @@ class Import:
                 os.sync()
 
 
+_UNREADABLE = "file that cannot be read"
 _DELETED = "event of a session that you deleted (--again imports it)"
 
 _REASONS = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import itertools
 import json
 import os
 import re
@@ -10,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ from mdmem.transcripts import replay, sources
 from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.importer import Import
 from mdmem.transcripts.markdown import memories
+from mdmem.transcripts.saved import ReadOptions, SavedEvent
 from mdmem.vault import note
 from tests.conftest import notes, session_pages
 from tests.helpers.history_vault import git, run_here, start
@@ -668,6 +671,47 @@ def test_what_is_no_file_is_passed_over(vault: Path, agents: Path) -> None:
 
     assert bring(agents / ".claude" / "projects").added["prompt"] == 8
     assert [found.name for found in memories(agents / ".claude" / "projects")] == ["notes-app-memory"]
+
+
+@pytest.mark.parametrize("session", ["\n" * 5_000, "a\0b", "../../..", "/etc", ".."])
+def test_a_chat_with_an_id_that_no_folder_can_have_is_imported(vault: Path, tmp_path: Path, session: str) -> None:
+    (chat,) = Path(__file__).with_name("gemini").rglob("session-*.jsonl")
+    own = str(json.loads(chat.read_text("utf-8").splitlines()[0])["sessionId"])
+    copy = tmp_path / "project" / "chats" / chat.name
+    copy.parent.mkdir(parents=True)
+    copy.write_text(chat.read_text("utf-8").replace(json.dumps(own), json.dumps(session)), "utf-8")
+
+    assert bring(copy).added == bring(chat).added
+
+
+def test_a_transcript_from_a_folder_that_cannot_exist_is_imported(vault: Path, tmp_path: Path, ask: Run) -> None:
+    talk = Talk(cwd="/home/" + "é" * 3_000)
+    talk.typed("Where does the parser fail?")
+    talk.said("In February.")
+    file = tmp_path / "talk.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in talk.lines), "utf-8")
+
+    done = ask("import", str(file), "--yes")
+
+    assert done.returncode == 0, done.stderr
+    assert titles(vault, "prompt") == ["Where does the parser fail?"]
+
+
+def test_a_transcript_that_fails_while_it_is_read_stops_no_other_one_and_is_read_again(vault: Path) -> None:
+    found = [sources.find([path], {}).transcripts[0] for path in (TOOLS, BACKGROUND)]
+
+    def on_a_bad_disk(path: Path, options: ReadOptions) -> Iterator[SavedEvent]:
+        yield from itertools.islice(found[0].source.read(path, options), 2)
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    bad = found[0]._replace(source=found[0].source._replace(read=on_a_bad_disk))
+    run = Import(config.load(), ImportedFiles(config.load()), {})
+    run.transcripts([bad, found[1]], LATER)
+
+    assert run.tally.skipped["file that cannot be read"] == 1
+    assert len(titles(vault, "prompt")) > 1
+    bring(TOOLS)
+    assert bring(TOOLS, BACKGROUND).files == 0
 
 
 def test_the_vault_is_not_imported_into_itself(vault: Path, ask: Run) -> None:
