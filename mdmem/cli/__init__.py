@@ -10,7 +10,7 @@ import sys
 from typing import NoReturn
 
 from mdmem import quick_import
-from mdmem.errors import MdmemError, VaultError
+from mdmem.errors import MdmemError, UsageError, VaultError
 
 BROKEN_PIPE = 141
 """Exit status when the reader closes the output early: that of a program ended by SIGPIPE."""
@@ -96,6 +96,8 @@ def _explained(error: OSError) -> tuple[str, int]:
         return "the folder you are in was deleted. Change to another one, and try again.", 1
     if _output_is_shut():
         return f"the output cannot be written ({error.strerror or error}).", 1
+    if error.errno == errno.ENAMETOOLONG:
+        return f"a name is longer than the file system allows ({str(error.filename or '')[:60]}…).", UsageError.exit_code
     if problem := _vault_problem(error):
         return problem, VaultError.exit_code
     from mdmem.views import wording

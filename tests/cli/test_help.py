@@ -381,3 +381,13 @@ def test_a_fault_of_mdmem_itself_is_a_sentence(ask: Run, home: Path) -> None:
             done = ask("--vault", str(vault), *words)
             assert done.returncode in (0, 1, 4), (name, words)
             assert "Traceback" not in done.stderr + done.stdout, (name, words)
+
+
+@pytest.mark.usefixtures("vault")
+@pytest.mark.parametrize("command", ["tree", "init", "import"])
+def test_a_name_that_no_file_can_have_is_an_error_of_one_short_line(mdmem: Run, command: str) -> None:
+    done = mdmem(command, "x" * 5_000)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "a name is longer than the file system allows" in done.stderr
+    assert len(done.stderr) < 200
