@@ -514,6 +514,7 @@ def test_the_digest_of_a_session_takes_no_time(day: Day, words: tuple[str, ...])
     [
         ("use `a[0] < b` for <b>", "use `a[0] < b` for \\<b>"),
         ("an open ` and <b>", "an open \\` and \\<b>"),
+        ("raises `ValueError` and `Date<b>…", "raises `ValueError` and \\`Date\\<b>…"),
         ("` `` ` <b> ` `", "` `` ` \\<b> ` `"),
         ("[x](y)", "\\[x\\](y)"),
     ],

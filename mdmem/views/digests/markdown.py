@@ -133,13 +133,12 @@ def _session_section(session: LoggedSession, digest: DigestNotes) -> Iterator[st
 def plain(title: str) -> str:
     """Return a title without effect as Markdown: no link, no HTML, no unclosed code."""
     text = note.one_line("".join(c if c.isprintable() else " " for c in title))
-    parts = text.split("`")
-    if len(parts) % 2 == 0:
-        return _escaped(text, "\\[]<`")
     if "``" in text:  # which signs belong together is not as simple
-        return _escaped(text, "\\[]<")
+        return _escaped(text, "\\[]<`" if text.count("`") % 2 else "\\[]<")
+    whole, mark, rest = text.rpartition("`") if text.count("`") % 2 else (text, "", "")  # code that was cut off
     # In code, a backslash would be shown.
-    return "`".join(part if number % 2 else _escaped(part, "\\[]<") for number, part in enumerate(parts))
+    parts = (part if number % 2 else _escaped(part, "\\[]<") for number, part in enumerate(whole.split("`")))
+    return "`".join(parts) + ("\\`" + _escaped(rest, "\\[]<") if mark else "")
 
 
 def _escaped(text: str, marks: str) -> str:
