@@ -7,10 +7,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from mdmem import plural, timestamps
+from mdmem.errors import UsageError
 from mdmem.history import pages, private
 from mdmem.history.changes import OWN_FILES, Change, is_own
 from mdmem.history.git import objects
-from mdmem.vault import journal, layout, note, packed, people
+from mdmem.vault import editing, journal, layout, note, packed, people
 
 MAX_SUBJECT_CHARS = 100
 MAX_LISTED = 20
@@ -91,8 +92,10 @@ def group(files: list[File], before: Mapping[str, bytes]) -> list[CommitGroup]:
         listed = []
     groups += [CommitGroup("", [], tuple(listed))] if listed else []
     authors: dict[str, list[File]] = {}
+    new = {file.change.path: author for file in by_hand if (author := _author(file))}
     for file in by_hand:
-        authors.setdefault("" if file.change.path in moved else _author(file), []).append(file)
+        author = "" if file.change.path in moved else _author(file) or _superseder(file, before, new)
+        authors.setdefault(author, []).append(file)
     return [*groups, *(CommitGroup("", authors[name], author=name) for name in sorted(authors, reverse=True))]
 
 
@@ -101,6 +104,21 @@ def _author(file: File) -> str:
     if note.is_internal(file.change.path, file.meta.get("kind", "")) and file.change.kind != "deleted":
         return "an agent"
     return note.one_line(str(file.meta.get("agent") or "").replace(":", " "), 40) if file.change.kind == "added" else ""
+
+
+def _superseder(file: File, before: Mapping[str, bytes], authors: Mapping[str, str]) -> str:
+    """Return the agent whose new note supersedes this one, if nothing else of it has changed; else "".
+
+    authors: path of each new note, which ends with its id -> the agent that wrote it.
+    """
+    newer, old = file.meta.get("superseded_by"), before.get(file.change.oid)
+    if not newer or not old:
+        return ""
+    try:
+        is_all = editing.set_keys(old, {"superseded_by": newer}) == file.data
+    except UsageError:
+        return ""
+    return next((author for path, author in authors.items() if is_all and path.endswith(f"-{newer}.md")), "")
 
 
 def _move_new_project_pages(by_hand: list[File], sessions: Collection[list[File]]) -> None:
@@ -144,10 +162,12 @@ def _is_upkeep(file: File, before: Mapping[str, bytes]) -> bool:
 
 
 def was_wanted(file: File) -> bool:
-    """Whether only a file's earlier text can tell mdmem's change of it from a person's."""
+    """Whether only a file's earlier text can tell mdmem's or an agent's change of it from a person's."""
     if file.change.kind == "deleted":
         return bool(layout.archived_in(file.change.path))
-    return is_generated(file) or (file.change.kind == "changed" and file.meta.get("kind") in note.CAPTURED)
+    is_changed = file.change.kind == "changed"
+    is_superseded = is_changed and "superseded_by" in file.meta
+    return is_generated(file) or is_superseded or (is_changed and file.meta.get("kind") in note.CAPTURED)
 
 
 def is_generated(file: File) -> bool:

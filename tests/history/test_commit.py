@@ -143,6 +143,26 @@ def test_what_an_agent_wrote_on_purpose_is_committed_under_its_name(vault: Path)
     assert later == ["By hand: edit 2 notes"]
 
 
+@pytest.mark.parametrize("also", ["", "\nAnd one for the road.\n"])
+def test_a_note_that_an_agents_note_supersedes_is_committed_with_it_unless_a_person_changed_it_too(
+    vault: Path, also: str
+) -> None:
+    config = start(vault)
+    old = user_notes.add(config, "Dates are text", "We keep them so.", now=1.0)
+    commit.commit(config)
+
+    new = user_notes.add(config, "Dates are dates", "Now.", supersedes=old.id, agent="claude-code", now=2.0)
+    user_notes.set_keys(config, old.path, {"superseded_by": new.id})
+    path = vault / old.path
+    path.write_text(path.read_text() + also)
+    subjects = [made.subject for made in commit.commit(config).commits]
+
+    if also:
+        assert subjects == ["By claude-code: add Dates are dates", "By hand: edit Dates are text"]
+    else:
+        assert subjects == ["By claude-code: add 1 note, edit 1 note"]
+
+
 def test_a_note_that_hooks_store_anew_stays_its_sessions_and_an_edited_one_becomes_a_persons(vault: Path) -> None:
     config = start(vault)
     commit.commit(config)
