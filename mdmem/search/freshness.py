@@ -100,8 +100,7 @@ def _telling() -> Callable[[int, int], None]:
         from mdmem import progress  # an update has loaded it, for its lock
 
         if is_told := time.monotonic() - began >= progress.TOLD_AFTER_SECONDS:
-            count = f"{total:,} notes have" if total > 1 else "notes have"
-            progress.tell(f"Updating the index: {count} changed.")
+            progress.tell(f"Updating the index{f': {total:,} notes have changed' if total > 1 else ''}.")
 
     return report
 
