@@ -120,7 +120,7 @@ def _prompt(at: Capture) -> Outcome:
     if outcome.ignored == pending.PRIVATE:
         outcome.unmarked = outcome.unmarked or not turn.mark_private(at)  # nobody asked for a withheld turn
         at.session.skip_prompt(short("\0".join((at.event.prompt_id or str(at.now), "private")), 10))
-    else:
+    elif not (outcome.withheld and may_hide):  # else the turn stays unsure: all of the prompt may have been private
         turn.mark_open(at, sure=not outcome.stored)  # later notes of the turn must queue behind a queued prompt
     if at.live and may_hide:
         from mdmem.capture import notices

@@ -29,6 +29,10 @@ FORGOTTEN = (
     "mdmem: nothing more of this session is stored, because what is private in it was deleted or damaged in {folder}"
     " and could no longer be recognized. A new session is stored."
 )
+WITHHELD = (
+    "mdmem: a text of this {what} could not be checked for private text, so it is left out of memory."
+    " Run `mdmem doctor` to see why."
+)
 UNREAD = {
     "NoPayloadError": "what the agent sent is cut off, damaged or in an unknown form",
     "PayloadTooLongError": "what the agent sent is longer than 64 MB",
@@ -41,6 +45,10 @@ DOCTOR = "Run `mdmem doctor` to see why."
 def message(config: Config, event: Event, outcome: Outcome) -> str | None:
     """Return the message to the user about an event; None if there is nothing to say."""
     sentences = _trouble(config, event, outcome)
+    if outcome.withheld:
+        what = "prompt" if outcome.kind == "prompt" else "turn"
+        is_told = what == "prompt" or _is_first(config, event, "withheld")
+        sentences += [WITHHELD.format(what=what)] if is_told else []
     if outcome.unmarked:
         is_uncounted = outcome.is_lost and not outcome.counted
         is_told = event.name in ("UserPromptSubmit", "Stop") or is_uncounted

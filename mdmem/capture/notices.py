@@ -109,7 +109,7 @@ def _of_prompt(config: Config, outcome: Outcome) -> list[str]:
         sentences.append(f"mdmem: this prompt is private ({size}); nothing of this turn is remembered.")
     elif outcome.hidden.sections and not sentences:
         sentences.append(f"mdmem: {_sections(outcome.hidden)} kept out of memory.")
-    elif outcome.private and not sentences:
+    elif outcome.private and not sentences and not outcome.withheld:
         sentences.append("mdmem: what this prompt repeats of earlier private text was kept out of memory.")
     return [*sentences, f"Not meant? {_KEEP}"] if outcome.hidden.sections else sentences
 

@@ -59,11 +59,12 @@ class Outcome:
     the same for the tool runs and answers of the turn that ends. unclosed: a private tag was never closed, or (stray)
     never opened. unknown: elements that look like private tags but are not. unmarked: private text could not be marked
     or remembered, so nothing of the session is stored for now. too_long: number of characters cut from a note.
+    withheld: a text could not be checked, so the note is stored without it.
     """
 
     __slots__ = (
         "added", "counted", "error", "hidden", "id", "ignored", "kind", "of_turn", "path", "private", "redacted",
-        "stored", "stray", "too_long", "unclosed", "unknown", "unmarked", "waits", "why",
+        "stored", "stray", "too_long", "unclosed", "unknown", "unmarked", "waits", "why", "withheld",
     )  # fmt: skip
 
     def __init__(self, ignored: str = "") -> None:
@@ -85,6 +86,7 @@ class Outcome:
         self.waits = False
         self.counted = False
         self.too_long = 0
+        self.withheld = False
         self.ignored = ignored
 
     @property
@@ -96,7 +98,7 @@ class Outcome:
     def is_worth_telling(self) -> bool:
         """Whether there may be something to tell the user."""
         hidden = self.private or self.unclosed or self.unknown or self.of_turn.sections
-        return bool(hidden or self.error or self.unmarked or self.too_long)
+        return bool(hidden or self.error or self.unmarked or self.too_long or self.withheld)
 
 
 def _is_covered(line: list[str], lines: int, sign: str) -> bool:

@@ -6,7 +6,7 @@ import os
 
 from mdmem import files, privacy
 from mdmem.hashing import short
-from mdmem.hook_errors import VaultError
+from mdmem.hook_errors import DeadlineError, VaultError
 from mdmem.vault import disk, exclusions, front_matter, journal
 
 TYPE_CHECKING = False
@@ -31,10 +31,10 @@ def learn(at: Capture, spans: tuple[str, ...], secrets: tuple[str, ...] = ()) ->
             lines, sign = memory.learn(at.config, key, spans, secrets)
             if key == at.session.key:
                 _note_extent(at, lines, sign)
-    except OSError as error:
+    except (Exception, DeadlineError) as error:  # noqa: BLE001 - whatever failed, it would not be recognized later
         from mdmem import log
 
-        log.write(at.config, "private sections cannot be remembered: the state folder cannot be written", error)
+        log.write(at.config, "private sections cannot be remembered", error)
         return False
     return True
 

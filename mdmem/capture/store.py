@@ -80,6 +80,15 @@ def store(at: Capture, draft: PendingNote) -> Outcome:
     outcome.private, outcome.redacted, outcome.unclosed = cleaned.private, cleaned.redacted, cleaned.unclosed
     outcome.hidden, outcome.stray = cleaned.hidden, cleaned.stray
     outcome.too_long = at.left_out
+    if cleaned.failure is not None:
+        from mdmem import log
+
+        outcome.withheld = True
+        log.write(
+            at.config,
+            f"a text could not be checked for private text: the {draft.kind} is stored without it",
+            cleaned.failure,
+        )
     if cleaned.spans or cleaned.secrets:
         from mdmem.capture import remembered
 

@@ -11,6 +11,7 @@ Nothing slow is imported, and a scanner only when the text calls for it: most te
 
 from __future__ import annotations
 
+from mdmem.hook_errors import DeadlineError
 from mdmem.privacy import secrets, text
 from mdmem.privacy.job import Cleaned as Cleaned
 from mdmem.privacy.job import Hidden as Hidden
@@ -97,20 +98,38 @@ def clean(
     names: mdmem's own keys, which stay unchanged even if a pattern of the user matches them.
     said: private texts of the same event (`spans` of an earlier call), masked here as well.
 
+    A text that cannot be cleaned, because of a fault or because the hook's deadline passes, is withheld (`withheld`).
+
     Raises:
         PatternError: a pattern of the user takes too long.
     """
-    cleaned = Cleaned()
-    job = Job(cleaned, rules or DEFAULT, origin, echo)
-    job.names = names
-    job.spans += said
+    job = Job(Cleaned(), rules or DEFAULT, origin, echo)
+    job.names, job.said, job.clean = names, said, text.clean
+    try:
+        _fill(value, job)
+    except (Exception, DeadlineError) as error:  # noqa: BLE001 - a fault must neither lose an event nor let text through
+        from mdmem.privacy import withheld
+
+        job = withheld.without_unchecked(value, job, error, _fill)
+    cleaned = job.cleaned
+    if isinstance(value, str) and explain:
+        from mdmem.privacy import findings
+
+        cleaned.findings = findings.locate(text.storable(value), job.history)
+    return cleaned
+
+
+def _fill(value: Any, job: Job) -> None:
+    """Clean a value; the result is `job.cleaned`."""
+    cleaned, known = job.cleaned, len(job.said)
+    job.spans += job.said
     remaining = _without_spanning(value, job)
-    job.plain_chars = _plain_chars(remaining, job) if echo is None and not job.rules.patterns else 0
+    job.plain_chars = _plain_chars(remaining, job) if job.echo is None and not job.rules.patterns else 0
     cleaned.value = _value(remaining, job, 0)
     if any(len(span) >= text.SHORTEST_REVEALED for span in job.spans):
         from mdmem.privacy import revealed
 
-        job.spans[len(said) :] = revealed.in_plain_words(job.spans[len(said) :])
+        job.spans[known:] = revealed.in_plain_words(job.spans[known:])
         if cleaned.value != "":
             job.revealed = revealed.of(tuple(job.spans))
             cleaned.value = _value(cleaned.value, job, 0)
@@ -121,11 +140,6 @@ def clean(
             cleaned.value = _value(cleaned.value, job, 0)
         cleaned.secrets = tuple(repeated.without_format(job.secrets))
     cleaned.spans = tuple(job.spans)
-    if isinstance(value, str) and explain:
-        from mdmem.privacy import findings
-
-        cleaned.findings = findings.locate(text.storable(value), job.history)
-    return cleaned
 
 
 def may_hold_tag(value: str, rules: Rules) -> bool:
@@ -261,7 +275,7 @@ def _value(value: Any, job: Job, depth: int) -> Any:
     if depth > MAX_DEPTH:
         return TOO_DEEP
     if isinstance(value, str):
-        return text.clean(value, job)
+        return job.clean(value, job)
     if isinstance(value, dict):
         return _object(value, job, depth)
     if isinstance(value, (list, tuple)):
@@ -301,7 +315,7 @@ def _object(value: dict[Any, Any], job: Job, depth: int) -> dict[Any, Any]:
         name, cleaned = key, _value(item, job, depth + 1)
         is_paired = pair != "" and (key in ("value", "Value") or (key == "text" and "value" not in value))
         if isinstance(key, str) and (is_paired or not _is_plain(key, job)):
-            name = key if key in job.names else text.clean(key, job)
+            name = key if key in job.names else job.clean(key, job)
             if job.rules.secrets:
                 cleaned = _under_name(pair if is_paired else key, cleaned, job)
         while name in result:  # two keys were masked to the same text

@@ -6,6 +6,7 @@ from mdmem.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, Protocol
 
     from mdmem.privacy.findings import Edit, Finding
@@ -105,9 +106,12 @@ class Cleaned:
     spans: the texts of private sections, for the echo. secrets: the secrets to recognize again. Never write either to
         disk.
     findings: what was removed where, if the caller asked for it and the value is a string.
+    failure: why a text of the value could not be cleaned and is withheld; None if all were.
     """
 
-    __slots__ = ("findings", "hidden", "private", "redacted", "secrets", "spans", "stray", "unclosed", "value")
+    __slots__ = (
+        "failure", "findings", "hidden", "private", "redacted", "secrets", "spans", "stray", "unclosed", "value",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.value: Any = None
@@ -119,6 +123,7 @@ class Cleaned:
         self.spans: tuple[str, ...] = ()
         self.secrets: tuple[str, ...] = ()
         self.findings: tuple[Finding, ...] = ()
+        self.failure: BaseException | None = None
 
 
 class Job:
@@ -129,11 +134,12 @@ class Job:
     is_input: the current string is of a tool's input. names: mdmem's own keys, which are not cleaned.
     plain_chars: strings up to this length need only a check for tokens.
     history: the edits of each step on the last text.
+    said: private texts known before. clean: cleans one text.
     """
 
     __slots__ = (
-        "cleaned", "echo", "history", "is_input", "marks", "names", "origin", "plain_chars", "revealed", "rules",
-        "secrets", "spans",
+        "clean", "cleaned", "echo", "history", "is_input", "marks", "names", "origin", "plain_chars", "revealed",
+        "rules", "said", "secrets", "spans",
     )  # fmt: skip
 
     def __init__(self, cleaned: Cleaned, rules: RuleSet, origin: str, echo: SessionMemory | None) -> None:
@@ -148,4 +154,6 @@ class Job:
         self.history: list[list[Edit]] = []
         self.is_input = False
         self.names: frozenset[str] = frozenset()
+        self.said: tuple[str, ...] = ()
+        self.clean: Callable[[str, Job], str]  # set by the caller, as `text` imports this module
         self.plain_chars = 0

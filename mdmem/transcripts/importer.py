@@ -195,6 +195,8 @@ class Import:
                 f"The vault at {self.config.vault} cannot be written. What was read so far is queued; `mdmem doctor`"
                 " says why. Then run the import again."
             )
+        if outcome.withheld:
+            self.tally.skipped[_UNCHECKED] += 1
         if outcome.error:
             self.tally.failed += 1
         elif outcome.added:
@@ -247,6 +249,8 @@ class Import:
 
 _UNREADABLE = "file that cannot be read"
 _DELETED = "event of a session that you deleted (--again imports it)"
+
+_UNCHECKED = "text that could not be checked for private text"
 
 _REASONS = {
     pending.PAUSED: "event while storing was paused",

@@ -64,6 +64,10 @@ def _store(config: Config, event: Event, now: float, note_id: str) -> str:
     draft = drafts.of_prompt(at, text)
     spans = privacy.clean(privacy.as_typed(event.prompt), rules=at.rules).spans
     new_note, cleaned = store.make(at, draft, memory.load_without(config, at.session.key, spans))
+    if cleaned.failure is not None:
+        raise UsageError(
+            "This prompt could not be checked for secrets, because of a fault in mdmem. Nothing was stored."
+        )
     if new_note is None or cleaned.hidden.sections:
         raise UsageError("This prompt cannot be stored: without its private tags, it is empty or contains new ones.")
     memory.forget(config, at.session.key, spans)

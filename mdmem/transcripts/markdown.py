@@ -88,6 +88,10 @@ def files(folder: MarkdownFolder) -> Iterator[str]:
     return iter(folder.files) if folder.files else (entry.path for entry in disk.walk(str(folder.root)))
 
 
+class UncheckedError(Exception):
+    """A file could not be checked for private text."""
+
+
 def bring(config: Config, rules: privacy.Rules, folder: MarkdownFolder, path: str, skipped: Skipped) -> bool:
     """Copy one file into the vault; return False if it is there already or must not be imported, which is counted.
 
@@ -107,7 +111,11 @@ def bring(config: Config, rules: privacy.Rules, folder: MarkdownFolder, path: st
         return False
     name = owner.name if folder.cwd else ""
     echo = memory.load_all(config) if folder.follow else None  # an agent may write down private text
-    new_note, place = _make(rules, echo, folder, path, parsed, source.stat().st_mtime, name)
+    try:
+        new_note, place = _make(rules, echo, folder, path, parsed, source.stat().st_mtime, name)
+    except UncheckedError:
+        skipped["file that could not be checked for private text"] += 1
+        return False
     if new_note is None:
         skipped["file with nothing to keep"] += 1
         return False
@@ -191,7 +199,9 @@ def _make(
         origin="prompt",
         max_bytes=disk.MAX_READ_BYTES,
     )
-    new_note, _ = note.new(request, rules, echo)
+    new_note, cleaned = note.new(request, rules, echo)
+    if cleaned.failure is not None:
+        raise UncheckedError
     if new_note is not None and folder.follow:
         new_note.meta[DIGEST] = note.fingerprint(new_note.title, new_note.body)
     return new_note, place

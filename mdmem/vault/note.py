@@ -152,6 +152,7 @@ def new(
         names=frozenset(["title", "slug", "body", "meta", "context", *draft.meta, *context]),
         said=cleaned.spans,
     )
+    cleaned.failure = cleaned.failure or cleaned_draft.failure
     value = privacy.anonymized(cleaned_draft.value, rules)
     meta: dict[str, Any] = {
         "id": make_id(*request.identity),

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from mdmem import privacy, timestamps
 from mdmem.config import Config
-from mdmem.errors import BusyError, NotFoundError, UsageError
+from mdmem.errors import BusyError, MdmemError, NotFoundError, UsageError
 from mdmem.hashing import short
 from mdmem.privacy import memory
 from mdmem.vault import archives, disk, editing, is_in_journal, layout, note, projects, titles
@@ -52,6 +52,7 @@ def add(
     Raises:
         UsageError: when the text is empty, private, or too long for one note.
         VaultError, OSError: when the vault cannot be written.
+        MdmemError: when the text cannot be checked for private text.
     """
     if note.is_internal(folder) != (kind in note.INTERNAL):
         raise UsageError(f"Notes of the kind {kind!r:.20} are not kept in {folder!r:.80}.")
@@ -69,7 +70,8 @@ def add(
 
     created = timestamps.note_time(now)
     request = note.NoteRequest(kind, source, build, identity=(), created=created, context={}, origin="prompt")
-    new_note, _ = note.new(request, rules, memory.load_all(config))
+    new_note, cleaned = note.new(request, rules, memory.load_all(config))
+    _refuse_unchecked(cleaned)
     if new_note is None:
         raise UsageError("There is nothing to store: the text is empty, or all of it is private.")
     text = "\0".join(str(value) for value in (*new_note.meta.values(), new_note.body))
@@ -293,10 +295,24 @@ def change(config: Config, path: str, edit: Callable[[bytes], bytes], *, interna
 
 
 def clean(config: Config, value: Any) -> Any:
-    """Clean a value for a note: a text, or lists and objects of texts."""
+    """Clean a value for a note: a text, or lists and objects of texts.
+
+    Raises MdmemError when that is impossible.
+    """
     rules = privacy.Rules.of(config.settings)
     names = frozenset(value) if isinstance(value, dict) else frozenset()
-    return privacy.clean(value, rules=rules, origin="prompt", echo=memory.load_all(config), names=names).value
+    cleaned = privacy.clean(value, rules=rules, origin="prompt", echo=memory.load_all(config), names=names)
+    _refuse_unchecked(cleaned)
+    return cleaned.value
+
+
+def _refuse_unchecked(cleaned: privacy.Cleaned) -> None:
+    """Raise MdmemError if a text could not be checked: whoever wrote it can write it in another way."""
+    if cleaned.failure is not None:
+        raise MdmemError(
+            "The text could not be checked for private text and secrets, so nothing was stored: mdmem has a fault"
+            f" ({type(cleaned.failure).__name__}). Leave out what is unusual in the text, and report the fault."
+        ) from cleaned.failure
 
 
 def as_typed(text: str, before: str) -> str:

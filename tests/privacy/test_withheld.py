@@ -1,0 +1,264 @@
+"""A text that cannot be cleaned: its event is stored without it, and nothing of it gets anywhere."""
+
+from __future__ import annotations
+
+import errno
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mdmem import config, privacy
+from mdmem.capture import hook
+from mdmem.hook_errors import DeadlineError
+from mdmem.privacy import text, withheld
+from mdmem.privacy.job import Job
+from mdmem.vault import disk
+from tests.conftest import notes
+from tests.helpers.claude import SESSION, bash, contents, limited, prompt, stop
+from tests.helpers.few import few
+
+TRIPS = "wobblefish password"
+"""What the broken scanner of these tests trips over; `password` makes all scanners read the text."""
+
+
+def trip(value: str, low: str, job: Job) -> list[Any]:
+    """Raise for a text that no scanner was made for."""
+    del low, job
+    if TRIPS in value:
+        raise IndexError(f"{value[:60]!r}")  # the message of an error quotes the text
+    return []
+
+
+def broken() -> None:
+    """Add a scanner that fails."""
+    text._STEPS = (trip, *text._STEPS)
+
+
+def told(said: str) -> str:
+    """Return the message in a hook's answer."""
+    return str(json.loads(said).get("systemMessage", "")) if said else ""
+
+
+def everything(*folders: Path) -> str:
+    """Return the names and the contents of all files."""
+    found = [path for folder in folders for path in folder.rglob("*")]
+    return "\n".join(f"{path} {path.read_bytes() if path.is_file() else b''!r}" for path in found).lower()
+
+
+@pytest.fixture
+def state(vault: Path) -> Path:
+    return Path(config.load(str(vault)).state_dir)
+
+
+def test_a_prompt_that_cannot_be_checked_is_stored_without_its_text(vault: Path, state: Path) -> None:
+    said = told(limited(prompt(f"Why is {TRIPS} in the cellar?"), broken))
+    assert limited(bash("3 passed"), broken) == ""
+
+    assert [path.name[:14] for path in notes(vault)] == ["001-000-prompt", "001-001-bash-m"]
+    assert contents(notes(vault))[0] == withheld.MARK
+    assert "could not be checked for private text" in said
+    assert TRIPS not in everything(vault, state)
+    assert "cellar" not in everything(vault, state)
+    assert "IndexError at test_withheld.py:" in (state / "log").read_text()
+
+
+@pytest.mark.parametrize("place", ["command", "output", "both"])
+def test_a_tool_run_is_stored_without_the_text_that_cannot_be_checked(vault: Path, state: Path, place: str) -> None:
+    bad, good = f"echo {TRIPS} cellar", "echo fine"
+    command = {"command": good if place == "output" else bad, "description": "Say it"}
+    output = "said: fine" if place == "command" else f"said: {TRIPS} cellar"
+    limited(prompt("Say it"), broken)
+    said = told(limited(bash(output, tool_input=command), broken))
+
+    (note,) = [path for path in notes(vault) if "-bash-" in path.name]
+    written = note.read_text()
+    assert withheld.MARK in written
+    assert (good in written, "said: fine" in written) == (place == "output", place == "command")
+    assert "could not be checked" in said
+    assert "cellar" not in everything(vault, state)
+
+
+def test_an_answer_that_cannot_be_checked_is_stored_without_its_text(vault: Path, state: Path) -> None:
+    limited(prompt("Why?"), broken)
+    assert "could not be checked" in told(limited(stop(f"Because of {TRIPS} in the cellar."), broken))
+    assert contents(notes(vault)) == ["Why?", withheld.MARK]
+    assert "cellar" not in everything(vault, state)
+
+
+def test_what_is_private_in_a_text_that_cannot_be_checked_is_masked_when_it_comes_back(vault: Path) -> None:
+    limited(prompt("Read the plan"), broken)
+    limited(bash(f"{TRIPS}\n<private>the code name is Zanzibar-Quokka</private>\nend"), broken)
+    limited(bash("grep: Zanzibar-Quokka", "toolu_2"), lambda: None)
+
+    assert len(notes(vault)) == 3
+    assert "Quokka" not in "".join(path.read_text() for path in notes(vault))
+
+
+def test_the_turn_of_a_prompt_with_a_tag_that_cannot_be_checked_is_left_out(vault: Path, state: Path) -> None:
+    limited(prompt(f"<private>{TRIPS}: wire 500 to Quokka</private>"), broken)
+    limited(bash("wired 500"), broken)
+    assert "left out" in told(limited(stop("I wired 500."), broken))
+    limited(prompt("And now?", 2), broken)
+    limited(bash("Quokka says thanks", "toolu_2", 2), broken)
+
+    assert contents(notes(vault))[:2] == [withheld.MARK, "And now?"]
+    assert len(notes(vault)) == 3
+    assert "quokka" not in everything(vault, state)
+    assert "wired" not in everything(vault, state)
+
+
+def test_a_note_that_is_queued_holds_nothing_that_could_not_be_checked(vault: Path, state: Path) -> None:
+    limited(prompt("First"), lambda: None)
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    def start() -> None:
+        disk._write = full
+        broken()
+
+    limited(bash(f"{TRIPS} cellar"), start)
+    (queued,) = (state / "spool").glob("*.json")
+    assert withheld.MARK in queued.read_text()
+    assert "cellar" not in everything(vault, state)
+
+
+def test_a_text_that_takes_too_long_to_check_is_withheld_before_the_agent_ends_the_hook(
+    vault: Path, state: Path
+) -> None:
+    def slow(value: str, low: str, job: Job) -> list[Any]:
+        if TRIPS in value:
+            time.sleep(100)
+        return trip(value.replace(TRIPS, ""), low, job)
+
+    def start() -> None:
+        hook.DEADLINE_SECONDS = 1.0
+        text._STEPS = (slow, *text._STEPS)
+
+    limited(prompt("Say it"), start)
+    said = told(limited(bash(f"{TRIPS} cellar " * 100, tool_input={"command": "make fish"}), start))
+    assert "could not be checked" in said
+    (note,) = [path for path in notes(vault) if "-bash-" in path.name]
+    assert withheld.MARK in note.read_text()
+    assert "make fish" in note.read_text()
+    assert "cellar" not in everything(vault, state)
+
+
+def test_lines_below_a_tag_are_withheld_with_the_long_line_that_opens_it(vault: Path) -> None:
+    """After the deadline, only short texts are cleaned: those of a private section show no tag of their own."""
+    del vault
+    lines = [f"<private> {'x' * 2000}", "the code name is Quokka", "</private>", "end"]
+    job = Job(privacy.Cleaned(), privacy.DEFAULT, "tool", None)
+    job.names = frozenset(["patch"])
+    late = withheld.without_unchecked({"patch": lines}, job, DeadlineError(), privacy._fill)
+    assert late.cleaned.value == {"patch": [withheld.MARK] * 4}
+
+
+RUN = bash(
+    "token: ghp_0123456789abcdefghijABCDEFGHIJ456789\n<private>\nQuokka Zanzibar\n</private>\nQuokka Zanzibar",
+    tool_input={"command": "curl -u me:hunter2hunter2 https://example.org", "pin": 4711, "lines": ["a", "<private>b"]},
+)
+
+
+def faults() -> list[Any]:
+    """Return the functions of the gate that cleaning this run calls."""
+    seen: dict[Any, None] = {}
+
+    def look(frame: Any, what: str, _: object) -> None:
+        if what == "call" and "/mdmem/privacy/" in frame.f_code.co_filename:
+            seen[frame.f_code] = None
+
+    sys.setprofile(look)
+    privacy.clean({"input": RUN["tool_input"], "response": RUN["tool_response"]}, origin="tool")
+    sys.setprofile(None)
+    outside = (privacy.clean, Job.__init__, privacy.Cleaned.__init__)
+    return [code for code in seen if code.co_name not in ("<module>",) and code not in [f.__code__ for f in outside]]
+
+
+@pytest.mark.parametrize("part", few(range(16), always=[0]))
+def test_whatever_function_of_the_gate_fails_the_run_is_stored_and_nothing_slips_through(
+    fresh: Callable[[], Path], part: int
+) -> None:
+    codes = [code for code in faults() if code.co_freevars == ()]
+    assert len(codes) > 40
+    stored: list[bool] = []
+    for code in codes[part::16]:
+        vault = fresh()
+
+        def start(broken_code: Any = code) -> None:
+            def look(frame: Any, what: str, _: object) -> None:
+                if what == "call" and frame.f_code is broken_code:
+                    raise IndexError
+
+            sys.setprofile(look)
+
+        said = limited(RUN, start)
+        found = everything(vault)
+        stored.append("-bash-" in found)
+        assert stored[-1] or "lost" in said or "nothing of this session" in said, code
+        for word in ("quokka", "hunter2", "ghp_", "4711"):
+            assert word not in found, (code, word)
+    assert sum(stored) > len(stored) // 2
+
+
+MAIN = """
+import sys
+from mdmem.privacy import text
+def trip(value, low, job):
+    if "wobblefish" in value:
+        raise IndexError(value)
+    return []
+text._STEPS = (trip, *text._STEPS)
+from mdmem.cli import main
+sys.exit(main())
+"""
+
+
+def run(*words: str, data: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", MAIN, *words], input=data, capture_output=True, text=True, timeout=60)
+
+
+def test_a_note_by_hand_that_cannot_be_checked_is_refused(vault: Path) -> None:
+    done = run("note", f"The {TRIPS} is in the cellar.")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "could not be checked for private text and secrets, so nothing was stored" in done.stderr
+    assert "cellar" not in everything(vault)
+
+
+def test_an_import_stores_what_can_be_checked_and_counts_the_rest(vault: Path, tmp_path: Path) -> None:
+    typed = {"message": {"role": "user", "content": f"Why is {TRIPS} in the cellar?"}, "uuid": "u1", "type": "user"}
+    line = {"sessionId": SESSION, "cwd": "/home/dev/notes-app", "timestamp": "2026-09-14T08:00:00.000Z", **typed}
+    (tmp_path / f"{SESSION}.jsonl").write_text(json.dumps(line) + "\n")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "bad.md").write_text(f"# Bad\n\n{TRIPS} cellar\n")
+    (tmp_path / "folder" / "good.md").write_text("# Good\n\nThe pump is fine.\n")
+
+    done = run("import", "--yes", str(tmp_path / f"{SESSION}.jsonl"), str(tmp_path / "folder"))
+
+    assert done.returncode == 0, done.stderr
+    assert contents(list(vault.glob("journal/**/001-000-*.md"))) == [withheld.MARK]
+    assert "text that could not be checked for private text" in done.stdout + done.stderr
+    assert "file that could not be checked for private text" in done.stdout + done.stderr
+    assert [path.name for path in (vault / "notes").rglob("*.md")] == ["good.md"]
+    assert "cellar" not in everything(vault / "journal", vault / "notes")
+
+
+def test_a_commit_holds_a_file_back_that_cannot_be_checked_and_names_it(vault: Path) -> None:
+    (vault / "notes").mkdir(exist_ok=True)
+    (vault / "notes" / "mine.md").write_text(f"One\n{TRIPS}\n")
+    run("init", str(vault))
+    done = run("commit")
+    assert "notes/mine.md" in done.stdout + done.stderr
+    assert "not-checked" in done.stdout + done.stderr
+
+
+def test_the_mark_of_a_withheld_text_stays_as_it_is() -> None:
+    for origin in ("prompt", "assistant", "tool"):
+        assert privacy.clean(f"a {withheld.MARK} b", origin=origin).value == f"a {withheld.MARK} b"
+    assert privacy.clean({"session": withheld.MARK}).value == {"session": withheld.MARK}
