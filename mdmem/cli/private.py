@@ -115,14 +115,12 @@ def resume(vault: str | None, session: str | None, as_json: bool) -> None:
     settings = config.load(vault)
     session_id = _paused_session(settings, session) if session else ""
     key = pauses.key_of(session_id)
-    pause = pauses.pause_of(settings, key)
-    if pause:
-        pauses.end_pause(settings, key, pause, time.time())
+    was_paused = pauses.end_pause(settings, key, time.time())
     if as_json:
         render.print_json({"paused": False, "session": session_id})
         return
     whose = f"session {journal.session_tag(session_id)}" if session_id else ""
-    if pause:
+    if was_paused:
         click.echo(f"Storing {whose} again." if session_id else "Storing again.")
     else:
         click.echo(f"{whose.capitalize() or 'Storing'} was not paused.")

@@ -32,15 +32,16 @@ def pause_path(config: Config, session_key: str = "") -> str:
 
 
 def pause_of(config: Config, session_key: str = "") -> Pause | None:
-    """Return the current pause for all or one session, or None; an expired one is ended."""
+    """Return the current pause for all or one session, or None.
+
+    The file of one that has expired stays: the clock may be wrong for a moment, and the pause go on when it is right.
+    """
     pause = _read(config, session_key)
-    if pause is None or not pause.ends or time.time() < pause.ends:
-        return pause
-    try:
-        end_pause(config, session_key, pause, pause.ends)
-    except OSError:
-        pass  # as on a full disk: it is ended later, and `times` reads it until then
-    return None
+    return None if pause is None or _is_over(pause, time.time()) else pause
+
+
+def _is_over(pause: Pause, now: float) -> bool:
+    return bool(pause.ends) and now >= pause.ends
 
 
 def _read(config: Config, session_key: str) -> Pause | None:
@@ -65,20 +66,37 @@ def of_sessions(config: Config) -> list[Pause]:
 
     Names with a dot are temporary files of killed writers.
     """
+    pauses = (pause_of(config, key) for key in _keys(config) if key)
+    return sorted(filter(None, pauses), key=lambda pause: (pause.began, pause.session))
+
+
+def _keys(config: Config) -> list[str]:
+    """Return the keys of the sessions with a pause, and "" if there is one for all. They may have expired."""
     try:
-        names = [name for name in os.listdir(config.state_dir) if name.startswith(_OF_ONE) and "." not in name]
+        names = [name for name in os.listdir(config.state_dir) if name.startswith("paused") and "." not in name]
     except OSError:
         return []
-    pauses = (pause_of(config, name.removeprefix(_OF_ONE)) for name in names)
-    return sorted(filter(None, pauses), key=lambda pause: (pause.began, pause.session))
+    return [name.removeprefix(_OF_ONE) if name.startswith(_OF_ONE) else "" for name in names]
+
+
+def prune(config: Config, now: float) -> int:
+    """End the pauses that have expired, for a caller that knows the clock to be right; return how many."""
+    ended = 0
+    for key in _keys(config):
+        try:
+            pause = _read(config, key)
+            if pause is not None and _is_over(pause, now):
+                end_pause(config, key, now)
+                ended += 1
+        except OSError:
+            continue  # as on a full disk: it is ended later, and `times` reads it until then
+    return ended
 
 
 def begin_pause(config: Config, session: str = "", ends: float = 0.0) -> None:
     """Pause storing for all or one session, named by its whole id, until `ends` (0: until a person ends it)."""
     key = key_of(session)
-    earlier = pause_of(config, key)
-    if earlier:
-        end_pause(config, key, earlier, time.time())
+    end_pause(config, key, time.time())
     files.replace(pause_path(config, key), f"{ends:.0f} {session}".rstrip().encode("utf-8", "replace"))
     moved.remember(config.state_dir, config.vault)
 
@@ -88,13 +106,20 @@ def key_of(session: str) -> str:
     return short(session, 16) if session else ""
 
 
-def end_pause(config: Config, session_key: str, pause: Pause, now: float) -> None:
-    """End a pause and record it. Raises OSError when one of them fails: storing is still paused then."""
-    remember_pause(config, pause.began, now, session_key or "all")
+def end_pause(config: Config, session_key: str, now: float) -> bool:
+    """End the pause for all or one session and record it; return whether there was one that had not expired.
+
+    Raises OSError when it cannot be recorded or removed: storing is still paused then.
+    """
+    pause = _read(config, session_key)
+    if pause is None:
+        return False
+    remember_pause(config, pause.began, min(now, pause.ends or now), session_key or "all")
     try:
         os.unlink(pause_path(config, session_key))
     except FileNotFoundError:
         pass  # another process ended it
+    return not _is_over(pause, now)
 
 
 def times(config: Config, session_key: str) -> list[tuple[float, float]]:

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from mdmem import when
+from mdmem.capture.later import upkeep
 from mdmem.cli.terminal import progress
 from mdmem.errors import NotFoundError
 from mdmem.vault import exclusions, journal, pauses
@@ -91,10 +92,37 @@ def test_a_pause_for_a_time_ends_by_itself(day: Day) -> None:
     os.utime(path, (began, began))
     time.sleep(0.01)
     assert not exclusions.is_off(settings, "", {})
-    assert not path.exists()
     ((start, end),) = pauses.times(settings, "")
     assert start <= end <= start + 1
     assert "paused" not in day.run("status").stdout
+    assert day.run("resume").stdout == "Storing was not paused.\n"
+    assert len(pauses.times(settings, "")) == 1
+
+
+def test_a_pause_goes_on_after_a_clock_that_was_past_its_end_for_a_moment(day: Day) -> None:
+    settings = day.config()
+    for key, words in (("", ()), (pauses.key_of(FIRST), ("--session", FIRST))):
+        day.run("pause", "--for", "1h", *words)
+        path = Path(pauses.pause_path(settings, key))
+        right = path.read_text()
+        path.write_text(right.replace(right.split()[0], "1000000000"))  # as for a clock that is past it
+        assert not exclusions.is_off(settings, key, {})
+        assert "paused" not in day.run("status").stdout
+        path.write_text(right)
+        assert exclusions.is_off(settings, key, {})
+        assert "paused since" in day.run("status").stdout
+        day.run("resume", *words)
+
+
+def test_a_pause_that_is_over_goes_when_the_clock_has_been_right_for_a_day(day: Day) -> None:
+    settings = day.config()
+    day.run("pause", "--for", "1h")
+    day.run("pause", "--session", FIRST, "--for", "3d")
+    now = time.time()
+    upkeep.prune(settings, now + 7_200)
+    assert [path.name for path in Path(settings.state_dir).glob("paused*")] == [f"paused-{pauses.key_of(FIRST)}"]
+    ((start, end),) = pauses.times(settings, "")
+    assert 3_590 <= end - start <= 3_610
 
 
 def test_a_pause_that_is_over_but_cannot_be_recorded_stops_no_storing_and_is_recorded_later(day: Day) -> None:
@@ -107,9 +135,10 @@ def test_a_pause_that_is_over_but_cannot_be_recorded_stops_no_storing_and_is_rec
 
     record.mkdir()
     assert not exclusions.is_off(settings, "", {})
+    upkeep.prune(settings, time.time())
     assert path.exists()
     record.rmdir()
-    assert not exclusions.is_off(settings, "", {})
+    upkeep.prune(settings, time.time())
     assert not path.exists()
     assert [end for _, end in pauses.times(settings, "")] == [1e9]
 

@@ -10,7 +10,7 @@ from mdmem.capture.pending import RETRY_FOLDER
 from mdmem.capture.session import Session
 from mdmem.hook_errors import VaultError
 from mdmem.privacy import memory
-from mdmem.vault import disk, journal, leftovers
+from mdmem.vault import disk, journal, leftovers, pauses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def prune(config: Config, now: float) -> int:
 
     Session state is a cache: if such a session is resumed after all, it is rebuilt from the session's folder.
     """
-    removed = memory.prune(config, now)
+    removed = memory.prune(config, now) + pauses.prune(config, now)
     records = dict(_records(config))
     over = {key for key, path in records.items() if _is_over(path, now)}
     for folder in (os.path.join(config.state_dir, "sessions"), config.runtime_dir):
