@@ -77,6 +77,12 @@ def bring_up_to_date(
         if most is not None and completion.is_running(config):
             return BUSY, (_in_background(config),)
         return BUSY, (f"{error} The newest notes may be missing here.",)
+    except index.OtherVersionError as error:
+        from mdmem.search import stopgap
+
+        if not stopgap.use(config, error):
+            raise
+        return index.update(config, paths=paths, most=most), (str(error),)
     except OSError as error:
         if paths is None and budget_seconds is None and _use_stopgap(config, error):
             changes = index.update(config, most=most)

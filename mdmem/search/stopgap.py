@@ -1,4 +1,4 @@
-"""Stopgap: an index in the private runtime folder, for a process that cannot read mdmem's cache folder.
+"""Stopgap: an index in the private runtime folder, for a process that cannot use the one in mdmem's cache folder.
 
 It is deleted when the process ends; the next one deletes those of killed processes.
 """
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from mdmem import files
 from mdmem.errors import VaultError
-from mdmem.search.index import scan
+from mdmem.search.index import OtherVersionError, scan
 from mdmem.vault import leftovers
 
 if TYPE_CHECKING:
@@ -26,14 +26,18 @@ _stopgaps: dict[str, str] = {}
 """Folder of an index that cannot be read -> folder that this process uses in its place."""
 
 
-def use(config: Config, error: OSError) -> bool:
+def use(config: Config, error: OSError | OtherVersionError) -> bool:
     """Use an index of this process's own; False if no folder can be made for it, or it is in use already.
 
-    error: why the usual one cannot be read. Raises VaultError when the vault is too large.
+    error: why the usual one cannot be read.
+
+    Raises VaultError, or the OtherVersionError, when the vault is too large.
     """
     if config.index_dir in _stopgaps.values():
         return False
     if len(scan.newest(config.vault, MOST_NOTES + 1)) > MOST_NOTES:
+        if isinstance(error, OtherVersionError):
+            raise error
         raise VaultError(
             f"{error.filename or 'The index'} cannot be read ({error.strerror}), and the vault is too large to be"
             " searched without an index. `mdmem doctor --only state` says what to do."

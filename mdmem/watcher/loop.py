@@ -162,12 +162,12 @@ class Watcher:
             changes = index.update_within(self.config, limits, paths)
         except Exception as error:  # noqa: BLE001 - no batch may end the watcher
             self._is_current = False
-            if not self._failures and not isinstance(error, BusyError):
+            if isinstance(error, index.OtherVersionError):
+                self.end(OTHER_VERSION)
+            elif not self._failures and not isinstance(error, BusyError):
                 log.write(self.config, "a batch of changes could not be indexed", error)
             return False
         self._read_later(unread)
-        if self.batches and changes.reason == index.OTHER_VERSION:  # it would be rebuilt in turn
-            self.end(OTHER_VERSION)
         self.batches += 1
         count = changes.added + changes.changed + changes.removed
         if count:

@@ -6,7 +6,7 @@ from mdmem.search.index.catchup import rebuild, repair, update, update_within
 from mdmem.search.index.check import Report, verify
 from mdmem.search.index.commits import Changes, UpdateLimits
 from mdmem.search.index.completion import is_complete
-from mdmem.search.index.layout import NEW, OTHER_VERSION, DamagedError
+from mdmem.search.index.layout import NEW, DamagedError, OtherVersionError
 from mdmem.search.index.pending import glance
 from mdmem.search.index.resolve import MIN_PREFIX_CHARS, in_files, path_of_id, resolve, with_id
 from mdmem.search.index.scan_record import EVERY, SHARE, folders_seen, is_large
@@ -17,10 +17,10 @@ __all__ = [
     "EVERY",
     "MIN_PREFIX_CHARS",
     "NEW",
-    "OTHER_VERSION",
     "SHARE",
     "Changes",
     "DamagedError",
+    "OtherVersionError",
     "Report",
     "UpdateLimits",
     "current",

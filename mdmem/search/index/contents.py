@@ -36,6 +36,10 @@ STAMP = f"mdmem {__version__}, analysis {analysis.VERSION}, layout {layout.VERSI
 """All that determines an index's content and layout: an index with another stamp is rebuilt."""
 
 
+_used: set[tuple[str, str]] = set()
+"""Folder and stamp of each index that this process has read or written."""
+
+
 class Segment:
     """An immutable part of the index, and which of its notes were deleted since.
 
@@ -86,7 +90,9 @@ class Contents(NamedTuple):
 def load(folder: str) -> Contents | None:
     """Return the newest generation, or None if there is none.
 
-    Raises DamagedError when it cannot be read, or is another version's.
+    Raises:
+        DamagedError: when it cannot be read, or is another version's.
+        OtherVersionError: when it is another version's and replaced one of ours: the two would rebuild it in turn.
     """
     try:
         data = files.read_own(os.path.join(folder, NAME), MAX_BYTES)
@@ -96,7 +102,8 @@ def load(folder: str) -> Contents | None:
         raise DamagedError("its table of contents is damaged")
     stamp, *rest = marshal.loads(data[4:])
     if stamp != STAMP:
-        raise DamagedError(layout.OTHER_VERSION)
+        raise layout.OtherVersionError if (folder, STAMP) in _used else DamagedError(layout.OTHER_VERSION)
+    _used.add((folder, STAMP))
     generation, records = rest
     return Contents(generation, [Segment(*record) for record in records])
 
@@ -117,6 +124,7 @@ def publish(folder: str, contents: Contents) -> None:
     """Make a generation the newest, atomically, and remove files that no longer belong to any."""
     record: tuple[Any, ...] = (STAMP, contents.generation, [segment.record() for segment in contents.segments])
     data = marshal.dumps(record)
+    _used.add((folder, STAMP))
     files.replace(os.path.join(folder, NAME), zlib.crc32(data).to_bytes(4, "little") + data)
     remove_unused(folder, contents)
 

@@ -12,6 +12,7 @@ from array import array
 from itertools import accumulate, chain, islice
 from struct import Struct
 
+from mdmem.errors import MdmemError
 from mdmem.hashing import sha256
 from mdmem.named_tuple import NamedTuple
 from mdmem.vault.layout import is_session, split
@@ -114,6 +115,16 @@ NEW = "there was none"
 
 OTHER_VERSION = "it was made by another version of mdmem"
 """The reason for rebuilding an index that cannot be read because its layout may be another."""
+
+
+class OtherVersionError(MdmemError):
+    """Another version of mdmem has replaced the index that this process uses."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Another version of mdmem has rebuilt the index since this program was started. Restart the program;"
+            " an agent restarts its MCP server with the next session."
+        )
 
 
 class DamagedError(Exception):

@@ -16,7 +16,7 @@ from mdmem.named_tuple import NamedTuple
 from mdmem.search.index import contents
 from mdmem.search.index.dictionary import Dictionary
 from mdmem.search.index.folders import Leaf
-from mdmem.search.index.layout import DamagedError
+from mdmem.search.index.layout import DamagedError, OtherVersionError
 from mdmem.search.index.segment_file import SegmentFile
 from mdmem.search.index.table import Table
 from mdmem.search.index.view import View
@@ -76,7 +76,7 @@ def opened(config: Config) -> View | None:
     """Return the view of `current`; None for an unreadable index."""
     try:
         return current(config)
-    except (DamagedError, OSError):
+    except (DamagedError, OtherVersionError, OSError):
         return None
 
 
@@ -99,7 +99,7 @@ def open_view(folder: str, *, verify: bool = False) -> View | None:
             return _open(folder, verify=verify)
         except FileNotFoundError:
             continue  # a writer has published a newer generation and removed this one's files
-        except (DamagedError, OSError, MemoryError):
+        except (DamagedError, OtherVersionError, OSError, MemoryError):
             raise
         except Exception as error:  # whatever a damaged file makes a reader do
             raise DamagedError(f"it cannot be read ({error!r:.200})") from error

@@ -305,7 +305,7 @@ def remove_damaged(folder: str, *, wait_seconds: float, is_suspect: bool) -> boo
         try:
             before = contents.load(folder)
         except Exception as error:  # a damaged file may raise anything
-            if store.is_lacking(error):
+            if store.is_lacking(error) or isinstance(error, layout.OtherVersionError):
                 raise
             before = None
         whole = [segment for segment in before.segments if store.is_whole(folder, segment)] if before else []
