@@ -25,7 +25,7 @@ from mdmem.errors import BusyError, GitError, NotFoundError, VaultError
 from mdmem.health import history as health
 from mdmem.health.scope import CheckScope
 from mdmem.history import batch, commit, past, undo, why
-from mdmem.history.git import git_index, lock, writer
+from mdmem.history.git import environment, git_index, lock, repository, writer
 from mdmem.history.scan import ScanMode
 from mdmem.vault import user_notes
 from tests.conftest import notes
@@ -843,15 +843,25 @@ def test_the_lock_of_mdmems_own_ref_that_a_killed_git_left_stops_no_commit(vault
     assert not packed.exists()
 
 
-def test_the_lock_of_the_packed_refs_that_another_git_has_is_left_alone(vault: Path) -> None:
+def test_the_lock_of_the_packed_refs_that_another_git_has_is_neither_removed_nor_waited_for(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config = start(vault)
     turn(vault)
     packed = put(vault, ".git/packed-refs.lock", "")
+    patient = [setting.replace("Timeout=10000", "Timeout=600000") for setting in environment.OVERRULED]
+    monkeypatch.setattr(repository, "OVERRULED", tuple(patient))
 
+    started = time.monotonic()
     commit.commit(config)
 
+    assert time.monotonic() - started < 600
     assert git(vault, "status", "--porcelain") == ""
     assert packed.exists()
+    packed.unlink()
+    turn(vault, 2)
+    commit.commit(config)
+    assert "refs/mdmem/pending" not in git(vault, "for-each-ref")
 
 
 @pytest.mark.parametrize("words", ["chunk-vf7k2xq9-b41ux0m-js", "utf8x0060q-2m4x9-py"])

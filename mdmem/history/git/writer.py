@@ -22,6 +22,9 @@ branch's tip and the commit it is about to move to."""
 PENDING = "refs/mdmem/pending"
 """Ref that protects commits from garbage collection until a branch has them."""
 
+DELETE_PENDING = ("-c", "core.packedRefsTimeout=100", "update-ref", "-d", PENDING)
+"""Git locks all packed refs for that, and would wait ten seconds for the lock of one that was killed."""
+
 LONG_AGO_SECONDS = 3600.0
 """Older events were not captured just now, but imported or committed late."""
 
@@ -77,7 +80,7 @@ def move(repo: Repository, branch: str, head: str, goal: str, lock_fd: int) -> b
     result = repository.attempt(repo, *command, env=_person(committer), lock_fd=lock_fd)
     if result.status and tip(repo, branch) == head:
         raise _failed(repo, result)
-    repository.attempt(repo, "update-ref", "-d", PENDING, lock_fd=lock_fd)
+    repository.attempt(repo, *DELETE_PENDING, lock_fd=lock_fd)  # if that fails, the next commit replaces it
     return result.status == 0
 
 
