@@ -62,16 +62,20 @@ def update(session: Session, folder: disk.Folder) -> bool:
     return False
 
 
-def refresh(session: Session) -> None:
-    """Update the page of a session that has a folder; a failure is only logged."""
-    try:
-        folder = session.open_folder()
-        if folder is None:
-            return
+def bring_up_to_date(session: Session) -> None:
+    """Update the page of a session that has a folder. Raises OSError or VaultError when it cannot be written."""
+    folder = session.open_folder()
+    if folder is not None:
         with folder:
             folder.lock()
             session.catch_up(folder)
             update(session, folder)
+
+
+def refresh(session: Session) -> None:
+    """Update the page of a session that has a folder; a failure is only logged."""
+    try:
+        bring_up_to_date(session)
     except Exception as error:  # noqa: BLE001 - the note is stored; the next turn's end updates the page
         from mdmem import log
 

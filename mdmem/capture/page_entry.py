@@ -7,7 +7,6 @@ from mdmem.vault import disk, front_matter, journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Any
 
     from mdmem.capture.session import Session
@@ -43,7 +42,7 @@ def of_session(session: Session, folder: disk.Folder) -> list[PageEntry]:
     published = session.published()
     lines = published or [[name] for name in sorted(filter(journal.numbers, present), key=journal.numbers)]
     new_names = _renamed(
-        folder, [line[0] for line in lines if line[0] not in present], present.difference(_names(lines))
+        folder, [line[0] for line in lines if line[0] not in present], present.difference(line[0] for line in lines)
     )
     entries = []
     for line in lines:
@@ -82,10 +81,6 @@ def _entry(folder: disk.Folder, name: str, line: list[str]) -> PageEntry:
     entry.success = success != "0"
     entry.files = files.split("\x1f") if files else []
     return entry
-
-
-def _names(listed: Iterable[list[str]]) -> list[str]:
-    return [line[0] for line in listed]
 
 
 def _renamed(folder: disk.Folder, gone: list[str], strays: set[str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ import time
 from mdmem import files
 from mdmem.agents import aliases
 from mdmem.slug import slug
-from mdmem.vault import JOURNAL, disk, journal, note
+from mdmem.vault import JOURNAL, MAX_PATH_CHARS, disk, journal, note
 from mdmem.vault.journal import numbers
 
 TYPE_CHECKING = False
@@ -25,11 +25,6 @@ if TYPE_CHECKING:
 
 REPEAT_SECONDS = 5
 """An event without an id that comes again within this time is the same event, delivered twice."""
-
-MAX_PATH_CHARS = 159
-"""Maximum length of a note's path relative to the vault: Windows allows 260 including the vault's own path.
-
-It does not depend on where the vault is, so that an event's note has the same name on every machine."""
 
 MAX_NAME_BYTES = 140
 """Maximum length of a note's name; encrypted home folders allow 143."""

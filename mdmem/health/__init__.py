@@ -6,6 +6,7 @@ A check takes the configuration and yields findings; `CHECKS` in `health.checks`
 from __future__ import annotations
 
 import shlex
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -39,6 +40,14 @@ def remove(paths: list[Path]) -> None:
     """Delete files, ignoring those already gone."""
     for path in paths:
         path.unlink(missing_ok=True)
+
+
+def age(path: Path) -> float:
+    """Return how many seconds ago a file was changed; 0 for one that is gone."""
+    try:
+        return time.time() - path.lstat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def to_edit(path: str) -> str:

@@ -6,7 +6,6 @@ import os
 import shlex
 import shutil
 import stat
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
@@ -16,7 +15,7 @@ from mdmem import files, plural, system
 from mdmem.capture import retry_queue
 from mdmem.config import Config, load
 from mdmem.errors import MdmemError, SettingsWarning
-from mdmem.health import HealthFinding, error, fine, note, remove, unstored, warning
+from mdmem.health import HealthFinding, age, error, fine, note, remove, unstored, warning
 from mdmem.health.scope import CheckScope
 from mdmem.history.git import repository, tidy
 from mdmem.vault import JOURNAL, layout, projects
@@ -230,16 +229,9 @@ def leftovers(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     every = _files(Path(config.vault)) if scope.is_whole else ()
     in_vault = [path for path in every if is_temp(path.name)]
     in_state = [path for path in Path(config.state_dir).rglob("*.tmp") if path.is_file()]
-    old = [path for path in (*in_vault, *in_state) if _age(path) > TEMP_SECONDS]
+    old = [path for path in (*in_vault, *in_state) if age(path) > TEMP_SECONDS]
     with suppress(MdmemError):  # no repository, or the git check reports the problem
         old += tidy.abandoned(config)
     if old:
         text = f"{plural.number(len(old), 'temporary file')} left behind by a killed process, such as {old[0]}."
         yield warning(text, "`mdmem doctor --fix`", partial(remove, old))
-
-
-def _age(path: Path) -> float:
-    try:
-        return time.time() - path.lstat().st_mtime
-    except OSError:
-        return 0.0

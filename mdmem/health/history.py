@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import time
 from collections.abc import Iterator
 from functools import partial
 from itertools import islice
@@ -12,7 +11,7 @@ from pathlib import Path
 from mdmem import plural, timestamps
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
-from mdmem.health import HealthFinding, error, fine, note, warning
+from mdmem.health import HealthFinding, age, error, fine, note, warning
 from mdmem.health.scope import CheckScope
 from mdmem.history import commit, message
 from mdmem.history.git import checked_out, dot_git, lock, lost_head, lost_index, repository, stray_refs
@@ -85,7 +84,7 @@ def _put_aside(config: Config, repo: Repository, file: Path) -> None:
 def _lock(config: Config, file: Path) -> HealthFinding:
     """Return the finding for a lock of git's."""
     todo = f"If no git process is running: `rm {shlex.quote(str(file))}`."
-    if _age(file) <= OLD_LOCK_SECONDS:
+    if age(file) <= OLD_LOCK_SECONDS:
         return note(f"{file} is there: a git process is writing, or was killed.", todo)
     text = f"{file} is old: a git process was killed."
     if file.name == "index.lock":  # git keeps it while a person writes a message, and commits are made without it
@@ -96,7 +95,7 @@ def _lock(config: Config, file: Path) -> HealthFinding:
 def _unlock(config: Config, file: Path) -> None:
     """Remove an old lock of git's, which held it for milliseconds."""
     with lock.held(config.state_dir):
-        if _age(file) > OLD_LOCK_SECONDS:
+        if age(file) > OLD_LOCK_SECONDS:
             file.unlink(missing_ok=True)
 
 
@@ -185,13 +184,6 @@ def _add_rules(config: Config, rules: list[str]) -> None:
             is_written = disk.replace(folder, ATTRIBUTES, old, new, durable=config.durable)
     if not is_written:
         raise VaultError(f"{ATTRIBUTES} is not a regular file, or was changed meanwhile.")
-
-
-def _age(lock: Path) -> float:
-    try:
-        return time.time() - lock.stat().st_mtime
-    except OSError:
-        return 0.0  # released meanwhile
 
 
 def _count(repo: Repository) -> str:

@@ -11,10 +11,7 @@ from mdmem import plural
 from mdmem.config import Config
 from mdmem.health import HealthFinding, fine, warning
 from mdmem.health.scope import CheckScope
-from mdmem.vault import disk, journal, layout
-
-MAX_PATH_CHARS = 159
-"""Hooks keep vault-relative paths below 160 characters."""
+from mdmem.vault import MAX_PATH_CHARS, disk, journal, layout
 
 
 def pages(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from mdmem import plural, timestamps
 from mdmem.errors import UsageError
-from mdmem.history import pages, private
+from mdmem.history import pages
 from mdmem.history.changes import OWN_FILES, Change, is_own
 from mdmem.history.git import objects
 from mdmem.vault import editing, journal, layout, note, packed, people
@@ -250,7 +250,7 @@ def _session_title(members: CommitGroup, root: str) -> str:
     if "session" not in titles:
         folder = layout.folder_of(members.files[0].change.path)
         meta = note.parse(journal.read_page(root, folder) if folder else b"").meta
-        titles["session"] = "" if private.says_so(meta) else str(meta.get("title") or "")
+        titles["session"] = "" if people.stays_here(meta) else str(meta.get("title") or "")
     return titles["session"] or titles.get("prompt") or f"Session {journal.session_tag(members.session)}"
 
 

@@ -7,8 +7,7 @@ import re
 from collections.abc import Collection, Container, Iterator
 
 from mdmem.errors import UsageError, VaultError
-from mdmem.history import private
-from mdmem.vault import disk, editing, generated, journal, note, template
+from mdmem.vault import disk, editing, generated, journal, note, people, template
 from mdmem.vault.journal import PAGE_MARKS
 
 
@@ -141,7 +140,7 @@ def _first_title(root: str, path: str, unwanted: Collection[str]) -> str:
             for name in sorted(names, key=lambda name: "-prompt-" not in name):
                 meta = note.parse(disk.read(folder, name) or b"").meta
                 title = str(meta.get("title", ""))
-                if title not in unwanted and not private.says_so(meta):
+                if title not in unwanted and not people.stays_here(meta):
                     return title
     except (OSError, VaultError):
         pass

@@ -15,14 +15,9 @@ from mdmem.vault import JOURNAL, disk, journal, layout, note, packed, people
 from mdmem.vault.shut import ShutFolders
 
 
-def says_so(meta: Mapping[str, object]) -> bool:
-    """Whether front matter keeps its note on this machine."""
-    return people.stays_here(meta)
-
-
 def stays_here(root: str, meta: Mapping[str, object], project: str) -> bool:
     """Whether a note's own front matter or its project's page keeps it on this machine; reads only that page."""
-    return says_so(meta) or bool(project and says_so(_page(root, journal.project_page(project))))
+    return people.stays_here(meta) or bool(project and people.stays_here(_page(root, journal.project_page(project))))
 
 
 def projects(root: str) -> frozenset[str]:
@@ -35,7 +30,7 @@ def projects(root: str) -> frozenset[str]:
     except OSError:
         return frozenset()
     pages = {name: _page(root, journal.project_page(name)) for name in names}
-    staying = {name: page for name, page in pages.items() if says_so(page)}
+    staying = {name: page for name, page in pages.items() if people.stays_here(page)}
     taken = {name.lower() for name in names}
     former_names = (str(page.get("project") or "") for page in staying.values())
     return frozenset([*staying, *(name for name in former_names if name and name.lower() not in taken)])
@@ -66,12 +61,12 @@ def meta_of(path: str, data: bytes) -> dict[str, object]:
     """Return the front matter of a file; for an archive with a private note, `sync: false` is added."""
     meta: dict[str, object] = note.parse(data).meta
     archived = packed.parse(data).values() if layout.archived_in(path) else ()
-    return {**meta, "sync": False} if any(says_so(note.parse(text).meta) for text in archived) else meta
+    return {**meta, "sync": False} if any(people.stays_here(note.parse(text).meta) for text in archived) else meta
 
 
 def is_private(path: str, meta: Mapping[str, object], private_projects: frozenset[str]) -> bool:
     """Whether a note stays on this machine, because of its own front matter or its project's."""
-    if says_so(meta):
+    if people.stays_here(meta):
         return True
     return belongs(layout.project_named(path, meta), private_projects)
 

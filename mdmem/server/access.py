@@ -114,7 +114,7 @@ class Access(NamedTuple):
         owner = layout.project_named(path, meta)
         if self.project and owner.lower() == self.project.lower():
             return True
-        return not (private.belongs(owner, self.hidden) or private.says_so(meta))
+        return not (private.belongs(owner, self.hidden) or people.stays_here(meta))
 
 
 def on_stdio(vault: str | None, env: Mapping[str, str], cwd: str, meta: Mapping[str, Any] | None = None) -> Access:

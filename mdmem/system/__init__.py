@@ -175,7 +175,9 @@ class HeldFolder:
         try:
             return _rename_to_new(self._fd, temp, name)
         except OSError:
-            return claim(self, temp, name)
+            from mdmem.system import windows
+
+            return windows.claim(self, temp, name)
 
     def replace(self, temp: str, name: str) -> None:
         """Replace `name` by the file `temp`."""
@@ -192,20 +194,6 @@ class HeldFolder:
     def sync(self) -> None:
         """Sync the folder's entries to disk."""
         sync(self._fd)
-
-
-def claim(folder: Any, temp: str, name: str) -> bool:
-    """Claim a name with an empty file, then replace that by `temp`; False when the name is taken."""
-    try:
-        os.close(folder.open_new(name))
-    except FileExistsError:
-        return False
-    try:
-        folder.replace(temp, name)
-    except OSError:
-        folder.remove(name)
-        raise
-    return True
 
 
 def open_folder(path: str) -> HeldFolder:

@@ -145,16 +145,7 @@ class HeldFolder:
             except FileExistsError:
                 return False
             return True
-        try:
-            os.close(self.open_new(name))
-        except FileExistsError:
-            return False
-        try:
-            self.replace(temp, name)
-        except OSError:
-            self.remove(name)
-            raise
-        return True
+        return claim(self, temp, name)
 
     def replace(self, temp: str, name: str) -> None:
         """Replace `name` by the file `temp`, waiting for readers that have it open."""
@@ -185,6 +176,20 @@ class HeldFolder:
         if "/" in name or "\\" in name or ":" in name:  # a path, or an alternate data stream
             raise OSError(errno.EINVAL, "This is not a valid file name on Windows.", name)
         return os.path.join(self.path, name)
+
+
+def claim(folder: Any, temp: str, name: str) -> bool:
+    """Claim a name with an empty file, then replace that by `temp`; False when the name is taken."""
+    try:
+        os.close(folder.open_new(name))
+    except FileExistsError:
+        return False
+    try:
+        folder.replace(temp, name)
+    except OSError:
+        folder.remove(name)
+        raise
+    return True
 
 
 def _is_link(status: os.stat_result) -> bool:

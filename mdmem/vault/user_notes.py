@@ -14,7 +14,7 @@ from mdmem.config import Config
 from mdmem.errors import BusyError, MdmemError, NotFoundError, UsageError
 from mdmem.hashing import short
 from mdmem.privacy import memory
-from mdmem.vault import archives, disk, editing, is_in_journal, layout, note, projects, titles
+from mdmem.vault import MAX_PATH_CHARS, archives, disk, editing, is_in_journal, layout, note, projects, titles
 
 MAX_BODY_BYTES = note.MAX_NOTE_BYTES - 8 * 1024
 """Maximum size of a note's text."""
@@ -22,7 +22,6 @@ MAX_BODY_BYTES = note.MAX_NOTE_BYTES - 8 * 1024
 MAX_TAGS = 32
 MAX_TAG_CHARS = 64
 _TRIES = 20
-_MAX_PATH_CHARS = 159
 
 
 class Written(NamedTuple):
@@ -84,7 +83,7 @@ def add(
 
 def _name(new_note: note.Note, folder: str) -> str:
     day, tail = str(new_note.meta["created"])[:10], f"{new_note.id}.md"
-    words = note.cut_bytes(new_note.slug, _MAX_PATH_CHARS - len(folder) - len(day) - len(tail) - 3)
+    words = note.cut_bytes(new_note.slug, MAX_PATH_CHARS - len(folder) - len(day) - len(tail) - 3)
     return f"{day}-{words}-{tail}" if words else f"{day}-{tail}"
 
 

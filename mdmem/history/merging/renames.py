@@ -113,8 +113,6 @@ def _identities(repo: Repository, files: Tree) -> dict[str, str]:
 
 def _identity(path: str, data: bytes) -> str:
     """Return what identifies a note wherever it is: its id, or a project page's project; "" for neither."""
-    if not _is_note(path):
-        return ""
     meta = note.parse(data).meta
     if path.rpartition("/")[2] == journal.PROJECT_PAGE and meta.get("identity"):
         identity = meta["identity"]

@@ -181,14 +181,8 @@ def updater(config: Config) -> UpdatePage:
         from mdmem.vault import journal, note
 
         meta = note.parse(journal.read_page(config.vault, folder)).meta
-        session = Session(config, str(meta.get("session", "")))
-        opened = session.open_folder() if session.id else None
-        if opened is None:
-            return []
-        with opened:
-            opened.lock()
-            session.catch_up(opened)
-            page.update(session, opened)
+        if meta.get("session"):
+            page.bring_up_to_date(Session(config, str(meta["session"])))
         return []
 
     return update
