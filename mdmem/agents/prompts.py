@@ -165,6 +165,5 @@ _BETWEEN = "</bash-stdout><bash-stderr>"
 
 
 def _between(text: str, begin: str, end: str) -> str:
-    _, opened, after = text.partition(begin)
-    inner, closed, _ = after.partition(end)
-    return inner.strip() if opened and closed else ""
+    inner, closed, _ = text.partition(begin)[2].partition(end)
+    return inner.strip() if closed else ""

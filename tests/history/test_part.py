@@ -111,6 +111,21 @@ def test_a_part_of_a_projects_name_is_enough_for_a_clone(whole: Config) -> None:
     assert clone_of(whole, VaultPart(projects=("Other",))).vault == held.vault
 
 
+def test_an_index_lost_on_a_machine_with_a_part_deletes_nothing_that_it_lacks(whole: Config) -> None:
+    held = clone_of(whole, VaultPart(projects=("other-app",)))
+    root = Path(held.vault)
+    put(root, "notes/new.md", "new\n")
+    run_here("commit", env={"MDMEM_VAULT": str(root)}, check=True)
+    before = head_files(root)
+    put(root, "notes/newer.md", "newer\n")
+    (root / ".git/index").unlink()
+
+    run_here("commit", env={"MDMEM_VAULT": str(root)}, check=True)
+
+    assert head_files(root) == sorted([*before, "notes/newer.md"])
+    assert git(root, "status", "--porcelain") == ""
+
+
 def with_ids(whole: Config) -> Config:
     """Add a note with an id of full length to each session of two."""
     for name, folder, session in (("1234567890", OLD, OLD[-8:]), ("abcdefghij", OTHER, OTHER_SESSION)):

@@ -90,8 +90,6 @@ def _base(repo: Repository) -> str:
 def _mark_absent(repo: Repository, copy: Copy, base: str, lock_fd: int) -> None:
     """Mark the files that a partial vault lacks, so that nobody takes them for deleted."""
     vault_part = part.load(repo)
-    if not (vault_part or part.NEVER_IN_NAMES):
-        return
     with tempfile.TemporaryFile(dir=repo.git_dir) as absent:
         for _, _, path in objects.listed(repo, base):
             if part.is_absent(repo, vault_part, path):

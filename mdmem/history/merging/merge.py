@@ -76,7 +76,7 @@ def three_way(
         result = repository.attempt(repo, *arguments, *map(str, paths))
     if not 0 <= result.status <= 127:  # negative: a signal ended it
         raise GitError(f"git could not merge two texts in {repo.root}: {repository.reason(result)}")
-    return _with_both_versions(result.out, added) if result.status and not union else Merged(result.out)
+    return _with_both_versions(result.out, added) if result.status else Merged(result.out)
 
 
 class _Place(NamedTuple):
