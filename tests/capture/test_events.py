@@ -625,6 +625,7 @@ def test_a_record_that_was_cut_or_garbled_costs_no_note(vault: Path) -> None:
         b"folder\tjournal/../../x/y\n",
         whole + b"\n+\t00",
         whole + b"\nfolder\tjournal/notes-app/2026-09-14/0800-fi",
+        whole + b"\nfolder\tjournal/notes-app\n",
         whole + b"\xff\xfe\n\t\n",
     )
     for n, data in enumerate(damaged):
@@ -633,7 +634,7 @@ def test_a_record_that_was_cut_or_garbled_costs_no_note(vault: Path) -> None:
         outcome = capture(bash("more", f"toolu_x{n}"))
         assert outcome.stored
         assert outcome.path.startswith("journal/notes-app/2026-09-14/0800-first-00893aaf/001-")
-    assert len(notes(vault)) == 9
+    assert len(notes(vault)) == 10
 
 
 @pytest.mark.parametrize("notes_before", [0, 299])

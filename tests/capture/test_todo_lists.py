@@ -71,6 +71,10 @@ def test_an_older_list_and_a_list_that_a_person_edited_stay(vault: Path) -> None
     path.write_text(mine)
     todo("TodoWrite", SHAPES["TodoWrite"]("a", "c"), "t3", 90)
     assert path.read_text() == mine
+    broken = mine.replace("kind: plan", "kind: [plan")
+    path.write_text(broken)
+    todo("TodoWrite", SHAPES["TodoWrite"]("a", "d"), "t4", 120)
+    assert path.read_text() == broken
 
 
 def test_what_a_list_drops_unfinished_stays_as_dropped_until_it_is_named_again(vault: Path) -> None:

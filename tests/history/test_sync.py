@@ -533,8 +533,8 @@ def occupied(root: Path, what: str, path: str) -> None:
     if what == "empty folders":
         (place / "deep").mkdir(parents=True)
         return
-    if what == "a folder with a file":
-        put(root, f"{path}/mine.txt", "mine")
+    if what.startswith("a folder"):
+        put(root, f"{path}/deep/mine.txt" if "deep" in what else f"{path}/mine.txt", "mine")
         return
     place.parent.parent.mkdir(exist_ok=True)
     if what == "a link":
@@ -544,7 +544,9 @@ def occupied(root: Path, what: str, path: str) -> None:
         put(root, path.rpartition("/")[0], "mine")
 
 
-@pytest.mark.parametrize("what", ["empty folders", "a folder with a file", "a file", "a link"])
+@pytest.mark.parametrize(
+    "what", ["empty folders", "a folder with a file", "a folder with a file deep in it", "a file", "a link"]
+)
 def test_what_stands_where_a_fetched_note_goes_is_moved_aside(
     first: Config, tmp_path: Path, remote: Path, what: str
 ) -> None:
@@ -564,7 +566,7 @@ def test_what_stands_where_a_fetched_note_goes_is_moved_aside(
         assert list((Path(second.vault).parent / "outside").iterdir()) == []
         assert aside[0].is_symlink()
     elif aside:
-        mine = aside[0] / "mine.txt" if aside[0].is_dir() else aside[0]
+        mine = next(aside[0].rglob("mine.txt")) if aside[0].is_dir() else aside[0]
         assert mine.read_text() == "mine"
 
 

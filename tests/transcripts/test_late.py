@@ -98,6 +98,19 @@ def test_a_failure_that_the_hook_could_not_know_is_put_into_its_note(
     assert catch_up(vault) == 0
 
 
+def test_an_event_that_names_no_transcript_has_the_one_read_that_an_earlier_event_named(
+    vault: Path, tmp_path: Path, monkeypatch: Any
+) -> None:
+    session(vault, tmp_path, monkeypatch)
+    catch_up(vault)
+    rollout(tmp_path / "rollout-2026-11-22.jsonl", ran("call_2", "sleep 9; exit 4", 4))
+
+    send(vault, "codex", codex("SessionEnd", reason="other"))
+
+    assert catch_up(vault) == 1
+    assert notes(vault)[-1].get("exit_code") == 4
+
+
 def test_a_run_without_a_hook_is_added_once(vault: Path, tmp_path: Path, monkeypatch: Any) -> None:
     session(vault, tmp_path, monkeypatch, ran("call_1", "ls nowhere", 0), ran("call_2", "sleep 9; exit 4", 4))
     assert catch_up(vault) == 2  # one gained its exit code, one is new
