@@ -145,6 +145,14 @@ def read_own(path: str, limit: int) -> bytes:
         os.close(fd)
 
 
+def try_read_own(path: str, limit: int) -> bytes:
+    """Read what `read_own` does; b"" when it raises: a cache that cannot be read is none."""
+    try:
+        return read_own(path, limit)
+    except OSError:
+        return b""
+
+
 def content(fd: int, limit: int, path: str) -> bytes | None:
     """Read an open file, at most `limit` bytes, and close it; None when it is not a regular file.
 
@@ -183,6 +191,14 @@ def read_any(path: str, limit: int, *, follow: bool = True, from_end: bool = Fal
         os.close(fd)
 
 
+def try_read_any(path: str, limit: int, *, from_end: bool = False) -> bytes:
+    """Read what `read_any` does; b"" when it raises, or when no file can have that name."""
+    try:
+        return read_any(path, limit, from_end=from_end)
+    except (OSError, ValueError):
+        return b""
+
+
 def append(path: str, data: bytes) -> int:
     """Append to a file in one write, so that lines of several processes never mix; return the number of bytes written.
 
@@ -204,10 +220,7 @@ def log(path: str, line: str, limit: int) -> None:
 def logged(path: str, limit: int) -> Iterator[str]:
     """Yield the lines of a log, oldest first, from at most `limit` bytes of `.1` and of the current file."""
     for name in (f"{path}.1", path):
-        try:
-            yield from read_own(name, limit).decode("utf-8", "replace").splitlines()
-        except OSError:
-            continue
+        yield from try_read_own(name, limit).decode("utf-8", "replace").splitlines()
 
 
 def write(path: str, data: bytes) -> None:
@@ -259,6 +272,14 @@ def replace(path: str, data: bytes) -> None:
     except BaseException:
         remove(temp)
         raise
+
+
+def try_replace(path: str, data: bytes) -> None:
+    """Do what `replace` does, if that is possible: a cache that cannot be written only costs time."""
+    try:
+        replace(path, data)
+    except OSError:
+        return
 
 
 def write_all(fd: int, data: bytes) -> None:

@@ -21,11 +21,8 @@ _RECORD_BYTES = 8192
 def remember(state_dir: str, vault: str) -> None:
     """Record whose state a folder holds. A failed write only means that a later move is not recognized."""
     stamp, path = _stamp(vault), os.path.join(state_dir, _NAME)
-    try:
-        if stamp and _read(state_dir) != (stamp, vault):
-            files.replace(path, os.fsencode(f"{stamp} {vault}"))
-    except OSError:
-        return
+    if stamp and _read(state_dir) != (stamp, vault):
+        files.try_replace(path, os.fsencode(f"{stamp} {vault}"))
 
 
 def take_over(state_dir: str, vault: str) -> None:
@@ -54,18 +51,11 @@ def _stamp(vault: str) -> str:
 
     It names the first commit and the second in which it was made or cloned.
     """
-    try:
-        first, end, _ = files.read_any(os.path.join(vault, ".git", "logs", "HEAD"), _REFLOG_BYTES).partition(b"\n")
-    except (OSError, ValueError):
-        return ""
+    first, end, _ = files.try_read_any(os.path.join(vault, ".git", "logs", "HEAD"), _REFLOG_BYTES).partition(b"\n")
     return short(first.hex(), 16) if end else ""
 
 
 def _read(state_dir: str) -> tuple[str, str]:
     """Return the recorded stamp and path of a state folder's vault; empty when there is no record."""
-    path = os.path.join(state_dir, _NAME)
-    try:
-        stamp, _, place = os.fsdecode(files.read_own(path, _RECORD_BYTES)).partition(" ")
-    except OSError:
-        return "", ""
+    stamp, _, place = os.fsdecode(files.try_read_own(os.path.join(state_dir, _NAME), _RECORD_BYTES)).partition(" ")
     return stamp, place

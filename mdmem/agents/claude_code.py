@@ -163,10 +163,7 @@ def is_registered(marks: Sequence[str], cwd: str, env: Mapping[str, str]) -> boo
 
 
 def _mentions(path: str, marks: Sequence[str]) -> bool:
-    try:
-        settings = files.read_any(path, _MAX_SETTINGS_BYTES)
-    except (OSError, ValueError):
-        return False
+    settings = files.try_read_any(path, _MAX_SETTINGS_BYTES)
     return any(mark.encode() in settings for mark in marks)
 
 

@@ -44,8 +44,5 @@ def strings(value: object) -> Iterator[str]:
 
 def _read(path: str, max_bytes: int) -> bytes:
     """Return the end of a regular file, without a first line that is cut; never waits for a pipe."""
-    try:
-        data = files.read_any(path, max_bytes, from_end=True)
-    except (OSError, ValueError):
-        return b""
+    data = files.try_read_any(path, max_bytes, from_end=True)
     return data.partition(b"\n")[2] if len(data) == max_bytes else data

@@ -38,10 +38,8 @@ def _remember_last(at: Capture, outcome: Outcome) -> None:
     shown = [*ids, transcript, event.cwd]
     if privacy.clean(shown, rules=at.rules, origin="tool", echo=at.load_echo()).value != shown:
         return  # a path may contain private text, and this file must not
-    try:
-        files.replace(os.path.join(at.config.state_dir, LAST_FILE), "\0".join(fields).encode("utf-8", "replace"))
-    except OSError:
-        return  # `keep-last` then finds an earlier prompt, or none
+    # If that fails, `keep-last` finds an earlier prompt, or none.
+    files.try_replace(os.path.join(at.config.state_dir, LAST_FILE), "\0".join(fields).encode("utf-8", "replace"))
 
 
 class LastHidden:

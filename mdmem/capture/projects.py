@@ -61,10 +61,7 @@ def _identity_line(identities: list[str]) -> bytes:
 def _remember(config: Config, identity: str, name: str) -> None:
     """Cache the name in the state folder, atomically; a failure only costs time."""
     text = f"{journal.project_stamp(config, name)}\n{name}"
-    try:
-        files.replace(journal.project_pointer(config, identity), text.encode())
-    except OSError:
-        return
+    files.try_replace(journal.project_pointer(config, identity), text.encode())
 
 
 def _make(config: Config, project: Project, identity: str, created: str, rules: privacy.Rules) -> str:

@@ -147,10 +147,7 @@ def inherit(at: Capture) -> bool:
 
 def _parents(transcript: str) -> set[str]:
     """Return the ids of the sessions that a transcript was forked from."""
-    try:
-        data = files.read_any(transcript, _HEAD_BYTES)
-    except (OSError, ValueError):
-        return set()
+    data = files.try_read_any(transcript, _HEAD_BYTES)
     ids = set()
     for name in (b'"sessionId"', b'"forked_from_id"', b'"parent_session_id"'):
         for part in data.split(name)[1:]:

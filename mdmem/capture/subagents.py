@@ -29,10 +29,7 @@ def end(session: Session) -> None:
 
 def is_at_work(session: Session) -> bool:
     """Whether a sub-agent is running."""
-    try:
-        data = files.read_own(session.flag(_FLAG), _MAX_BYTES)
-    except OSError:
-        return False
+    data = files.try_read_own(session.flag(_FLAG), _MAX_BYTES)
     return data.count(b"+") > data.count(b"-")
 
 

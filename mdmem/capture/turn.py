@@ -186,10 +186,7 @@ def mark_passed_over(at: Capture, *, typed: bool) -> bool:
 
 def learn_queued(at: Capture) -> None:
     """Remember what is private or secret in what no hook saw: prompts typed while the agent worked, `!` commands."""
-    try:
-        end = files.read_any(at.event.transcript, _QUEUED_BYTES, from_end=True) if at.live else b""
-    except (OSError, ValueError):
-        return
+    end = files.try_read_any(at.event.transcript, _QUEUED_BYTES, from_end=True) if at.live else b""
     signs = [sign for sign in (_QUEUED, *_SHELL) if sign.encode() in end]
     if not signs:
         return

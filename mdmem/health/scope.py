@@ -90,10 +90,8 @@ def remember(config: Config, scope: CheckScope) -> None:
     wrong = {digests[note] for path in scope.wrong if (note := view.find(path)) is not None}
     full_check = int(time.time()) if scope.is_whole else _last_full_check(config)
     hashes = array("Q", (digests[note] for note in view.all if digests[note] not in wrong))
-    try:
-        files.replace(str(Path(config.state_dir, _STATE)), array("Q", [full_check]).tobytes() + hashes.tobytes())
-    except OSError:
-        return  # the next check is a full one
+    # If that fails, the next check is a full one.
+    files.try_replace(str(Path(config.state_dir, _STATE)), array("Q", [full_check]).tobytes() + hashes.tobytes())
 
 
 def _read(config: Config) -> array[int]:

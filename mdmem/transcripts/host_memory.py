@@ -179,10 +179,7 @@ class _FollowRecord:
         self._config = config
         self._path = f"{config.state_dir}/{STATE}"
         self._rules = privacy.Rules.of(config.settings)
-        try:
-            text = files.read_own(self._path, _MAX_STATE_BYTES).decode("utf-8", "replace")
-        except OSError:
-            text = ""
+        text = files.try_read_own(self._path, _MAX_STATE_BYTES).decode("utf-8", "replace")
         self._rows = dict.fromkeys(text.splitlines())
 
     def of(self, kind: str) -> Iterator[list[str]]:

@@ -210,10 +210,7 @@ def ignore_patterns(root: str) -> list[str]:
 
     Unlike in git's files, a line may begin with `./`, or be the whole path of something in the project.
     """
-    try:
-        text = files.read_any(os.path.join(root, IGNORE_FILE), MAX_IGNORE_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return []
+    text = files.try_read_any(os.path.join(root, IGNORE_FILE), MAX_IGNORE_BYTES).decode("utf-8", "replace")
     lines = [line.strip() for line in text.removeprefix("\ufeff").splitlines()]  # Windows' editors begin with it
     lines = [line for line in lines if line and not line.startswith("#")]
     # git knows no remark behind a pattern; whoever writes one means it

@@ -155,10 +155,7 @@ class Record:
 
     def given(self) -> frozenset[str]:
         """Return ids of notes given to the session and still in its context, and other marks."""
-        try:
-            return frozenset(files.read_own(self.flag("given"), _MAX_GIVEN_BYTES).decode("utf-8", "replace").split())
-        except OSError:
-            return frozenset()
+        return frozenset(files.try_read_own(self.flag("given"), _MAX_GIVEN_BYTES).decode("utf-8", "replace").split())
 
     def name_of(self, note_id: str) -> str:
         """Return the file name under which a note was or was about to be published; "" when unknown."""

@@ -119,10 +119,7 @@ def mark(project: Project) -> str:
 
 def _look_for_moved(config: Config, project: Project) -> str:
     """Return the folder of a repository that was in a place where there is nothing now, from the state folder."""
-    try:
-        pointer = files.read_own(journal.project_pointer(config, mark(project)), 600)
-    except OSError:
-        return ""
+    pointer = files.try_read_own(journal.project_pointer(config, mark(project)), 600)
     name = pointer.decode("utf-8", "replace").partition("\n")[2]
     meta = front_matter_of(config, name) if name in layout.projects(config.vault) else {}
     root = _root(meta) if identities_in(meta) else ""

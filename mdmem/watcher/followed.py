@@ -21,10 +21,7 @@ Facts = dict[str, tuple[int, int]]
 
 def look(config: Config) -> Facts:
     """Return size and mtime of each followed file, and of its folder, where a new file would appear."""
-    try:
-        text = files.read_own(f"{config.state_dir}/{STATE}", _MAX_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return {}
+    text = files.try_read_own(f"{config.state_dir}/{STATE}", _MAX_BYTES).decode("utf-8", "replace")
     rows = (line.split("\t") for line in text.splitlines())
     paths = [row[1] for row in rows if row[0] == "file" and len(row) > 1]
     return {path: _facts(path) for path in dict.fromkeys([*paths, *(str(Path(path).parent) for path in paths)])}

@@ -103,12 +103,7 @@ def private_in(paths: list[str], rules: privacy.Rules) -> tuple[str, ...]:
     looked_into = set(paths)
     waiting = [(path, _HOPS) for path in paths]
     for path, hops in waiting:  # grows during the loop
-        try:
-            if not os.access(path, os.R_OK):
-                continue
-            text = files.read_any(path, _MAX_INSTRUCTIONS_BYTES).decode("utf-8", "replace")
-        except (OSError, ValueError):  # a ValueError: a name that no file can have
-            continue
+        text = files.try_read_any(path, _MAX_INSTRUCTIONS_BYTES).decode("utf-8", "replace")
         if privacy.may_hold_private(text, rules):
             spans += privacy.clean(text, rules=rules, origin="tool").spans
         further = _mentioned(text, os.path.dirname(path)) if "@" in text and hops else ()

@@ -82,9 +82,8 @@ def of(root: str) -> VaultPart | None:
 
 def load(repo: Repository) -> VaultPart | None:
     """Return the part of a vault that is on this machine; None for a whole vault."""
-    try:
-        data = files.read_own(str(repo.git_dir / NAME), _MAX_BYTES)
-    except OSError:
+    data = files.try_read_own(str(repo.git_dir / NAME), _MAX_BYTES)
+    if not data:
         return None
     read = json.loads(data)
     return VaultPart(str(read["since"]), tuple(map(str, read["projects"])))

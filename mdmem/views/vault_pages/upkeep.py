@@ -158,11 +158,9 @@ def _read_stamp(config: Config) -> Stamp:
 
 def _write_stamp(config: Config, stamp: Stamp) -> None:
     first = f"{stamp.seen:.3f} {stamp.cost:.3f} {stamp.source}"
-    try:
-        lines = (first, *(" ".join(sorted(marks)) for marks in (stamp.marks, stamp.left)))
-        files.replace(_stamp(config), "".join(f"{line}\n" for line in lines).encode())
-    except OSError:
-        return  # the next time, all pages are checked again
+    lines = (first, *(" ".join(sorted(marks)) for marks in (stamp.marks, stamp.left)))
+    # If that fails, all pages are checked again the next time.
+    files.try_replace(_stamp(config), "".join(f"{line}\n" for line in lines).encode())
 
 
 def updater(config: Config) -> UpdatePage:
