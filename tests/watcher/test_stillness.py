@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -84,6 +85,20 @@ def replaced(vault: Path) -> None:
     vault.rename(vault.parent / "old")
     (vault.parent / "copy").rename(vault)
     (vault / "notes" / "one.md").write_text("A gannet")
+
+
+def test_a_disk_that_is_mounted_over_the_vault_is_noticed(still: stillness.Stillness, vault: Path) -> None:
+    """The kernel reports nothing: the watched folder is still there, below the other."""
+    line = ["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "none", str(vault)]
+    if os.getuid() != 0 or shutil.which("mount") is None or subprocess.run(line, capture_output=True).returncode:
+        pytest.skip("nothing can be mounted here")
+    try:
+        (vault / "mdmem.toml").touch()
+        (vault / "one.md").write_text("A gannet")
+
+        assert has("gannet")
+    finally:
+        subprocess.run(["umount", "-l", str(vault)], check=True)
 
 
 @pytest.mark.parametrize("change", [in_place, renamed_over, in_new_folders, moved_in, replaced])
