@@ -157,7 +157,12 @@ class Delivery:
         if "unread" in self.event.extra:
             self.outcome = _unread(self.settings, self.event.extra["unread"])
         elif self.outcome is None or self.outcome.is_lost:
-            self.outcome = capture(self.settings, self.event, self.env)
+            from mdmem import timestamps
+            from mdmem.capture import events
+
+            now = timestamps.now(self.env)
+            _record_last_event(self.settings, self.event, now)
+            self.outcome = events.capture(self.settings, self.event, now, self.env)
         return self._answer(self.settings, self.event, self.outcome)
 
     def _answer(self, settings: Config, event: Event, outcome: Outcome) -> bytes:
@@ -268,16 +273,6 @@ def _unread(config: Config, key: str) -> Outcome:
     from mdmem.agents import payload
 
     return _failed(config, f"an event is lost: its {key} is neither text nor content blocks", payload.NoPayloadError())
-
-
-def capture(config: Config, event: Event, env: Mapping[str, str]) -> Outcome:
-    """Store the event, after the notes in the retry queue."""
-    from mdmem import timestamps
-    from mdmem.capture import events
-
-    now = timestamps.now(env)
-    _record_last_event(config, event, now)
-    return events.capture(config, event, now, env)
 
 
 def _record_last_event(config: Config, event: Event, now: float) -> None:

@@ -19,7 +19,7 @@ import pytest
 
 from mdmem import config, system
 from mdmem.agents import payload
-from mdmem.capture import hook, losses, retry_queue
+from mdmem.capture import events, hook, losses, retry_queue
 from mdmem.vault import disk
 from tests.helpers.claude import bash, limited
 from tests.helpers.faults import EVENTS, EVERY, at_call, at_each_call, fail, hang, hang_whatever_comes, outcome
@@ -115,7 +115,7 @@ def test_a_hook_that_hangs_ends_at_its_deadline_and_says_so(fresh: Callable[[], 
 
     def start() -> None:
         hook.DEADLINE_SECONDS = hook.GRACE_SECONDS = 0.2
-        hook.capture = lambda *_: work()
+        events.capture = lambda *_: work()
 
     assert "lost" in json.loads(limited(EVENTS["prompt"], start))["systemMessage"]
 

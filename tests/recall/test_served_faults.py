@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from mdmem import config, hand_over, launch
-from mdmem.capture import hook, retry_queue
+from mdmem.capture import events, hook, retry_queue
 from mdmem.inject import process
 from mdmem.recall import hook as recall
 from mdmem.recall import served
@@ -119,7 +119,7 @@ def test_a_served_hook_that_hangs_is_told_as_lost(fresh: Callable[[], Path], wor
 
     def start() -> None:
         hook.DEADLINE_SECONDS = hook.GRACE_SECONDS = 0.1
-        hook.capture = lambda *_: work()
+        events.capture = lambda *_: work()
 
     assert "lost" in json.loads(handed_over(EVENTS["prompt"], start))["systemMessage"]
 
