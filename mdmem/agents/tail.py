@@ -19,7 +19,7 @@ def objects(path: str, having: str = "") -> Iterator[dict[str, Any]]:
     having: only lines that contain this text.
     """
     searched = having.encode("utf-8", "replace")
-    data = _read(path, MAX_BYTES)
+    data = _read(path)
     if searched not in data:
         return
     from mdmem.agents import payload
@@ -42,7 +42,7 @@ def strings(value: object) -> Iterator[str]:
         yield from strings(item)
 
 
-def _read(path: str, max_bytes: int) -> bytes:
+def _read(path: str) -> bytes:
     """Return the end of a regular file, without a first line that is cut; never waits for a pipe."""
-    data = files.try_read_any(path, max_bytes, from_end=True)
-    return data.partition(b"\n")[2] if len(data) == max_bytes else data
+    data = files.try_read_any(path, MAX_BYTES, from_end=True)
+    return data.partition(b"\n")[2] if len(data) == MAX_BYTES else data

@@ -217,8 +217,8 @@ class MovedProject(NamedTuple):
     page: str
 
 
-def possibly_moved(config: Config, place: Project, most: int = 3) -> list[MovedProject]:
-    """Return the projects that may be the one in `place` under an earlier path, same name first.
+def possibly_moved(config: Config, place: Project) -> list[MovedProject]:
+    """Return the three projects likeliest to be the one in `place` under an earlier path, same name first.
 
     A project with a remote is recognized by its remote in any folder, so it is left out.
     """
@@ -232,6 +232,5 @@ def possibly_moved(config: Config, place: Project, most: int = 3) -> list[MovedP
         if all(folder and not os.path.isdir(os.path.expanduser(folder)) for folder in folders):
             moved.append(MovedProject(name, folders[0], journal.project_page(name)))
     folder_name = os.path.basename(place.root).lower()
-    return sorted(moved, key=lambda project: (os.path.basename(project.was).lower() != folder_name, project.name))[
-        :most
-    ]
+    moved.sort(key=lambda project: (os.path.basename(project.was).lower() != folder_name, project.name))
+    return moved[:3]

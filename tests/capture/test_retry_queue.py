@@ -56,15 +56,16 @@ def test_what_waits_is_the_users_alone_and_holds_nothing_private(vault: Path, aw
     assert len(notes(vault)) == 2
 
 
+@pytest.mark.parametrize("fault", [errno.EINVAL, errno.EIO])
 def test_a_queued_note_whose_folder_cannot_be_synced_is_not_called_lost(
-    vault: Path, away: Path, monkeypatch: pytest.MonkeyPatch
+    vault: Path, away: Path, monkeypatch: pytest.MonkeyPatch, fault: int
 ) -> None:
-    """As with fsync, which may fail for a folder on a network share."""
+    """A network share may sync no folders (EINVAL), which is no fault of the disk (EIO)."""
     sync = os.fsync
 
     def no_folders(fd: int) -> None:
         if stat.S_ISDIR(os.fstat(fd).st_mode):
-            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+            raise OSError(fault, os.strerror(fault))
         sync(fd)
 
     monkeypatch.setattr(os, "fsync", no_folders)
@@ -73,6 +74,8 @@ def test_a_queued_note_whose_folder_cannot_be_synced_is_not_called_lost(
 
     assert (outcome.waits, outcome.is_lost) == (True, False)
     assert len(waiting()) == 1
+    said = Path(config.load().state_dir, "log").read_text()
+    assert ("may not survive a power cut" in said) == (fault == errno.EIO)
 
 
 def test_queued_notes_are_written_in_the_order_of_events_with_their_own_prompts(vault: Path, away: Path) -> None:

@@ -467,6 +467,8 @@ def test_a_variable_that_mdmem_does_not_read_is_named_with_what_to_do(
 def test_a_lost_event_is_told_with_its_time_as_everywhere(day: Day) -> None:
     now = float(int(time.time()))  # whole seconds: the log rounds them
     losses.record(day.config(), "Stop", "codex", "full", now)
+    with Path(day.config().state_dir, losses.FILE).open("a") as log_of_losses:
+        log_of_losses.write(f"{now:.0f}\tStop")  # cut, as on a full disk
     (found,) = wrong(look(day, "lost"))
     assert f"lost at {timestamps.readable(timestamps.iso_time(now))}: Stop" in found["text"]
 

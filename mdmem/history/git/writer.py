@@ -59,7 +59,7 @@ def prepare(repo: Repository, head: str, drafts: list[CommitDraft], lock_fd: int
     """
     committer = "{} <{}>".format(*repository.identity(repo))
     with tempfile.TemporaryFile(dir=repo.git_dir) as stream:
-        stream.writelines(_stream(PENDING, head, drafts, committer, _committed(repo, head, drafts)))
+        stream.writelines(_stream(head, drafts, committer, _committed(repo, head, drafts)))
         stream.seek(0)
         command = ("fast-import", "--quiet", "--done", "--force", "--date-format=raw")
         result = repository.attempt(repo, *command, stdin=stream, env=_person(committer), lock_fd=lock_fd)
@@ -196,14 +196,12 @@ def _signature(identity: str, moment: float) -> str:
     return f"{identity} {int(moment)} {time.strftime('%z', time.localtime(moment))}"
 
 
-def _stream(
-    branch: str, head: str, drafts: list[CommitDraft], committer: str, committed: list[float]
-) -> Iterator[bytes]:
+def _stream(head: str, drafts: list[CommitDraft], committer: str, committed: list[float]) -> Iterator[bytes]:
     for number, (draft, moment) in enumerate(zip(drafts, committed, strict=True), 1):
         signature = _signature(committer, moment)
         author = draft.author or _signature(committer, min(draft.happened or moment, moment))
         text = draft.message.encode("utf-8", "replace")
-        yield f"commit {branch}\nmark :{number}\n".encode()
+        yield f"commit {PENDING}\nmark :{number}\n".encode()
         people = f"author {author}\ncommitter {signature}\n".encode("utf-8", "replace")
         yield people + f"data {len(text)}\n".encode() + text + b"\n"
         if number == 1 and head:

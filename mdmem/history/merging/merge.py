@@ -226,7 +226,7 @@ def _in_turn(versions: Versions, *, is_alone: bool) -> tuple[list[bytes], KeptBo
         if overlap:
             begin = len(upper) - overlap + 1
             return [*upper, *lower[overlap:]], KeptBoth((1, len(upper)), (begin, begin + len(lower) - 1))
-    are_apart = is_alone and first and second and not (_ITEM.match(first[-1]) and _ITEM.match(second[0]))
+    are_apart = is_alone and first and not (_ITEM.match(first[-1]) and _ITEM.match(second[0]))
     gap = [b"\r" if first[-1].endswith(b"\r") else b""] if are_apart else []
     begin = len(first) + len(gap) + 1
     return [*first, *gap, *second], KeptBoth((1, len(first)), (begin, begin + len(second) - 1))
