@@ -598,6 +598,15 @@ def test_an_mcp_tools_string_is_its_result() -> None:
     assert made.body == f"## Input\n\n{fenced('sql: select 1')}\n## Result\n\n{result}"
 
 
+@pytest.mark.parametrize("sign", [{"isError": True}, {"is_error": True}, {"success": False}])
+def test_a_run_that_only_its_result_calls_failed_is_stored_as_failed(sign: dict[str, bool]) -> None:
+    made = told(
+        "mcp__db__query", {"sql": "select 1"}, {"content": [{"type": "text", "text": "No such table."}], **sign}
+    )
+    assert (made.title, made.meta["success"]) == ("db query: select 1 (failed)", False)
+    assert made.meta["error"] == "No such table."
+
+
 def test_an_mcp_tool_without_a_result_says_so() -> None:
     made = told("mcp__filesystem__read_file", {"path": "/tmp/x"})
     assert (made.title, made.meta) == ("filesystem read_file: /tmp/x", {"files": ["/tmp/x"]})
