@@ -425,6 +425,24 @@ def test_a_watcher_goes_on_where_the_system_starts_no_process(vault: Path, monke
     assert known(watcher.config) == 1
 
 
+def test_a_commit_looks_at_everything_after_a_sweep_that_broke_off(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watcher = loop.Watcher(config.load(str(vault)), {})
+    (vault / "one.md").write_text("# one\n")
+    seen = watcher.dirty.touched
+    seen.begin()
+    monkeypatch.setattr(seen, "is_heard", lambda _: True)
+    token, _ = seen.since(str(vault), "") or ("", None)
+    monkeypatch.setattr(subprocess, "Popen", _refused)
+    monkeypatch.setattr(loop, "BATCH_SECONDS", 0.0)
+
+    assert not watcher._index_batch()
+
+    new_token, paths = seen.since(str(vault), token) or ("", None)
+    assert (new_token != token, paths) == (True, None)
+
+
 def _refused(*_: Any, **__: Any) -> None:
     raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
