@@ -542,6 +542,29 @@ def test_a_mark_that_found_no_room_behind_whole_lines_leaves_a_sign(
     assert places(notes(vault)) == ["002-000-prompt", "003-000-prompt", "003-001-bash"]
 
 
+def test_what_comes_late_of_a_prompt_whose_mark_was_lost_is_left_out_after_other_prompts(
+    vault: Path, hook: Hook, left: Callable[[], bytes], tmp_path: Path, mdmem: Run
+) -> None:
+    hook(payload("SessionStart", source="startup"))
+    hook(prompt("[private] Log in", 0))
+    hook(prompt("in the open", 2))
+    (file,) = Path(config.load().runtime_dir).glob(f"*.{marks.FLAG}")
+    blocked = tmp_path / "no folder"
+    blocked.write_text("")
+
+    def full() -> None:
+        os.environ["TMPDIR"] = str(blocked)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size, file.stat().st_size))
+
+    limited(prompt(f"<private>{SECRET}</private>", 3), full)
+    hook(prompt("in the open again", 4))
+    hook(bash(f"login --as {SECRET}", "toolu_3", 3))
+
+    assert leaks(left()) == []
+    assert places(notes(vault)) == ["002-000-prompt", "003-000-prompt"]
+    assert "lost" in mdmem("status").stdout
+
+
 def test_the_events_of_a_prompt_that_waits_in_the_queue_wait_behind_it(
     vault: Path, monkeypatch: pytest.MonkeyPatch, mdmem: Run
 ) -> None:
