@@ -106,15 +106,11 @@ def _titled(lines: list[str], entries: list[PageEntry], folder: disk.Folder) -> 
         return lines
     title = page_entry.read(folder, titled.name).title
     replacements = {
-        _line_of("title", placeholder): _line_of("title", title),
-        _line_of("aliases", [placeholder]): _line_of("aliases", [title]),
+        front_matter.line("title", placeholder): front_matter.line("title", title),
+        front_matter.line("aliases", [placeholder]): front_matter.line("aliases", [title]),
         f"# {placeholder}": f"# {title}",
     }
     return [replacements.get(line.rstrip(), line.rstrip()) + line[len(line.rstrip()) :] for line in lines]
-
-
-def _line_of(key: str, value: str | list[str]) -> str:
-    return front_matter.write({key: value}).split("\n")[1]
 
 
 def render(session: Session, entries: list[PageEntry], current: list[str]) -> str:

@@ -55,7 +55,7 @@ def _known_otherwise(config: Config, project: Project, clean: Callable[[str], st
 
 def _identity_line(identities: list[str]) -> bytes:
     """Return the line of a page's front matter with these identities, without its end, which may be CRLF."""
-    return front_matter.write({"identity": identities}).encode("utf-8", "replace")[3:-5]
+    return f"\n{front_matter.line('identity', identities)}".encode("utf-8", "replace")
 
 
 def _remember(config: Config, identity: str, name: str) -> None:

@@ -99,7 +99,7 @@ def _with_key(text: str, key: str, value: Any, old: Any) -> str:
     if value is None:
         return text
     mark = _BOM if text.startswith(_BOM) else ""
-    return f"{mark}---{newline}{_line(key, value)}{newline}---{newline}{newline}{text[len(mark) :]}"
+    return f"{mark}---{newline}{front_matter.line(key, value)}{newline}---{newline}{newline}{text[len(mark) :]}"
 
 
 def _span(text: str) -> tuple[int, int] | None:
@@ -119,10 +119,10 @@ def _in_header(header: str, key: str, value: Any, old: Any, newline: str) -> str
     if entry is None:
         first = header[entries[0].line :] if entries else ""
         indent = first[: len(first) - len(first.lstrip(" "))]
-        return header if value is None else f"{header}{indent}{_line(key, value)}{newline}"
+        return header if value is None else f"{header}{indent}{front_matter.line(key, value)}{newline}"
     if value is None:
         return header[: entry.line] + header[_line_end(header, entry.end) :]
-    if front_matter.write({key: value}) == front_matter.write({key: old}):
+    if front_matter.line(key, value) == front_matter.line(key, old):
         return header
     if entry.items and isinstance(value, list):
         with_items = _with_items(header, entry, value, old, newline)
@@ -207,10 +207,5 @@ def _line_end(header: str, at: int) -> int:
     return header.find("\n", at) + 1 or len(header)
 
 
-def _line(key: str, value: Any) -> str:
-    """Write a key as a line, without newline."""
-    return front_matter.write({key: value}).removeprefix("---\n").removesuffix("\n---\n")
-
-
 def _value(key: str, value: Any) -> str:
-    return _line(key, value)[len(_line(key, None)) - len("null") :]
+    return front_matter.line(key, value)[len(front_matter.line(key, None)) - len("null") :]

@@ -24,8 +24,13 @@ TIMES = frozenset(["created", "started", "ended", "updated"])
 
 def write(meta: Mapping[str, Any]) -> str:
     """Write metadata between two `---` lines; PyYAML's safe loader reads the same values back."""
-    lines = [f"{_string(str(key))}: {_entry(str(key), value)}\n" for key, value in meta.items()]
+    lines = [f"{line(str(key), value)}\n" for key, value in meta.items()]
     return f"---\n{''.join(lines)}---\n"
+
+
+def line(key: str, value: Any) -> str:
+    """Write one key and its value as `write` does: a line, without its end."""
+    return f"{_string(key)}: {_entry(key, value)}"
 
 
 def _entry(key: str, value: Any) -> str:

@@ -232,7 +232,7 @@ def _with_others(merged: dict[str, str], others: dict[str, str]) -> str:
         if name and name in merged:  # an earlier one is undecided
             known = _value(merged[name], name)
             values = [*(known if isinstance(known, list) else [known]), _value(others[key], key)]
-            merged[name] = _written(name, list(dict.fromkeys(map(str, values))))
+            merged[name] = front_matter.line(name, list(dict.fromkeys(map(str, values)))) + "\n"
         more = others[key].replace(key, name, 1) if name and name not in merged else ""
         lines.append(entry + more)
     return "".join(lines)
@@ -254,7 +254,7 @@ def _merge_entry(key: str, our: str, was: str, their: str, newest: str) -> tuple
         kept = (
             item for item in dict.fromkeys(sides[0] + sides[1]) if item not in before or all(item in s for s in sides)
         )
-        return _written(key, list(kept)), ""
+        return front_matter.line(key, list(kept)) + "\n", ""
     if key in LATEST_WINS:
         return max(our, their, key=lambda text: _sort_key(key, text)), ""
     if key in front_matter.TIMES and _sort_key(key, our)[0] == _sort_key(key, their)[0] > 0:
@@ -263,12 +263,8 @@ def _merge_entry(key: str, our: str, was: str, their: str, newest: str) -> tuple
         return newest, ""
     if key.endswith(OTHER):  # unchosen values of both sides
         values = [value for side in (one, other) for value in (side if isinstance(side, list) else [side])]
-        return _written(key, sorted(set(map(str, values)))), ""
+        return front_matter.line(key, sorted(set(map(str, values)))) + "\n", ""
     return min(our, their), max(our, their)
-
-
-def _written(key: str, value: list[str]) -> str:
-    return front_matter.write({key: value}).removeprefix("---\n").removesuffix("---\n")
 
 
 def _sort_key(key: str, entry: str) -> tuple[float, str]:
