@@ -640,6 +640,23 @@ def test_a_note_that_becomes_private_is_not_pushed_with_its_older_commits(first:
     assert (root / "notes/diary.md").read_text().endswith("CANARY\n")
 
 
+def test_a_note_that_becomes_private_after_it_was_pushed_leaves_the_other_machines(
+    first: Config, tmp_path: Path, remote: Path
+) -> None:
+    second = machine(tmp_path, remote)
+    put(Path(first.vault), "notes/diary.md", "Words\n")
+    sync.sync(first)
+    sync.sync(second)
+    mine = put(Path(first.vault), "notes/diary.md", "---\nsync: false\n---\n\nWords\n")
+
+    assert sync.sync(first).private == 1
+    sync.sync(second)
+
+    assert "notes/diary.md" not in git(remote, "ls-tree", "-r", "--name-only", "main").split()
+    assert not (Path(second.vault) / "notes/diary.md").exists()
+    assert mine.read_text().endswith("Words\n")
+
+
 @pytest.mark.slow
 def test_a_note_that_stays_is_not_named_on_the_page_that_travels(first: Config, tmp_path: Path, remote: Path) -> None:
     root = Path(first.vault)
