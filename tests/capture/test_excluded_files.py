@@ -186,6 +186,8 @@ def test_a_run_about_other_files_is_stored_after_one_about_an_excluded_file(
         ("README.md\n3:a\n\n.env\n1:b\n2:c\n\nd.py\n2:d\n", "README.md\n3:a\n\n\nd.py\n2:d\n"),
         ("diff --git .env .env\n--- .env\n+++ .env\n+b\ndiff --git a a\n+c\n", "diff --git a a\n+c\n"),
         ("--- a/x\t0\n+++ b/x\t0\n+a\n--- a/.env\t0\n+++ b/.env\t0\n+b\n", "--- a/x\t0\n+++ b/x\t0\n+a\n"),
+        ("--- a/.env\n+++ /dev/null\n-b\n--- a/x\n+++ b/x\n+a\n", "--- a/x\n+++ b/x\n+a\n"),
+        ("--- /dev/null\n+++ b/.env\n+b\n", "--- /dev/null\n"),
         (".env\nREADME.md\nsrc\n", "README.md\nsrc\n"),
     ],
 )  # fmt: skip

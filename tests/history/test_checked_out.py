@@ -86,6 +86,16 @@ def test_a_lost_head_names_its_branch_again_by_one_command(
     assert git(vault, "status", "--porcelain") == ""
 
 
+def test_a_lost_head_without_a_log_names_the_only_branch_again(vault: Path, committed: Config, ask: Run) -> None:
+    (vault / ".git/HEAD").write_bytes(b"")
+    (vault / ".git/logs/HEAD").unlink()
+
+    ask("doctor", "--only", "history", "--fix")
+
+    assert git(vault, "symbolic-ref", "HEAD").strip() == "refs/heads/main"
+    assert commit.commit(committed).commits
+
+
 def test_a_lost_head_that_could_be_either_of_two_branches_is_left_to_the_user(
     vault: Path, committed: Config, ask: Run
 ) -> None:
