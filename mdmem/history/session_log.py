@@ -145,7 +145,7 @@ def _sessions(root: str, day: str) -> Iterator[str]:
     yield from (f"{day}/{name}" for name in layout.folders(f"{root}/{day}"))
     home = layout.archives_of_day(day)
     for name in disk.names_in(root, home) if home else ():
-        folder = disk.archived_folder(root, f"{home}/{name}")
+        folder = layout.archived_in(f"{home}/{name}")  # by its name; another file of that name has no notes
         if folder.startswith(f"{day}/"):
             yield folder
 
