@@ -68,3 +68,24 @@ def test_one_name_is_enough_where_a_question_and_the_notes_share_no_language(tmp
         assert "sent twice" in ask(new_session(talk, number), prompt), prompt
 
     assert ask(new_session(talk, 60), "añade un test para safari") == ""
+
+
+def test_up_down_and_over_are_no_subject(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "pump")
+    for number, (asked, said) in enumerate(
+        [
+            ("Where do the profiles go, into the flash?", "Into the FRAM: the flash wears."),
+            ("The flash is full, the linker complains", "The log prints no floats any more: 11 KB are free."),
+            ("They want a precision over .5", "With 2,200 calls the threshold is 0.46."),
+            ("Is the pump slow?", "After a reboot it catches up."),
+            ("Show the calendar", "The calendar shows weeks."),
+        ]
+    ):
+        work = new_session(talk, number)
+        work.says(asked)
+        work.edits(f"app/{number}.c")
+        work.answers(said)
+
+    assert "no floats" in ask(new_session(talk, 9), "how did we get the flash usage down last time")
+    assert "wears" in ask(new_session(talk, 10), "what did we end up with for the flash")
+    assert ask(new_session(talk, 11), "why is the model over confident above .5") == ""

@@ -24,7 +24,7 @@ whats thats theres wheres whos hows whys
 s t re ve ll m d don didn doesn isn wasn
 """
 _JOINING = """
-about above again against and around as at because behind below beside but by during else ever for from further
+about above again against up down over and around as at because behind below beside but by during else ever for from further
 here how however if in into just like many much nor not now of on once only or other others per since so still than
 then there though through thus to too toward towards under until upon very via when whenever where wherever whether
 while with yet also
