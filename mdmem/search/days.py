@@ -109,7 +109,7 @@ _GENERAL = frozenset(
     [
         "achieved", "change", "changed", "changes", "did", "do", "does", "doing", "done", "finished", "get", "got",
         "happen", "happened", "made", "news", "work", "worked", "working", "gearbeitet", "geandert", "gemacht",
-        "geschafft", "passiert", "war", "fait", "travaille", "passe", "hicimos", "hecho", "paso", "trabajamos",
+        "geschafft", "passiert", "war", "fait", "travaille", "passe", "hice", "hicimos", "hecho", "paso", "trabajamos",
     ]
 )  # fmt: skip
 """Words about work of any kind."""

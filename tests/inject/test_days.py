@@ -77,3 +77,20 @@ def test_a_date_that_may_be_two_days_is_no_period(later: Talk) -> None:
     (given,) = entries(ask(later, "why was the ledger test slow on 09/10/2026?"))
 
     assert "fixtures once" in given
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "qué hicimos el lunes pasado",
+        "qué hicimos el pasado lunes",
+        "qu'est-ce qu'on a fait lundi dernier",
+        "was haben wir Montag Morgen gemacht",
+    ],
+)
+def test_a_weekday_may_stand_beside_words_for_last_or_a_part_of_the_day(later: Talk, prompt: str) -> None:
+    text = ask(later, prompt)
+
+    assert "## Sessions on 2026-09-14" in text
+    assert "different currencies" in text
+    assert "fixtures once" not in text

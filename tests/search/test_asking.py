@@ -170,6 +170,13 @@ def test_a_prompt_whose_accents_are_characters_of_their_own_is_about_the_same() 
     assert "pour le délai" in composed.topic == apart.topic
 
 
+def test_to_go_on_where_work_stopped_names_no_subject_in_spanish_and_french() -> None:
+    for prompt in ("seguimos donde lo dejamos", "¿Continuamos donde lo dejamos?", "on reprend où on en était ?"):
+        found = shape.of(prompt)
+        assert found is not None, prompt
+        assert (found.topic, found.resumes) == ("", True), prompt
+
+
 def test_every_phrase_of_the_table_is_found_as_it_stands() -> None:
     for language, rows in phrases.ASKING.items():
         for row in rows:

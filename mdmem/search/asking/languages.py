@@ -357,7 +357,8 @@ chat conversation where half missing remaining remains unfinished outstanding un
 finish began begun
 stehen stehengeblieben geblieben gestern zuletzt aufgehort letztens neulich stand projekt sitzung weiter
 arrete arretes arretee etions etait hier projet
-ibamos ayer quedado dejado proyecto ontem estavamos projeto rimasti rimasto ieri progetto gebleven gisteren
+ibamos ayer quedado dejado sigamos seguimos seguir continuamos proyecto ontem estavamos projeto
+rimasti rimasto ieri progetto reprend reprends reprenons gebleven gisteren
 вчера остановились проект
 """
 LEFT_OFF = frozenset(_LEFT.split())

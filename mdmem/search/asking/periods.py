@@ -114,6 +114,8 @@ _UNITS = {
     **dict.fromkeys(word_set("year years jahr jahre jahren an ans annee ano anos 年"), "year"),
 }
 _LAST = word_set("last past previous letzte letzten letzter letztes vorige vorigen vergangene vergangenen")
+_LAST_BEHIND = word_set("dernier derniere passe passee pasado pasada anterior")
+"""Behind the day or week: `el viernes pasado`."""
 _THIS = word_set("this diese dieser dieses diesen cette ce este esta")
 
 
@@ -144,6 +146,11 @@ def _counted(match: re.Match[str], today: date) -> tuple[date, date]:
 def _relative(match: re.Match[str], today: date) -> tuple[date, date]:
     """Read `last week`, `la semaine derniere`, `先週`."""
     return _of_unit(_UNITS[match["unit"]], today, 0 if match["this"] else 1)
+
+
+def _before_last(match: re.Match[str], today: date) -> tuple[date, date]:
+    """Read `the week before last`, `vorletzte Woche`."""
+    return _of_unit(_UNITS[match["unit"]], today, 2)
 
 
 def _named_day(match: re.Match[str], today: date) -> tuple[date, date]:
@@ -233,6 +240,9 @@ _UNIT_CJK = f"(?P<unit>{_either(unit for unit in _UNITS if not unit.isascii())})
 _COUNT = rf"(?P<count>\d+|{_either(_COUNTS)})"
 _YEAR = r"(?:,? (?P<year>20\d\d)\b)?"
 
+_OF_DAY = word_set("night evening morning afternoon matin soir manana tarde noche abend vormittag mittag nachmittag")
+_PART_OF_DAY = _either([*_OF_DAY, "morgen", "fruh"])
+
 _NO_NOUN = (
     r"(?! (?!(?:about|after|and|at|before|by|did|do|does|for|from|how|i|in|of|on|or|that|to|was|we|were|what|when|where"
     r"|which|who|why|with|you)\b)\w)"
@@ -279,18 +289,19 @@ _PATTERNS: tuple[_Row, ...] = (
     (rf"\b(?:vor|il y a|hace|before) {_COUNT} {_UNIT}", _counted),
     (rf"{_COUNT}个?{_UNIT_CJK}前", _counted),
     (_either(word for word in _DAYS_AGO if not word.isascii()), _named_day),
+    (rf"\b{_SINGULAR_UNIT} (?:before last|antepasad[oa])\b", _before_last),
+    (rf"\b(?:vorletzte[nrs]?|avant-derniere?) {_SINGULAR_UNIT}", _before_last),
     (rf"\b(?:{_either(_LAST)}|(?P<this>{_either(_THIS)})) {_SINGULAR_UNIT}", _relative),
-    (rf"\b{_SINGULAR_UNIT} (?:derniere?|passee?|pasad[oa]|anterior)(?P<this>)", _relative),
+    (rf"\b{_SINGULAR_UNIT} {_either(_LAST_BEHIND)}\b(?P<this>)", _relative),
     (rf"(?<![上先])(?:[上先]个?|(?P<this>[本今这這]个?))(?![日天]){_UNIT_CJK}", _relative),
     (rf"\b{_either(word for word in _DAYS_AGO if word.isascii())}\b", _named_day),
-    (rf"\b(?P<day>{_either(_WEEKDAYS)})\b", _weekday),
+    (rf"\b(?P<day>{_either(_WEEKDAYS)})(?: {_either(_LAST_BEHIND)})?(?: (?:por la )?{_PART_OF_DAY})?\b", _weekday),
     (rf"\b(?:on|last|since) (?P<day>{_either(_ABBREVIATED)})\b", _weekday),
     _IN_DIGITS[-1],
 )
 """Expressions for folded text, the most exact first, each with the function that reads it."""
 
-_OF_DAY = word_set("night evening morning afternoon matin soir manana tarde abend")
-EVERY_WORD = frozenset(chain(_MONTHS, _WEEKDAYS, _ORDER, _DAYS_AGO, _UNITS, _LAST, _THIS, _OF_DAY))
+EVERY_WORD = frozenset(chain(_MONTHS, _WEEKDAYS, _ORDER, _DAYS_AGO, _UNITS, _LAST, _LAST_BEHIND, _THIS, _OF_DAY))
 """Words that may name a period."""
 _NAMES = frozenset(
     chain(_MONTHS, _WEEKDAYS, _DAYS_AGO, _UNITS, _ABBREVIATED, _OF_DAY, ["weekend", "week-end", "wochenende"])
