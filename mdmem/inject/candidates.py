@@ -7,7 +7,7 @@ from functools import partial
 from itertools import islice
 
 from mdmem import timestamps
-from mdmem.inject import answer_item, bars, block, evidence, excerpts, recent
+from mdmem.inject import answer_item, bars, block, echoes, evidence, excerpts, recent
 from mdmem.inject.block import Item, Section
 from mdmem.inject.injection_log import IN_VAIN_TIMES
 from mdmem.search import engine, freshness, overturned, recall, replaced, turn_groups
@@ -40,6 +40,7 @@ FILE_CHARS = 800
 _JUST_SECONDS = 10.0
 """A prompt of this session stored within this time is the one being answered."""
 _SPARE = 3
+MOST = 0.7
 MONTH_SECONDS = 32 * 86_400
 """A prompt that names no more days than a month says by them which session it means."""
 
@@ -94,15 +95,15 @@ def answers(
     found = look(asked.topic, shape=asked)
     for part in parts.of(text, asked) or ([] if _covers(found) else parts.named(asked)):
         found = _joined(found, look(part.topic, shape=part))
+    shown = [one.answer for one in found if one.item is not None]
+    if without_session and days is None and echoes.is_of_this_session(at, asked, shown):
+        return [Candidate(one.answer, None, one.left_out or echoes.SAID_HERE) for one in found]
     return found
 
 
 def _covers(found: Iterable[Candidate]) -> bool:
-    """Whether an answer that is shown has most of the question."""
+    """Whether an answer that is shown has most of the question, by weight."""
     return any(candidate.item is not None and candidate.answer.coverage >= MOST for candidate in found)
-
-
-MOST = 0.7
 
 
 def _joined(found: list[Candidate], of_part: Iterable[Candidate]) -> list[Candidate]:
@@ -179,7 +180,7 @@ def _searched(
     def choose(answers: Sequence[Answer]) -> tuple[list[Answer], str]:
         if asker.kinds:
             return evidence.chosen(None, [answer for answer in answers if answer.coverage >= evidence.ALL])
-        chosen, why = _chosen(at, shape, evidence.told_apart(at.config.vault, answers, query), guess)
+        chosen, why = _chosen(at, shape, echoes.told_apart(at.config.vault, answers, query), guess)
         begin, end = asker.between or (0.0, 0.0)
         return (evidence.of_days(answers), why) if not chosen and 0 < end - begin <= MONTH_SECONDS else (chosen, why)
 

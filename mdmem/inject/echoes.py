@@ -1,19 +1,27 @@
 """Echoes: tells answers that only repeat what was recalled for them from those that say something new.
 
 An agent that was given notes and ran no tool mostly repeats them; but it may also decide something with the person.
+Likewise, a question in the middle of a session may be about what the session itself just said.
 """
 
 from __future__ import annotations
 
+from mdmem.search import turn_groups
+from mdmem.search.asking.english import SURE
+from mdmem.search.asking.languages import LANGUAGES
+from mdmem.search.asking.prose import folds, words
 from mdmem.search.recall import Answer
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
-from mdmem.vault import people
+from mdmem.vault import disk, journal, people
+from mdmem.vault.note import PAGES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from mdmem.inject.occasion import Occasion
+    from mdmem.search.asking.shape import Shape
     from mdmem.search.hits import SearchHit
 
 _CHARS = 20_000
@@ -22,12 +30,14 @@ _CHARS = 20_000
 
 def told_apart(root: str, answers: Sequence[Answer], query: str) -> Sequence[Answer]:
     """Return answers in which an echo is none if it says a word of the query that nobody said or asked before."""
+    if not any(answer.is_echo for answer in answers):
+        return answers
     wanted = frozenset(_wanted(query))
-    known = _in_texts(root, (hit for answer in answers if not answer.is_echo for hit in answer.hits), wanted)
+    known = _in_hits(root, (hit for answer in answers if not answer.is_echo for hit in answer.hits), wanted)
 
     def is_new(answer: Answer) -> bool:
-        said = _in_texts(root, (hit for hit in answer.hits if hit.kind == "response"), wanted - known)
-        return bool(said and said - _in_texts(root, (hit for hit in answer.hits if hit.kind == "prompt"), said))
+        said = _in_hits(root, (hit for hit in answer.hits if hit.kind == "response"), wanted - known)
+        return bool(said and said - _in_hits(root, (hit for hit in answer.hits if hit.kind == "prompt"), said))
 
     return [_original(answer) if answer.is_echo and is_new(answer) else answer for answer in answers]
 
@@ -46,11 +56,15 @@ def _wanted(query: str) -> Iterator[str]:
             yield from (term for term in analysis.query_terms(word) if term not in STOPWORDS)
 
 
-def _in_texts(root: str, hits: Iterable[SearchHit], wanted: frozenset[str]) -> frozenset[str]:
+def _in_hits(root: str, hits: Iterable[SearchHit], wanted: frozenset[str]) -> frozenset[str]:
     """Return what is in the title or text of some notes."""
+    return _in_texts((f"{hit.title}\n{people.read(root, hit.path).body}" for hit in hits), wanted)
+
+
+def _in_texts(texts: Iterable[str], wanted: frozenset[str]) -> frozenset[str]:
     found: set[str] = set()
-    for hit in hits if wanted else ():
-        text = f"{hit.title}\n{people.read(root, hit.path).body[:_CHARS]}"
+    for text in texts if wanted else ():
+        text = text[:_CHARS]
         numbers = {one for one in wanted if one[-1:].isdigit() and _has_number(text.lower(), one)}
         found |= (wanted & analysis.counts(text).keys()) | numbers
     return frozenset(found)
@@ -60,3 +74,36 @@ def _has_number(text: str, number: str) -> bool:
     """Whether a text has a number or version that is no part of a longer one."""
     before, found, after = text.partition(number)
     return bool(found) and not before[-1:].isalnum() and not after[:1].isalnum()
+
+
+# -- what this session said ------------------------------------------------------------------------
+
+SAID_HERE = "this session says as much of it"
+_MAX_ANSWERS = 10
+"""Number of the session's last answers that are read."""
+_OURS = frozenset(["we", "our", "us", "ours", "weve", "wed"])
+
+
+def is_of_this_session(at: Occasion, asked: Shape, answers: Sequence[Answer]) -> bool:
+    """Whether a question is about what this session's agent just said, rather than about what others tell.
+
+    answers: best first. The session names at least as many of the question's words as the best of them, and one that it
+    does not name. A question that surely asks about the past or about what "we" did, and an error, are answered all the
+    same.
+    """
+    if not answers or not at.record.folder or asked.grade == SURE or asked.language == "error" or _asks_of_us(asked):
+        return False
+    root, folder = at.config.vault, "/".join(at.record.folder)
+    names = sorted(filter(journal.numbers, disk.names_in(root, folder)), key=journal.numbers)
+    said = [name for name in names if turn_groups.source(name) == "response"][-_MAX_ANSWERS:]
+    wanted = frozenset(_wanted(asked.topic))
+    here = _in_texts((people.read(root, f"{folder}/{name}").body for name in said), wanted)
+    there = _in_hits(root, (hit for hit in answers[0].hits if hit.kind not in PAGES), wanted)
+    return len(here) >= len(there) and not here <= there
+
+
+def _asks_of_us(asked: Shape) -> bool:
+    typed = [word.lower() for word in words(asked.words)]
+    folded = folds(typed)
+    known = LANGUAGES.get(asked.language)
+    return not _OURS.isdisjoint(folded) or (known is not None and known.speaks_of_us(folded, typed)[0])

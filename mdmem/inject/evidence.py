@@ -71,15 +71,6 @@ def chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer]
     return (shown, why) if shown or len(original) == len(answers) else _of_originals(shape, answers)
 
 
-def told_apart(root: str, answers: Sequence[Answer], query: str) -> Sequence[Answer]:
-    """Return answers in which an echo is none if it says something new of what a query names."""
-    if not any(answer.is_echo for answer in answers):
-        return answers
-    from mdmem.inject import echoes  # few answers are echoes
-
-    return echoes.told_apart(root, answers, query)
-
-
 def _of_originals(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer], str]:
     best = max((answer for answer in answers if not answer.is_talk), key=lambda answer: answer.score, default=None)
     work = [answer for answer in answers if not answer.is_talk or (best and _is_far_better(answer, best))]

@@ -24,10 +24,10 @@ whats thats theres wheres whos hows whys
 s t re ve ll m d don didn doesn isn wasn
 """
 _JOINING = """
-about above again against up down over and around as at because behind below beside but by during else ever for from further
-here how however if in into just like many much nor not now of on once only or other others per since so still than
-then there though through thus to too toward towards under until upon very via when whenever where wherever whether
-while with yet also
+about above again against and around as at because behind below beside but by down during else ever for from further
+here how however if in into just like many much nor not now of on once only or other others over per since so still
+than then there though through thus to too toward towards under until up upon very via when whenever where wherever
+whether while with yet also
 """
 _QUESTIONS = "what which who whom whose why when where how kind kinds please tell"
 
