@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from itertools import islice
+import re
+from itertools import chain, islice
 from math import log
 from operator import mul
 
+from mdmem.lazy_pattern import lazy
 from mdmem.search import engine, freshness, index, ranking, turn_groups, withheld
 from mdmem.search.asking import shape
 from mdmem.search.hits import Shown, hits_of
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.search.text import analysis
 from mdmem.search.text.abbreviations import WEIGHT
-from mdmem.search.units import JOINED, OtherNotes, units_of
+from mdmem.search.units import JOINED, OtherNotes, Unit, units_of
 from mdmem.values import Value
 from mdmem.vault import journal, people
 from mdmem.vault.note import PAGES
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from mdmem.search.index.view import View
     from mdmem.search.staged import Place
     from mdmem.search.turn_groups import Group, Kinds
-    from mdmem.search.units import Unit
 
 POOL = 150
 """Number of best notes whose sessions are considered."""
@@ -121,7 +122,7 @@ def answers(
         order = list(islice(engine.in_order(view, scores), POOL))
         kind_of = turn_groups.Kinds(view, config.vault)
         only_asked, echoes = _questions_and_echoes(config, view, kind_of, order)
-        weigh = _Weights(view, text, set(words), units, without=own_notes | only_asked | echoes, foreign=foreign)
+        weigh = _Weights(view, config.vault, text, set(words), units, own_notes | only_asked | echoes, foreign=foreign)
 
         def answer_of(group: Group) -> Answer:
             notes = dict.fromkeys([*group.notes[:MAX_HITS], *(() if group.page is None else (group.page,))], 0)
@@ -258,16 +259,30 @@ class _Weights:
     """
 
     def __init__(
-        self, view: View, text: str, known: Collection[Unit], asked: Iterable[Unit], *, without: Set[int], foreign: bool
+        self,
+        view: View,
+        root: str,
+        text: str,
+        known: Collection[Unit],
+        asked: Iterable[Unit],
+        without: Set[int],
+        *,
+        foreign: bool,
     ) -> None:
         self._view = view
+        self._root = root
         self._without = without
         self._live = view.live + 1
         self._sessions = view.is_session.count(1)
         alone = sum(size for folder, size in enumerate(view.folder_sizes) if not view.is_session[folder])
         self._places = self._sessions + alone + 1
         self._foreign = foreign
-        self._words = [self._weighed(units, known) for units in _by_word(text, asked)]
+        numbers = [tuple(re.split("[.,]", number)) for number in _NUMBER.findall(text)]
+        of_numbers = frozenset(chain.from_iterable(numbers))
+        by_word = [units for units in _by_word(text, asked) if units[0].terms[0][0] not in of_numbers]
+        self._words = [self._weighed(units, known) for units in by_word]
+        for digits in dict.fromkeys(numbers):  # a version identifies more than a decimal number
+            self._words += [self._of_number(digits)] * (len(digits) - 1)
         self._whole = sum(word.weight for word in self._words) or 1.0
         self.names_others = any(word.is_unknown for word in self._words)
 
@@ -280,6 +295,18 @@ class _Weights:
         ]
         is_unknown = len(units) > 1 and not any(of_long_parts)
         return _WeighedWord(weights[0], shares, weights[1:], units[0].terms[0][1] < JOINED, is_unknown)
+
+    def _of_number(self, digits: Sequence[str]) -> _WeighedWord:
+        """Return the weight of a decimal number or a version, of which the index has each group of digits alone."""
+        first, *others = (self._having(Unit(((part, 1.0),))) for part in digits)
+        notes = {note: 1.0 for note in first if all(note in having for having in others)}
+        if len(notes) <= MAX_CHECKED:  # each is read
+            pattern = re.compile(rf"(?<!\d)(?<!\d[.,]){'[.,]'.join(digits)}(?![.,]?\w)")
+            texts = {one: people.readable(self._root, self._view.path(one)) for one in notes}
+            notes = {
+                one: 1.0 for one, text in texts.items() if pattern.search(f"{text.meta.get('title')}\n{text.body}")
+            }
+        return _WeighedWord(self._rarity(notes), [notes], [], False, False)
 
     def _having(self, unit: Unit) -> dict[int, float]:
         notes: dict[int, float] = {}
@@ -337,6 +364,8 @@ def _by_word(text: str, units: Iterable[Unit]) -> Iterator[list[Unit]]:
             yield [unit, *(unit_of_term[part] for part in words.get(term, ())[1:] if part in unit_of_term)]
 
 
+_NUMBER = lazy(r"(?<![\w.,])[0-9]+(?:[.,][0-9]+)+(?!\w)")
+"""`0.46`, `2.4.0`."""
 SYNONYM = 0.75
 """How surely a note has a word if it has only a synonym."""
 _SPOKEN = tuple(map(KINDS.index, ("prompt", "response", "summary")))

@@ -89,3 +89,35 @@ def test_up_down_and_over_are_no_subject(tmp_path: Path, vault: Path) -> None:
     assert "no floats" in ask(new_session(talk, 9), "how did we get the flash usage down last time")
     assert "wears" in ask(new_session(talk, 10), "what did we end up with for the flash")
     assert ask(new_session(talk, 11), "why is the model over confident above .5") == ""
+
+
+@pytest.mark.parametrize(
+    ("prompt", "answer"),
+    [
+        ("which release was 2.3.1", "Weidmann"),
+        ("why 0.46", "2,200 calls"),
+        ("who asked for 11,1", "Kessler"),
+        ("which release was 3.2.1", ""),
+        ("why 0.41", ""),
+        ("who asked for 2.41", ""),
+        ("what broke in 46.0", ""),
+    ],
+)
+def test_a_number_or_version_with_points_is_one_word(tmp_path: Path, vault: Path, prompt: str, answer: str) -> None:
+    talk = Talk(vault, tmp_path / "pump")
+    for number, (asked, said) in enumerate(
+        [
+            ("Tag the fix", "Tagged as v2.3.1, which Weidmann needs by 1 October."),
+            ("They can call less", "With 2,200 calls the threshold is 0.46; with 41 more it is lower."),
+            ("Kessler wants the error in the text", "It is 11,1 % in chapter 4."),
+            ("Show the calendar", "The calendar shows 3 weeks."),
+        ]
+    ):
+        work = new_session(talk, number)
+        work.says(asked)
+        work.edits(f"app/{number}.c")
+        work.answers(said)
+
+    given = ask(new_session(talk, 9), prompt)
+
+    assert answer in given if answer else given == ""
