@@ -10,6 +10,7 @@ import pytest
 from mdmem import config
 from mdmem.config import Config
 from mdmem.search import engine
+from mdmem.search.asking import periods
 from tests.helpers.injected import new_session
 from tests.helpers.talk import Talk
 
@@ -88,3 +89,8 @@ def test_all_days_are_searched_where_nothing_of_the_day_matches(shop: Config) ->
 
     assert "2026-09-14" in hits
     assert "Nothing on 2026-09-15 matches: all days were searched." in hints
+
+
+@pytest.mark.parametrize("name", ["the today button", "our yesterday tab", "der Heute-Knopf"])
+def test_a_name_that_begins_like_a_day_names_none(name: str) -> None:
+    assert periods.period_in(f"what did we do about {name}?", NOW.date()) is None
