@@ -128,3 +128,8 @@ def test_a_name_that_is_all_a_question_in_another_language_has_finds_it(talk: Ta
     again.answers("Adyen delivers each event at least once; the second one is ignored.")
 
     assert "0.27 EUR" in ask(new_session(again, 21), question)
+
+
+def test_what_is_not_meant_is_no_second_question(talk: Talk) -> None:
+    assert ask(talk, "why the p99 and not nginx?") == ""
+    assert "idle sockets" in ask(talk, "why did we take Caddy and not nginx?")

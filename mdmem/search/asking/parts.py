@@ -14,6 +14,8 @@ MAX_CHARS = 240
 """A longer prompt tells a story around its question."""
 MAX_PARTS = 3
 _JOINING = word_set("and und et y e en och og i и а also")
+_NOT = word_set("not nicht kein keine pas no non nao niet")
+"""`why X and not Y` compares two things."""
 _POINTS = word_set("it its that this they them their those these there one ones he she his her")
 """With one of these, a part speaks of what an earlier one names."""
 
@@ -52,7 +54,8 @@ def named(whole: Shape) -> list[Shape]:
     if whole.resumes or whole.language == "error":
         return []
     words = whole.topic.split()
-    begins = [at for at in range(1, len(words) - 1) if prose.fold(words[at]) in _JOINING - {"also"}]
+    joins = [at for at in range(1, len(words) - 1) if prose.fold(words[at]) in _JOINING - {"also"}]
+    begins = [at for at in joins if prose.fold(words[at + 1]) not in _NOT]
     if len(begins) != 1 or not _POINTS.isdisjoint(prose.folds(prose.words(whole.topic))):
         return []
     topics = [" ".join(part) for part in (words[: begins[0]], words[begins[0] + 1 :])]
