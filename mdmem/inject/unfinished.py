@@ -14,19 +14,21 @@ if TYPE_CHECKING:
     Told = tuple[str, str]
     """A section's label, and a sentence."""
 
-_BEFORE = frozenset(["what", "what's", "what’s", "is", "still", "noch", "ce", "qui"])
+_BEFORE = frozenset(["what", "what's", "what’s", "is", "still", "noch", "es", "ce", "qui"])
 _HEADS = frozenset(
     [
         "left", "open", "remaining", "remains", "missing", "outstanding", "pending", "unfinished", "todo", "todos",
         "to-do", "to-dos", "to", "not", "next", "follow-up", "follow-ups", "followups", "offen", "offene", "zu",
-        "nächste", "ausstehend", "reste", "à", "prochaines", "pendiente", "pendientes", "próximos", "falta",
+        "nächste", "nächster", "ausstehend", "fehlt", "fehlen", "reste", "à", "prochaine", "prochaines", "pendiente",
+        "pendientes", "próximo", "próximos", "siguiente", "siguientes", "falta", "faltan", "queda", "quedan",
     ]
 )  # fmt: skip
 _AFTER = frozenset(
     [
         "do", "done", "open", "covered", "tested", "fixed", "verified", "item", "items", "point", "points", "task",
         "tasks", "work", "question", "questions", "issue", "issues", "ends", "step", "steps", "up", "yet", "todo",
-        "todos", "to", "punkte", "aufgaben", "fragen", "tun", "schritte", "à", "faire", "étapes", "pasos", "hacer",
+        "todos", "to", "punkte", "aufgaben", "fragen", "tun", "schritt", "schritte", "noch", "à", "faire", "étape",
+        "étapes", "paso", "pasos", "por", "hacer", "pendiente", "pendientes",
     ]
 )  # fmt: skip
 _UNTIL = frozenset(["before", "until", "for", "then"])
@@ -50,7 +52,10 @@ def is_heading(text: str) -> bool:
     return all(word in _AFTER for word in takewhile(lambda word: word not in _UNTIL, words[1:]))
 
 
-_NEVER_ALONE = frozenset(["to", "not", "zu", "à", "nächste", "prochaines", "próximos"])
+_NEVER_ALONE = frozenset(
+    ["to", "not", "zu", "à", "nächste", "nächster", "prochaine", "prochaines", "próximo", "próximos", "siguiente",
+     "siguientes", "queda", "quedan"]
+)  # fmt: skip
 
 
 _TICKED = ("[x] ", "[X] ", "[-] ", "~~", "✅")

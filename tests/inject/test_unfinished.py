@@ -12,6 +12,8 @@ from mdmem.inject import excerpts, unfinished
     [
         "What is left", "**Still open**", "TODO", "### ⚠️ Still open", "Next steps:", "Left to do", "Not done yet",
         "Still to do before this can go live", "Remaining work", "What's next?", "Nächste Schritte", "Pendiente:",
+        "Nächster Schritt:", "Es fehlt noch:", "Es fehlen:", "Siguiente paso:", "Queda pendiente:", "Falta por hacer:",
+        "Prochaine étape :",
     ],
 )  # fmt: skip
 def test_a_heading_over_what_is_left_is_known(line: str) -> None:
@@ -27,6 +29,8 @@ def test_a_heading_over_what_is_left_is_known(line: str) -> None:
         "Open files limit",
         "Pending migrations",
         "Not a bug",
+        "Siguiente:",
+        "Es fehlen Tests",
         "to",
         "",
         "✅",
