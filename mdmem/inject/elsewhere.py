@@ -37,6 +37,8 @@ _POINTED_BEFORE = lazy(
 )
 _DOES_BEFORE = lazy(r"(?:^|\s)(?:did|does|has|like|than|unlike)(?: the)? $")
 _POINTED_BEHIND = lazy(rf"[`'\"]?(?:'s)?\s+{_IS_PROJECT}\b")
+_ADDRESS_BEFORE, _PATH_BEHIND = lazy(r"://\S*$"), lazy(r"[/.:@][\w*]")
+"""Inside an address, and at the beginning or in the middle of a path or file name, a name is only a part of it."""
 _CALLED_BEFORE = lazy(r"\b(?:project|repo|projekt|projet|proyecto) [`'\"]?$")
 _ENDS = lazy(r"[`'\"]?\s*(?:$|[?!.,;:)]|(?:and|or|und|et|y|again|back|last|before|yesterday)\b)")
 
@@ -101,6 +103,8 @@ def _is_meant(text: str, match: re.Match[str], words: Sequence[str], is_whole: b
     Other words of a name are ordinary ones: `for the data` does not ask for data-pipeline. So are names like `docs`.
     """
     before, behind = text[: match.start()], text[match.end() :]
+    if _ADDRESS_BEFORE.search(before) or _PATH_BEHIND.match(behind):
+        return False
     is_general = _GENERAL.issuperset(words)
     pointed = _POINTED_BEHIND.match(behind)
     if (pointed and not (is_general and pointed[1] in _PARTS)) or _CALLED_BEFORE.search(before):

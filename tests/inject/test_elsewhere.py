@@ -37,6 +37,7 @@ def shop(vault: Path, tmp_path: Path) -> Talk:
         "how did we set up the bank retries in payments-api?",
         "how did we set up the bank retries in the payments project?",
         "how did we set up the bank retries in payments api?",
+        "how did we set up the bank retries in ../payments-api?",
         "payments api: what did we decide about retries of the bank",
         "wie haben wir die bank retries in payments-api gelöst?",
         "payments-apiのbankのretry、前にどう決めた？",
@@ -61,6 +62,9 @@ def test_a_project_that_a_question_names_answers_with_its_name(shop: Talk, promp
         "how did we set up the bank retries for the payments?",  # a word of the name, not the name
         "how did we set up the payments api bank retries?",
         "set up bank retries as in payments-api",
+        "how did we set up the bank retries behind https://ci.bank.example/payments-api/?",
+        "how did we set up the bank retries in vendor/payments-api/retry.py?",
+        "how did we set up the bank retries in payments-api.yaml?",
     ],
 )
 def test_a_prompt_that_names_no_other_project_stays_in_its_own(shop: Talk, prompt: str) -> None:
