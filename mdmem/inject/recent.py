@@ -38,7 +38,7 @@ _MAX_RUNS, _MAX_EDITS = 40, 12
 """Maximum number of commands and changes of a turn or session that are read, counted from the last."""
 _EXCERPT_CHARS = 1_000
 _ANSWER_CHARS = 4_000
-_SHORT_CHARS, _MAX_READ = 120, 5
+_SHORT_CHARS, _MAX_READ = 90, 5
 """A last answer up to this length tells little: `Committed as 8c1f2aa.` So many are read for a longer one."""
 _OUTCOME_CHARS = 240, 400
 """Minimum and maximum length of how a session ended."""

@@ -304,6 +304,28 @@ def test_thanks_at_the_end_of_a_session_are_not_told(past: Talk) -> None:
     assert "welcome" not in text
 
 
+def test_an_older_session_that_changed_no_file_is_told_by_what_was_decided_last(past: Talk) -> None:
+    talk = new_session(past, 1)
+    talk.says("Which part of the map goes into the app?")
+    talk.answers(
+        "The peninsula up to zoom 12 has 412 MB, which is more than the store takes for the base module. "
+        "Options: zoom 10 in the app and the rest on demand, or all of it on demand."
+    )
+    talk.says("zoom 10 in the app")
+    talk.runs("pmtiles extract --maxzoom=10", "96 MB")
+    talk.answers("The app has zoom 0 to 10 in 96 MB. The download of zoom 11 and 12 on demand is not started.")
+    for number in (2, 3):
+        later = new_session(past, number)
+        later.says(f"Fix the header, part {number}")
+        later.edits("header.css")
+        later.answers("The header is fixed.")
+
+    text = occur(new_session(past, 5), "SessionStart", source="startup")
+
+    assert "It ended with: The app has zoom 0 to 10 in 96 MB." in text
+    assert "412 MB" not in text
+
+
 def test_older_sessions_are_told_in_fewer_words_than_the_latest(past: Talk) -> None:
     ended = [f"Part {part} of the exporter was moved because its module had two purposes." for part in range(12)]
     for number in range(1, 5):
