@@ -6,7 +6,6 @@ returns the spans to mask, if any. Its docstring shows the notation, with `…` 
 
 from __future__ import annotations
 
-from mdmem.privacy import secrets
 from mdmem.privacy.secrets import headers, literals, scan, values
 from mdmem.privacy.secrets.formats import HEX, PUBLIC
 from mdmem.privacy.secrets.literals import QUOTES, Literal, skip_blank
@@ -92,7 +91,7 @@ def after_remark(name: Name, at: int) -> list[Span]:
         is_secret=lambda literal: (
             name.kind == "password"
             and scan.line_ends(name.text, literal.end + literal.quoted)
-            and (values.is_unlike_words(literal.text) or values.has_signs(literal.text) or values.is_rare(literal.text))
+            and (values.is_unlike_words(literal.text) or values.is_rare(literal.text))
             and not values.names_something(literal.text)
         ),
     )
@@ -124,7 +123,7 @@ def in_quotes(name: Name, at: int) -> list[Span]:
 
 
 def _is_word(value: str) -> bool:
-    return " " not in value and not value.isdigit() and not values.is_adjective(value)
+    return " " not in value and not values.is_adjective(value)
 
 
 def ends_line(name: Name, at: int) -> list[Span]:
@@ -146,8 +145,7 @@ def _is_rare_at_end(name: Name, literal: Literal) -> bool:
     core = literal.text.rstrip(_TRAILING + "!?")
     is_end = literal.quoted or len(core) < len(literal.text) or scan.line_ends(name.text, literal.end)
     is_end = is_end or scan.tells_user(name.low, literal.end)
-    is_account = name.word() != "pass" or secrets.has_any(name.line_before(), ("user", "login", "wifi", "wi-fi"))
-    return name.kind in ("password", "secret") and is_end and is_account and values.is_rare(core)
+    return name.kind in ("password", "secret") and is_end and values.is_rare(core)
 
 
 def _is_phrase(name: Name, literal: Literal) -> bool:
@@ -167,25 +165,22 @@ _MOST_IN_QUOTES = 5  # words: more in quotes are a sentence about a password
 
 def argument(name: Name, at: int) -> list[Span]:
     """`set("name", "…")`."""
-    before = name.low[max(0, name.outer() - 32) : name.outer() - 1].rstrip(" \\")
+    before = name.low[max(0, name.outer() - 32) : name.outer() - 1]
     if not literals.closes_call(name.text, at) and not before.endswith("environmentvariable("):
         return []
     if name.kind == "authorization":
         return headers.authorization(name, at)
-    if before.endswith(_DEFINERS):
-        return assigned(name, at)
-    return beside(name, at)
+    return assigned(name, at) if before.endswith(_DEFINERS) else beside(name, at)
 
 
 def constant(name: Name, at: int) -> list[Span]:
     """`CURLOPT_USERPWD, "user:…"`."""
     literal = literals.read(name.text, at, whole_word=False)
-    if not literal or not literal.quoted or literal.template:
+    if not literal or not literal.quoted:
         return []
-    user, colon, secret = literal.text.partition(":")
-    start = literal.start + (len(user) + 1 if colon else 0)
-    hidden = values.is_secret(secret if colon else user, STRONG, quoted=True)
-    return [(start, literal.end, name.kind)] if hidden else []
+    secret = literal.text.partition(":")[2] or literal.text
+    hidden = values.is_secret(secret, STRONG, quoted=True)
+    return [(literal.end - len(secret), literal.end, name.kind)] if hidden else []
 
 
 def call(name: Name, at: int) -> list[Span]:
@@ -202,7 +197,7 @@ def call(name: Name, at: int) -> list[Span]:
         return []
     if not literals.closes_call(text, at):
         return []
-    if takes_two or text.startswith("PASSWORD(", name.start):
+    if takes_two:
         return _read(name, at, lambda literal: values.is_secret(literal.text, STRONG, quoted=True))
     return beside(name, at)
 
@@ -234,13 +229,12 @@ def below(name: Name, at: int) -> list[Span]:
     literal = literals.read(text, at, whole_word=False)
     if not literal or literal.template or not scan.line_ends(text, literal.end + literal.quoted):
         return []
-    is_bold = not name.text[name.start - 2 : name.start].strip("*_") and text[name.end : name.end + 1] in ("*", "_")
-    sure = name.heads_line() and (":" in text[name.end : at] or is_bold)
+    sure = name.heads_line() and (":" in text[name.end : at] or text[name.end : name.end + 1] in ("*", "_"))
     is_hash = len(literal.text) >= _SHORTEST_HASH and not literal.text.strip(HEX + "-")
     if is_hash and " " in name.line_before().strip():
         return []  # below a commit title; `nearby` handles sentences that announce a key
     hidden = values.is_unlike_words(literal.text) and (sure or values.is_varied(literal.text))
-    return [_span(name, literal)] if hidden and text[literal.end - 1] != ":" else []
+    return [_span(name, literal)] if hidden else []
 
 
 # -- shared

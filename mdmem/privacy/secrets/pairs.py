@@ -34,12 +34,12 @@ _NO_VALUE = "|:=＝：,\n\r()"
 _SETTERS = (
     "env ", "set -x ", "set -gx ", "set -ux ", "fastcgi_param ", "setx ", "configure set ", "config set ",
     "config set --secret ", "kv put ",
-    "--arg ", "proxy_set_header ", "setenv ",
+    "--arg ", "proxy_set_header ",
 )  # fmt: skip
 _GETTERS = (
     "env(", "env.get(", "environ.get(", "environ[", "env[", "env.fetch(", "env.", "environment.", "variable(", "::var(",
 )  # fmt: skip
-_IN_QUERY = ("key", "code", "sig", "x-amz-signature")
+_IN_QUERY = ("key", "code")
 
 
 def find(text: str, low: str, marks: tuple[str, ...], words: frozenset[str] | None = None) -> Iterator[Span]:
