@@ -28,8 +28,8 @@ options aside, one or two words after the flag.
 A flag that is a plain word also occurs in prose, so only a value that does not read like a word counts, except for
 SURE, FINAL, ONLY, END, URL and PAIR."""
 
-GLUED, APART, BOTH, BEFORE, AROUND = "glued", "apart", "both", "before", "around"
-"""Where the argument is: in its flag's word (`-pX`), the next word, either; the word before, or before or after."""
+GLUED, APART, BOTH, AROUND = "glued", "apart", "both", "around"
+"""Where the argument is: in its flag's word (`-pX`), the next word, either; the word before or after it."""
 
 COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     # flags, where the secret is, the place of the argument, commands with these flags
@@ -145,8 +145,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("/pass:", WORD, GLUED, ("cmdkey",)),
     ("/p /rp", WORD, APART, ("signtool", "schtasks")),
     ("password=", WORD, APART, ("sc config", "sc create", "sc.exe config", "sc.exe create")),
-    ("/user:", WORD, AROUND, ("net use",)),
-    ("/add", WORD, BEFORE, ("net user",)),
+    ("/user: /add", WORD, AROUND, ("net use",)),
     ("sqlplus -s -S -L", URL, APART, ("sqlplus",)),
     ("userid=", URL, GLUED, ("exp ", "imp ", "expdp ", "impdp ", "sqlldr ")),
     ("exp", URL, APART, ("exp ",)),
@@ -195,7 +194,7 @@ def find(text: str, low: str, words: frozenset[str] | None) -> Iterator[Span]:
     judged = [0]
     for command in _commands_in(low, words):
         yield from _of_command(text, low, command, BY_COMMAND[command], judged)
-    if "|" in text and ("echo " in low or "printf " in low):
+    if "|" in text:
         yield from _piped(text, low, judged)
     if "assword" in text or "assphrase" in text:
         from mdmem.privacy.secrets import dialogues
@@ -257,10 +256,10 @@ def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: Row
     start, end = words[number]
     word = text[start:end]
     is_flag = word == flag or ((flag.isalpha() or len(flag) > 2) and word.lower() == flag)
-    cluster = len(flag) == 2 and flag[0] == "-" and word[:1] == "-" and word[1:2] != "-" and word[1:].isalpha()
-    if place in (AROUND, BEFORE):
+    cluster = len(flag) == 2 and flag[0] == word[:1] == "-" and word[1:].isalpha()
+    if place == AROUND:
         if word.lower().startswith(flag):
-            yield from _nearby(text, words, number, place)
+            yield from _nearby(text, words, number)
     elif holds == THIRD:
         arguments = [span for span in words[number + 1 :] if text[span[0]] != "-"]
         if is_flag and arguments[2:]:
@@ -329,13 +328,12 @@ def _is_oracle(text: str, words: list[tuple[int, int]], number: int) -> bool:
     return before[-4:-3] in (["create"], ["alter"]) and before[-3] in ("user", "role")
 
 
-def _nearby(text: str, words: list[tuple[int, int]], number: int, place: str) -> Iterator[tuple[int, int]]:
+def _nearby(text: str, words: list[tuple[int, int]], number: int) -> Iterator[tuple[int, int]]:
     """Yield the secret in `net use z: \\\\host\\share … /user:bob …` and `net user bob … /add`."""
-    numbers = (number - 1,) if place == BEFORE else (number - 1, number + 1)
-    for neighbor in numbers:
+    for neighbor in (number - 1, number + 1):
         if 2 < neighbor < len(words):
             start, end = words[neighbor]
-            if text[start : start + 1] not in "\\/*" and not text[start:end].endswith(":"):
+            if text[start - 1] != "\\" and text[start] not in "/*" and not text[start:end].endswith(":"):
                 yield from _if_secret(text, start, end, WORD, "/")
 
 

@@ -256,7 +256,7 @@ def _wifi_codes(text: str) -> Iterator[Span]:
         line = text[at : at + _LONGEST_WORD].partition("\n")[0]
         begin = line.find(";P:") + 3
         secret = line[begin:].partition(";")[0] if begin > 2 else ""
-        if len(secret) > 2:
+        if secret:
             yield at + begin, at + begin + len(secret), "password"
 
 

@@ -126,7 +126,7 @@ def is_placeholder(value: str) -> bool:
     if first == "%":
         return last == "%"
     if first == "{":
-        return not looks_random(value.strip("{}"))
+        return not any(map(looks_random, value.strip("{}").split()))
     if first == ":":  # :py:data:`bytes`
         return last == ":"
     return first == "<" and last == ">"
