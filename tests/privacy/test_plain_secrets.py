@@ -44,6 +44,8 @@ CODED = b64encode(b"\0ana\0swordfish").decode()
         'builder().user("ana").password("{}").build()',
         "{{password:{},user:ana}}",
         "bindpw {}",
+        "SET PASSWORD FOR CURRENT_USER() = '{}';",
+        "CREATE USER ana WITH PASSWORD '{} otter';",
         'expect "assword:"\nsend "{}\\r"',
         "postgres://ana:{}/1@db/app",
         "GET /callback?code={}4A9x2&state=1",
