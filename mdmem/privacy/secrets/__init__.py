@@ -110,6 +110,7 @@ COMMAND_FAMILIES: Families = (
     ("pass ", ("pass insert ", "pass add ")),
     ("set ", ("alias set ", "variable set ", "config:set ", "env:set ", " env set ")),
     ("send", ('send "', "send '", "send --", "sendline(")),
+    ("<(", ("<(echo ", "<(printf ")),
     (" /", (" /p", " /rp", " /user:", " /add")),
     ("sql", ("mysqladmin", "sqlplus ", "sqlldr ", "isql ")),
     ("crypt", ("encrypt_string", "cryptsetup ")),

@@ -29,7 +29,7 @@ def is_alone(name: Name, literal: Literal, *, in_line: bool, is_flag: bool) -> b
     if text[name.start - 1 : name.start] == "[" and text[name.end] == "]" and _is_shown_by_index(name, literal):
         return True
     if is_flag or text.startswith("--", name.outer()):
-        if text[name.end] == "=" and literal.start == name.end + 1 and name.kind in ("password", "secret"):
+        if text[name.end] == "=" and literal.start == name.end + 1 and name.kind in ("password", "secret", "key"):
             return True  # --password=word install
         return scan.line_ends(text, literal.end) or _is_in_command(text, literal.end)
     is_statement = text[name.end : literal.start] == " = " and not (_is_in_section(name) or _is_hyphened(literal.text))

@@ -39,7 +39,8 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("-p", WORD, BOTH, ("cypher-shell", "snowsql", "ncftpput", "ncftpget", "beeline", "sshpass", "mongo")),
     ("-p", WORD, BOTH, ("cosign login", "oras login", "crane auth", "steghide ", "nerdctl login", "poetry publish")),
     ("-p", WORD, BOTH, ("docker login", "podman login", "registry login", "az login", "oc login", "cf login")),
-    ("-p", WORD, BOTH, ("rdesktop", "twine upload", "psexec", "useradd", "usermod", "az sql", "dotnet nuget")),
+    ("-p", WORD, BOTH, ("rdesktop", "twine upload", "psexec", "az sql", "dotnet nuget")),
+    ("-p --password", WORD, BOTH, ("useradd", "usermod")),
     ("-p", WORD, BOTH, ("altool", "racadm", "mutool", "certutil", "smbmap", "influx setup", "rabbitmqadmin")),
     ("-p", WORD, BOTH, ("skopeo login", "buildah login", "cb login", "couchbase-cli", "cbq -", "ncftp -", "hdbsql")),
     ("-p", WORD, BOTH, ("ibmcloud login", "bx login", "acr login", "expo login", "ilorest login", "users create")),
@@ -54,7 +55,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("-t", WORD, BOTH, ("codecov", "doctl auth", "doctl registry", "vercel ")),
     ("-w", WORD, BOTH, ("ldapsearch", "ldapadd", "ldapmodify", "ldapwhoami", "ldappasswd", "ldapdelete", "iwconfig")),
     ("-w", WORD, BOTH, ("vsql ", "dsconf ", "kadmin ")),
-    ("-upw -pw", WORD, APART, ("pdftotext", "pdftoppm", "pdfinfo", "plink ", "klink ", "pscp ")),
+    ("-upw -pw", WORD, APART, ("pdftotext", "pdftoppm", "pdfinfo", "plink ", "klink ", "pscp ", "nodetool ")),
     ("-A -X", WORD, BOTH, ("snmpget", "snmpwalk")),
     ("-c", WORD, BOTH, ("snmpget", "snmpwalk", "snmpset", "snmpbulkwalk", "snmptrap")),
     ("-k", WORD, APART, ("openssl", "security set-key", "nuget push")),
@@ -132,7 +133,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("<<<", WORD, APART, ("sudo ", "pass insert", "vncpasswd", "cryptsetup ", "kinit ", "passphrase-fd", "su - ")),
     ("<<<", WORD, APART, ("keepassxc-cli", "secret create", "secrets create", "secrets versions", "p4 login")),
     ("<<<", WORD, APART, ("op signin", "lpass login", "adcli ", "realm join", "openconnect", "hdiutil", "pdbedit")),
-    ("<<<", WORD, APART, ("passwd --stdin", "smbpasswd", "saslpasswd2", "grub-mkpasswd")),
+    ("<<<", WORD, APART, ("passwd --stdin", "smbpasswd", "saslpasswd2", "grub-mkpasswd", "password_stdin")),
     ("<<<", ODD, APART, ("<<<",)),
     ("by", SURE, APART, ("identified ",)),
     ("convertto-securestring", SURE, APART, ("convertto-securestring",)),
@@ -196,10 +197,11 @@ def find(text: str, low: str, words: frozenset[str] | None) -> Iterator[Span]:
         yield from _of_command(text, low, command, BY_COMMAND[command], judged)
     if "|" in text:
         yield from _piped(text, low, judged)
-    if "assword" in text or "assphrase" in text:
+    if "assword" in text or "assphrase" in text or "<(" in text:
         from mdmem.privacy.secrets import dialogues
 
         yield from dialogues.expected(text)
+        yield from dialogues.substituted(text, low)
 
 
 def _commands_in(low: str, words: frozenset[str] | None) -> list[str]:

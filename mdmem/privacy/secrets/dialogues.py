@@ -173,3 +173,18 @@ def expected(text: str) -> Iterator[Span]:
 
 _SENDS = ('send "', "send '", 'send -- "', "send -- '", "sendline('", 'sendline("')
 _LONGEST_QUESTION, _SHORTEST_SENT = 160, 3
+
+
+def substituted(text: str, low: str) -> Iterator[Span]:
+    """Find the secret in `--password-file=<(echo -n …)`, which a command reads as if it were in a file."""
+    for at, begin in secrets.occurrences(low, "<(echo ", "<(printf "):
+        before = low[max(0, at - _LONGEST) : at].rpartition("\n")[2]
+        close = text.find(")", begin, begin + _LONGEST)
+        reads_secret = close >= 0 and secrets.has_any(before, _READS_SECRET)
+        spans = scan.words(text, begin, close) if reads_secret else ()
+        start, end = next((span for span in spans if text[span[0]] not in "-%"), (0, 0))
+        if end - start >= _SHORTEST_SENT and not values.is_placeholder(text[start:end]):
+            yield start, end, "command-password"
+
+
+_READS_SECRET = ("pass", "key", "secret", "token")

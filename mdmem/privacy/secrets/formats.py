@@ -262,7 +262,7 @@ PUBLIC = (
     "evt_", "acct_", "bafy", "bafk",
     # checksums, public keys, certificates
     "sha1-", "sha256-", "sha384-", "sha512-", "/nix/store/", "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh", "AAAAG",
-    "LS0tLS1CRUdJTiBDRVJU",
+    "LS0tLS1CRUdJTiBDRVJU", "age1",
     # files in base64: images, fonts, archives, documents
     "iVBORw0KGgo", "R0lGOD", "UklGR", "PHN2Zy", "AAABAA", "T2dnUw", "d09GM", "UEsDB", "H4sI", "JVBERi0",
 )  # fmt: skip

@@ -33,6 +33,7 @@ _NO_VALUE = "|:=＝：,\n\r()"
 """Signs that do not begin a value."""
 _SETTERS = (
     "env ", "set -x ", "set -gx ", "set -ux ", "fastcgi_param ", "setx ", "configure set ", "config set ",
+    "etcdctl put ", "git config ", "config --global ", "config --local ", "config --system ",
     "config set --secret ", "kv put ",
     "--arg ", "proxy_set_header ",
 )  # fmt: skip

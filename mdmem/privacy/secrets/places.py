@@ -49,21 +49,21 @@ CALLS = (
     ("getconnection(", 2), ("mysqli_connect(", 2), ("mysql_connect(", 2), ("new mysqli(", 2), (" pdo(", 2),
     ("ftp_login(", 2), ("networkcredential(", 1), ("passwordauthentication(", 1), ("usernamepasswordcredentials(", 1),
     ("setbasicauth(", 1), ("basicauth(", 1), ("wifi.begin(", 1), ("mysqldb.connect(", 2), ("pymysql.connect(", 2),
-    ("basic_auth(", 1), ("\\pdo(", 2), ("dbi->connect(", 2), ("dbi.connect(", 2), ("auth_password(", 1),
+    ("basic_auth(", 1), ("dbi->connect(", 2), ("dbi.connect(", 2), ("auth_password(", 1),
     ("mysql_real_connect(", 3),
     ("cx_oracle.connect(", 1), ("oracledb.connect(", 1), ("oci_connect(", 1), ("oci_pconnect(", 1), ("ldap_bind(", 2),
     ("simple_bind_s(", 1), ("simple_bind(", 1), ("plainauth(", 2), ("andpassword(", 1), ("andpassword(", 2),
-    ("ftp.open(", 2), (" ftp(", 2), ("=ftp(", 2), (" ftp_tls(", 2), ("redis.auth(", 0), ("command('auth',", 0),
+    ("ftp.open(", 2), (" ftp(", 2), (" ftp_tls(", 2), ("redis.auth(", 0), ("command('auth',", 0),
     ('command("auth",', 0),
     ("sp_addlogin ", 1), ("sp_addapprole ", 1), ("sp_setapprole ", 1), ("sp_addlinkedsrvlogin ", 4),
-    ("sp_password ", 0), ("sp_password ", 1), (" crypt(", 0), ("=crypt(", 0), ("(crypt(", 0), (".crypt(", 0),
+    ("sp_password ", 0), ("sp_password ", 1), (" crypt(", 0),
     ("hashpw(", 0), ("bcrypt.hash(", 0), ("hashsync(", 0), ("make_password(", 0), ("hash_password(", 0),
-    (" password(", 0), ("=password(", 0), ("password_hash(", 1), ("pbkdf2_hmac(", 1), ("sym_encrypt(", 1),
+    (" password(", 0), ("password_hash(", 1), ("pbkdf2_hmac(", 1), ("sym_encrypt(", 1),
     ("sym_decrypt(", 1), ("aes_encrypt(", 1), ("aes_decrypt(", 1), ("jwt.encode(", 1), ("jwt.decode(", 1),
     ("jwt.sign(", 1), ("jwt.verify(", 1), ("hmac.new(", 0), ("createhmac(", 1), ("changeuserpassword(", 1),
     ("credentials(", 3), ("username_pw_set(", 1), ("password.create(", 0),
 )  # fmt: skip
-"""Calls that take a password without its name, and the index of that argument."""
+"""Calls that take a password without its name, and the index of that argument. A blank: no name continues there."""
 
 LOGINS = (
     ("login(", 0), ("login(", 1), ("authenticate(", 1), (".connect(", 2), (".connect(", 3), (".load(", 1),
@@ -97,7 +97,7 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
     yield from dialogues.find(text)
     yield from _pgpass_lines(text)
     for call, number in (*CALLS, *LOGINS):
-        if call in low:
+        if call.strip() in low:
             yield from _arguments(text, low, call, number)
     yield from loose.pairs(text)
     yield from loose.of_users(text)
@@ -303,14 +303,16 @@ _HOST = WORD + "."
 
 def _arguments(text: str, low: str, call: str, number: int) -> Iterator[Span]:
     """Find the argument with this index in a call: `getConnection(url, "bob", "…")`."""
-    for _, begin in secrets.occurrences(low, call):
+    for at, begin in secrets.occurrences(low, call.lstrip()):
+        if call[0] == " " and low[at - 1 : at].isidentifier():
+            continue
         arguments = _split(text[begin : begin + _LONGEST_WORD].partition(")")[0])
         if len(arguments) > number:
             written = arguments[number].strip().lstrip("@bN")
             value = written.removesuffix(".toCharArray(").removeprefix("Some(")
             core = value.strip("\"'")
             is_sure = (call, number) not in LOGINS or value != written or values.is_unlike_words(core)
-            is_sure = is_sure or _is_login(call, number, arguments, text[begin - len(call) - 1])
+            is_sure = is_sure or _is_login(call, number, arguments, text[at - 1 : at])
             is_string = value[:1] in ("'", '"') and len(core) + 2 == len(value)
             if is_string and is_sure and values.is_secret(core, STRONG, quoted=True):
                 start = text.index(value, begin + sum(len(word) + 1 for word in arguments[:number])) + 1
@@ -340,7 +342,8 @@ def _is_login(call: str, number: int, arguments: list[str], before: str) -> bool
     is_string = first[:1] in ("'", '"') and first[:1] == first[-1:]
     if call == "login(" and number == 1 and len(others) == 1 and user[:1] != "/":
         password = others[0].strip("\"'")
-        is_method = before == "." and " " not in user and _OTHERS.isdisjoint((user, password))
+        is_user = not (" " in user or values.is_placeholder(user) or user in _OTHERS)
+        is_method = before == "." and is_user and password not in _OTHERS
         return is_string and (is_method or values.is_rare(password) or " " in password or "@" in user)
     if call == ".bind(":
         return is_string and user.lower().startswith(("cn=", "uid=", "dc=", "ou="))
