@@ -33,6 +33,7 @@ WRAPPED = "CAAMABAAFAAYABwAIAAsADAAOAA8AEAARABIAEwAU"
         "postgres://{user}:{word}@{host}/app",
         'password = "%(word)s"',
         "PASSWORD=%MYENV%",
+        '{"region": {"sensitive": false, "value": "northwind"}, "sensitive": true, "other": {"value": "northwind"}}',
         "password: lives inside vault",
         'page.login("user", "products")',
         "# public key: age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p",

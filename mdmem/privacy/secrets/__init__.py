@@ -75,8 +75,11 @@ HARMLESS = frozenset(
 _MOST_NAMED = 64 * 1024
 """A longer text surely has other names too, in characters."""
 
+PGPASS = tuple(f":{port}:" for port in range(5432, 5440))
+"""The ports of PostgreSQL's clusters in the lines of its password file."""
+
 PLACE_SIGNS = (
-    "://", "----", "Private-Lines", ":152", ":*:", "oracle:thin:", "onnect", "redential",
+    "://", "----", "Private-Lines", ":152", ":*:", ":6432:", '"sensitive"', "oracle:thin:", "onnect", "redential",
     "WIFI:", "jwt.", "_bind",
     "master/", "user/", "default/", " LOGIN ", "CONNECT ", "sp_", "ccount:",
     "elnet", "계정", "]:587 ", "334 U", ': EAP "', '* "', "*\t",
@@ -87,7 +90,7 @@ PLACE_FAMILIES: Families = (
     ("ign in ", ("ign in as ", "ign in with ")),
     ("(", ("uthentication(", "uthenticate(", "asicAuth(", "mac.new(", "reateHmac(", "PDO(", "FTP(", "FTP_TLS(")),
     ("(", ("FTP.open(", ".Bind(", "PlainAuth(", "iFi.begin(", "ashSync(")),
-    ("432:", (":5432:", ":6432:")),
+    (":543", PGPASS),
     ("root", ("root/", "root:")),
     ("admin", ("admin:", "admin/")),
     ("crypt", ("crypt(", "crypt.hash(")),

@@ -42,10 +42,11 @@ def _is_in_command(text: str, end: int) -> bool:
     following = text[end : end + _LONGEST_NEXT].partition("\n")[0]
     word = "".join(following.split()[:1])
     is_host = "." in word and word[-1].isalnum() and word[0].isalnum()
-    return following[:1] == " " and (is_host or word[:1] in _IN_COMMANDS or "://" in word)
+    return following[:1] == " " and (is_host or word[:1] in _IN_COMMANDS or "://" in word or word in _OF_NETRC)
 
 
 _IN_COMMANDS = frozenset("-/~|>&")
+_OF_NETRC = ("machine", "account", "macdef", "default")
 
 
 def _is_among_settings(name: Name, literal: Literal) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from mdmem.privacy import limits, secrets
-from mdmem.privacy.secrets import dialogues, loose, values
+from mdmem.privacy.secrets import dialogues, literals, loose, scan, values
 from mdmem.privacy.secrets.formats import BASE64, WORD
-from mdmem.privacy.secrets.literals import line_end
+from mdmem.privacy.secrets.literals import line_end, skip_blank
 from mdmem.privacy.secrets.names import STRONG
 from mdmem.privacy.secrets.tokens import is_opaque, shape
 
@@ -96,6 +96,7 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
     yield from _wifi_codes(text)
     yield from dialogues.find(text)
     yield from _pgpass_lines(text)
+    yield from _of_outputs(text)
     for call, number in (*CALLS, *LOGINS):
         if call.strip() in low:
             yield from _arguments(text, low, call, number)
@@ -399,9 +400,20 @@ def _filled_in(text: str) -> Iterator[Span]:
             yield start, start + len(core), "url-password"
 
 
+def _of_outputs(text: str) -> Iterator[Span]:
+    """Find the value in `{"sensitive": true, "type": "string", "value": "…"}`, an output of Terraform."""
+    for at, _ in secrets.occurrences(text, '"sensitive": true', '"sensitive":true'):
+        head = text[max(0, at - _LONGEST_WORD) : at].replace("}", "{").rpartition("{")[2]
+        before, key, _ = (head + text[at : at + _LONGEST_WORD].partition("}")[0]).partition('"value"')
+        start = scan.assignment(text, at - len(head) + len(before) + len(key)) if key else 0
+        value = literals.read(text, skip_blank(text, start), whole_word=False) if start else None
+        if value and value.quoted:
+            yield value.start, value.end, "secret"
+
+
 def _pgpass_lines(text: str) -> Iterator[Span]:
     """Find the password in `host:5432:database:user:…`, a line of PostgreSQL's password file."""
-    for at, begin in secrets.occurrences(text, ":5432:", ":6432:", ":*:"):
+    for at, begin in secrets.occurrences(text, *secrets.PGPASS, ":6432:", ":*:"):
         fields = text[begin : begin + _LONGEST_WORD].partition("\n")[0].rstrip().split(":", 2)
         host = text[max(0, at - 64) : at].rpartition("\n")[2]
         is_row = len(fields) == 3 and ":" not in fields[2].replace("\\:", "")

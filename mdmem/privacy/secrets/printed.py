@@ -22,7 +22,7 @@ PRINTERS: tuple[tuple[str, str], ...] = (
     ("get-access-token", ""), ("get-login-password", ""), ("whoami -t", ""), ("initial-password", ""), ("pwgen", ""),
     ("openssl rand ", ""), ("cat ", "/run/secrets/"), ("cat ", "/etc/secrets/"),
     ("secrets.token_", "print"), (" genkey", ""), (" token create", ""), (" tokens create", ""), (" create token ", ""),
-    ("/dev/urandom", "base64"),
+    ("/dev/urandom", "base64"), ("rails r", "application.credentials"),
 )  # fmt: skip
 """Pairs of lower-case strings. A command that contains both prints a secret."""
 
