@@ -404,7 +404,8 @@ def _of_outputs(text: str) -> Iterator[Span]:
     """Find the value in `{"sensitive": true, "type": "string", "value": "…"}`, an output of Terraform."""
     for at, _ in secrets.occurrences(text, '"sensitive": true', '"sensitive":true'):
         head = text[max(0, at - _LONGEST_WORD) : at].replace("}", "{").rpartition("{")[2]
-        before, key, _ = (head + text[at : at + _LONGEST_WORD].partition("}")[0]).partition('"value"')
+        members = head + text[at : at + _LONGEST_WORD].replace("}", "{").partition("{")[0]
+        before, key, _ = members.partition('"value"')
         start = scan.assignment(text, at - len(head) + len(before) + len(key)) if key else 0
         value = literals.read(text, skip_blank(text, start), whole_word=False) if start else None
         if value and value.quoted:
