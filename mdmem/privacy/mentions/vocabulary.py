@@ -49,7 +49,7 @@ BEFORE_TAG = QUESTION_WORDS | frozenset(
 AFTER_TAG_IN_SENTENCE = AFTER_TAG | frozenset(
     """
     about above across against allowed along among around as behind being below between but by can't cannot
-    correctly did doesn't don't during either even everywhere except had has have here inside into may might
+    correctly did doesn't don't during either even everywhere except had has have here inside into isn't may might
     must near needs nested never next off once only onto out outside over rather shall should silently since so
     somewhere than then there through toward towards twice more under unless until up upon versus vs was wasn't were
     where whether which while will within won't would yet
@@ -86,7 +86,7 @@ BEFORE_TAG_IN_SENTENCE = (
     BEFORE_NAME
     | BEFORE_TAG
     | BEFORE_SUBJECT
-    | frozenset(["after", "at", "before", "for", "from", "header", "inside", "into", "on", "section"])
+    | frozenset(["after", "at", "before", "for", "from", "header", "inside", "into", "on", "section", "where"])
 ) - MODALS
 """Words before a tag in a sentence about it."""
 
@@ -135,7 +135,7 @@ FOREIGN_BEFORE_TAG = FOREIGN_TAG_NOUNS | frozenset(
 FOREIGN_AFTER_TAG = frozenset(
     """
     nicht im in aus bei und oder ist wird werden auch als vor nach wenn genau eigentlich richtig hier
-    dans ne n'est et ou sans pas sur est quand si no es y sin se cuando del hace non è e o
+    dans ne n'est et ou sans pas sur est quand si en no es y sin se cuando del hace non è e o
     nel nella na não é sem em quando do da dos в не и или без при на из niet en of w nie i jest
     """.split()
 )

@@ -126,13 +126,13 @@ NAMED_COMMAND_SIGNS = ("setapikey ", "etpassphrase ", "admin-password", "drush "
 
 NAMED_PLACE_SIGNS = (
     "CRYPT(", "serPassword(", "pw_set(", "assword.create(", "hashpw(", "d_hash(", "_password(", "PASSWORD(", "2_hmac(",
-    "oCharArray", "334 ", "PLAIN ", 'PSK "', 'NTLM "', "]:465 ", "]:25 ", "$ANSIBLE_VAULT;",
-    "asic_auth(", "AndPassword(", ".auth(", "AUTH",
+    "oCharArray", "334 ", "PLAIN ", "XOAUTH2 ", 'PSK "', 'AUTH "', 'NTLM "', "]:465 ", "]:25 ", "$ANSIBLE_VAULT;",
+    "asic_auth(", "auth_password(", "AndPassword(", ".auth(", "AUTH",
 )  # fmt: skip
 """Further signs of `places`, which count only if the text also has a name of a secret."""
 
 PROSE_SIGNS = (
-    "passwor", "passphrase", "passcode", "credential", "log in", "login", "sign in", "kennwort", "anmeld",
+    "passwor", "passphrase", "passcode", "credential", "log in", "login", "sign in", "kennwort", "passwort", "anmeld",
     "melde dich", "einlogg", "zugangsdaten", "mot de passe", "mdp", "connecte", "identifiant", "contraseñ", "clave ",
     "entra con", "senha", "wachtwoord", "パス", "ログイン", "暗証番号", "apiキー", "clé api", "d'accès", "pin ", "otp",
     "tan ", "2fa", "mfa", "einmalcode", "api-schlüssel",
@@ -370,7 +370,7 @@ CODED = (
 PRINTED = (
     "pass", "Pass", "PASS", "PW", "ecret", "ECRET", "oken", "OKEN", "key", "KEY", "auth", "op ", "vault ", "kubectl ",
     "bw ", "rand ", "pwgen", "security ", "whoami -t", "cred", "parameter", "sops ", "terraform ", "tofu ", "heroku ",
-    ".env ", "chamber ", "urandom",
+    ".env ", "chamber ", "urandom", " genkey",
 )  # fmt: skip
 """Every command that prints a secret contains one of these."""
 

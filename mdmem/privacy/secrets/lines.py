@@ -61,7 +61,7 @@ def is_setting(name: Name) -> bool:
     if _is_listed(LINES, word, before):
         return True
     if word == "pass":
-        return before in ([], ["quote"], ["c"]) and _is_in_dialogue(name)
+        return name.text[name.start : name.end] == "PASS" and before in ([], ["quote"], ["c"]) and _is_in_dialogue(name)
     if word == "password" and not before and _follows(name, _ACCOUNT_LINES):
         return True
     return _is_listed(ON_DEVICES, word, before) and _follows(name, _DEVICE_LINES)

@@ -46,18 +46,22 @@ def after_name(name: Name) -> list[Span]:
     if name.kind not in ("password", "credentials"):
         return []
     text, at = name.text, name.closed
-    ahead = text[at : at + 8]  # the word may continue in Korean: `비번은…`, `password 설정은…`
-    at += next((size for size, sign in enumerate(ahead) if not _HANGUL[0] <= sign <= _HANGUL[1]), 0)
-    if groups := in_groups(name, at):
+    if not text[at : at + 1].isascii():  # the word continues in Korean: `비번은…`, `password 설정은…`
+        ahead = text[at : at + 8]
+        at += next((size for size, sign in enumerate(ahead) if not _HANGUL[0] <= sign <= _HANGUL[1]), 0)
+    groups = in_groups(name, at)
+    if groups:
         return groups
     at += 4 * text.startswith(" are", at)
     ahead = text[at : at + 8]
     start = at + len(ahead) - len(ahead.lstrip(_JOINS))
     word = _word(text, start)
-    if _is_commit(word) and name.line_before().lstrip().startswith(("* ", "- ")):
+    if ahead.endswith("(", 0, start - at) and _is_commit(word) and name.line_before().lstrip().startswith(("* ", "- ")):
         return []  # in a list of changes: `* reset password (8a1ec4d6)`
-    if start == name.end and name.word().isascii():
-        return []
+    if start == name.end:
+        is_value = not name.word().isascii() and len(word) >= _SHORTEST and word.isascii() and text[start] not in _CODE
+        is_value = is_value and values.is_unlike_words(word) and not values.names_something(word)
+        return [(start, start + len(word), name.kind)] if is_value else []  # 密码…
     if _is_secret(word):
         return [(start, start + len(word), name.kind)]
     for _ in range(_MOST_USERS):
@@ -65,7 +69,7 @@ def after_name(name: Name) -> list[Span]:
         word = _word(text, start) if start else ""
         if not start or _is_secret(word):
             break
-        if name.kind == "credentials" and values.is_unlike_words(word):
+        if name.kind == "credentials" and values.is_unlike_words(word) and word[:1].isalpha():
             return [(start, start + len(word), name.kind)]  # creds: bob / …
     return [(start, start + len(word), name.kind)] if _is_secret(word) else _in_foreign_sentence(name)
 
@@ -195,22 +199,28 @@ _MOST_BLANKS, _LEAST_TURNS_OF_GROUPS = 3, 0.25  # between two groups; changes pe
 def before_name(name: Name) -> list[Span]:
     """Find the password in `… is the password`, `… is my root password`, `… as the password`, `… as password`."""
     head = name.text[max(0, name.start - _LONGEST - 24) : name.start]
-    *words, _ = head.rpartition("\n")[2].split(" ")
+    *words, after_blank = head.rpartition("\n")[2].split(" ")
     if words[-2:-1] in (["the"], ["my"], ["your"], ["its"]):
         words.pop()
     if words[-1:] in (["the"], ["my"], ["your"], ["its"]):
         words.pop()
-    if name.kind not in ("password", "pin") or len(words) < 2 or words.pop() not in ("is", "as"):
+    elif words[-1:] == ["is"]:
+        return []
+    if name.kind not in ("password", "pin") or len(words) < 2 or words.pop() not in ("is", "as") or after_blank:
         return []
     if not (word := words[-1].strip("\"'`")):
         return []
     end = len(head.rpartition(words[-1])[0]) + len(words[-1]) - 1
     opening = head.rfind(words[-1][-1:], 0, end) + 1 + name.start - len(head)
-    phrase = values.phrase_at(name.text, opening)
-    if phrase and phrase == head[opening - name.start + len(head) : end]:
+    if (
+        words[-1][-1:] in QUOTES
+        and values.phrase_at(name.text, opening) == head[opening - name.start + len(head) : end]
+    ):
         return [(opening, name.start - len(head) + end, name.kind)]
-    quoted = words[-1][-1] in QUOTES
-    if not (values.is_spoken_secret(word, quoted=quoted) or (quoted and values.is_rare(word))):
+    quoted = word and words[-1][0] in "\"'`" and words[-1][-1] in "\"'`"
+    if not (
+        _is_secret(word) or values.is_spoken_secret(word, quoted=bool(quoted)) or (quoted and values.is_rare(word))
+    ):
         return []
     start = name.start - len(head) + head.rindex(word)
     return [(start, start + len(word), name.kind)]
@@ -237,7 +247,8 @@ def of_users(text: str) -> Iterator[Span]:
         word = _word(text, start)
         before, after = text[at - 1 : at], text[start + len(word) : start + len(word) + 1]
         ends = ("@",) if text[start - 1] == ":" else ("", "\n", "\r", ",", " ", ")")
-        if not (before.isalnum() or before in _IN_PATHS) and after in ends and _is_secret(word):
+        apart = not (before.isalnum() or before in _IN_PATHS) and after in ends
+        if apart and _is_secret(word) and len(set(shape(word))) > 2:
             yield start, start + len(word), "password"
 
 
@@ -251,7 +262,7 @@ def of_hosts(text: str) -> Iterator[Span]:
         word = _word(text, begin) if sign else ""
         is_mixed = _SHORTEST <= len(word) <= _LONGEST and "0" in shape(word) and _OF_PATHS.isdisjoint(word)
         is_mixed = is_mixed and (len(word) < _SHORTEST_HASH or word.strip(_HEX) != "")
-        if is_mixed and text[at - 1 : at].isalnum() and turns(shape(word)) * 3 >= len(word):
+        if is_mixed and len(host) > 1 and text[at - 1 : at].isalnum() and turns(shape(word)) * 3 >= len(word):
             yield begin, begin + len(word), "password"
 
 
@@ -268,6 +279,7 @@ def chosen(text: str) -> Iterator[Span]:
         word = text[start:end]
         judged_to = max(judged_to, end)
         apart = text[start - 1 : start] not in _JOINED_BEFORE and text[end : end + 1] not in _JOINED_AFTER
+        apart = apart and not (text[end : end + 1] == "." and text[end + 1 : end + 2].isalnum())
         if apart and _SHORTEST_CHOSEN <= len(word) <= secrets.LONGEST_CHOSEN and _is_chosen(word):
             yield start, end, "password"
 
@@ -304,7 +316,8 @@ def of_addresses(text: str) -> Iterator[Span]:
     for at, after in secrets.occurrences(text, "@"):
         if not 0 <= text.rfind(":", max(0, at - _LONGEST), at) < at - _SHORTEST_AT:
             continue
-        word = text[max(0, at - _LONGEST) : at].split()[-1].rpartition("//")[2]
+        word = (text[max(0, at - _LONGEST) : at].split() or [""])[-1]
+        word = word if "://" in word else word.rpartition("//")[2]
         user, colon, password = word.rpartition("=")[2].lstrip("\"'`([{<").partition(":")
         is_user = colon and user.isidentifier() and user.lower() not in _NO_USERS and text[at - 1] not in " \t\n"
         if not (is_user and _OF_PATHS.isdisjoint(password)) or values.is_placeholder(password):
@@ -313,15 +326,20 @@ def of_addresses(text: str) -> Iterator[Span]:
         host = ahead[: len(ahead) - len(ahead.lstrip(_HOST))]
         if values.names_a_secret(password) or not _is_host(host):
             continue
-        behind = ahead[len(host) : len(host) + 3]
-        leads_on = behind.startswith(("/", "::")) or (behind[:1] == ":" and behind[1:].isdecimal())
-        if leads_on or _is_sure(password, host):
+        port = ahead[len(host) + 1 : len(host) + 6].partition("/")[0]
+        leads_on = ahead[len(host) : len(host) + 1] == "/" or ahead.startswith("::", len(host))
+        if leads_on or (ahead[len(host) : len(host) + 1] == ":" and _is_port(port)) or _is_sure(password, host):
             yield at - len(password), at, "url-password"
 
 
 def _is_host(host: str) -> bool:
     parts = host.split(".")
     return host[:1].isalnum() and (not host.replace(".", "").isdigit() or len(parts) == _PARTS_OF_IP)
+
+
+def _is_port(word: str) -> bool:
+    digits = word[: len(word) - len(word.lstrip("0123456789"))]
+    return len(digits) > 1 and not word[len(digits) :][:1].isalnum()
 
 
 def _is_sure(password: str, host: str) -> bool:
@@ -354,8 +372,8 @@ def of_logins(text: str, low: str) -> Iterator[Span]:
         if text.startswith("//", start + len(word)):
             word = word.removesuffix("@")  # scott/…@//host, of Oracle
         is_pair = low.startswith(_SIGNING_IN, begin) and text[at:start].strip()[-1:] in ("/", ":")
-        is_pair = is_pair and values.is_varied(word) and values.is_unlike_words(word)
-        if _is_secret(word) or (is_pair and not values.names_something(word)):
+        is_pair = is_pair and "//" not in text[at:start] and values.is_varied(word)
+        if _is_secret(word) or (is_pair and values.is_unlike_words(word) and not values.names_something(word)):
             yield start, start + len(word), "password"
 
 
@@ -411,11 +429,11 @@ def of_mails(text: str) -> Iterator[Span]:
     for line in [*text.split("\n"), ""]:
         mail, _, value = line.rstrip("\r").partition(":")
         user, _, host = mail.partition("@")
-        if _is_mail(user, host) and not _SIGNS_OF_PATHS.intersection(value):
+        if _is_mail(user, host) and len(value) >= _SHORTEST_LISTED and not _SIGNS_OF_PATHS.intersection(value):
             rows += 1
             if values.is_unlike_words(value):
                 listed.append((at + len(mail) + 1, at + len(mail) + 1 + len(value), "password"))
-        else:
+        elif rows:
             if rows > 1 or (listed and values.is_varied(text[listed[0][0] : listed[0][1]])):
                 yield from listed
             rows, listed = 0, []
@@ -424,8 +442,9 @@ def of_mails(text: str) -> Iterator[Span]:
 
 def _is_mail(user: str, host: str) -> bool:
     is_host = "." in host and host.replace("-", "").replace(".", "").isalnum()
-    return is_host and user.translate(_NO_MAIL_SIGNS).isalnum()
+    return is_host and bool(user) and user.translate(_NO_MAIL_SIGNS).isalnum()
 
 
+_SHORTEST_LISTED = 6  # characters of a password in a list of `mail:password`
 _SIGNS_OF_PATHS = frozenset("/ \t.,:;<>()[]{}\"'`")
 _NO_MAIL_SIGNS = dict.fromkeys(map(ord, "._%+-"))

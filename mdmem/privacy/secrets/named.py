@@ -31,6 +31,8 @@ def without_columns(value: dict[Any, Any], job: Job) -> dict[Any, Any]:
         return {**value, **{key: _hidden(block, names.STRONG, "secret", job) for key, block in blocks.items()}}
     heads: list[Any] = next((value[key] for key in _HEADS if isinstance(value.get(key), list)), [])
     named = [names.weigh(name) if isinstance(name, str) else (names.NONE, "") for name in map(_head, heads)]
+    if not any(weight for weight, _ in named):
+        return value
     return {
         key: [_row(row, named, job) for row in item] if key in _ROWS and isinstance(item, list) else item
         for key, item in value.items()
@@ -103,7 +105,8 @@ def without_printed(run: dict[Any, Any], command: str, job: Job) -> dict[Any, An
         response = _changed(response, lambda output: _without_values(output, job), _is_output)
     if printed.prints_secret(command):
         response = _changed(response, lambda output: _without_first(output, printed.first_word, job), _is_output)
-    run = {**run, "response": response}
+    if response is not run["response"]:
+        run = {**run, "response": response}
     for start, end in printed.written_in(command):
         run = {key: _without_word(part, command[start:end], job) for key, part in run.items()}
     return run

@@ -35,12 +35,12 @@ _SETTERS = (
     "env ", "set -x ", "set -gx ", "set -ux ", "fastcgi_param ", "setx ", "configure set ", "config set ",
     "etcdctl put ", "git config ", "config --global ", "config --local ", "config --system ",
     "config set --secret ", "kv put ",
-    "--arg ", "proxy_set_header ",
+    "--arg ", "proxy_set_header ", "setenv ",
 )  # fmt: skip
 _GETTERS = (
     "env(", "env.get(", "environ.get(", "environ[", "env[", "env.fetch(", "env.", "environment.", "variable(", "::var(",
 )  # fmt: skip
-_IN_QUERY = ("key", "code")
+_IN_QUERY = ("key", "code", "sig", "x-amz-signature")
 
 
 def find(text: str, low: str, marks: tuple[str, ...], words: frozenset[str] | None = None) -> Iterator[Span]:

@@ -49,7 +49,7 @@ def after_assignment(name: Name) -> int:
     is_prose = name.sign > name.closed == name.end and text[name.sign] == ":" and not text[value : value + 1].isspace()
     if is_prose:
         return 0  # "Pass :meth:`…`" is prose
-    if text.endswith(("? ", "?"), 0, name.start - 1):
+    if name.is_quoted() and text.endswith(("? ", "?"), 0, name.start - 1):
         return 0  # … ? "pass" : "fail"
     if text[value : value + 1] == "-" and text[name.start - 2 : name.start] == "${":
         return value + 1  # ${NAME:-…}
@@ -59,7 +59,7 @@ def after_assignment(name: Name) -> int:
         return 0  # **Password:**, with the value on the next line
     if name.closed == name.end and text[value : value + 1] in QUOTES and _closes_string(name, value):
         return 0
-    if text[value : value + 64].lstrip().startswith("string("):
+    if name.is_quoted() and text[value : value + 64].lstrip().startswith("string("):
         return value + len(text[value : value + 64].partition('"')[0])  # PHP's var_dump
     if text[value : value + 1] in ("\n", "\r"):
         ahead = text[value : value + 64]
@@ -98,7 +98,7 @@ def _after_tag(name: Name, value: int) -> int:
         return value + 1 if text[name.start - 1 : name.start] == ";" else _in_object(text, value)  # PWD={…};
     if first == "!!" or (first[:1] == "&" and first[1:].isalpha()):
         tag, blank, following = text[value : value + 32].partition(" ")
-        return value + len(tag) + 1 if blank and following[:1] != "=" else value
+        return value + len(tag) + 1 if blank and tag.isprintable() and following[:1] != "=" else value
     return value
 
 
@@ -112,7 +112,7 @@ def _in_object(text: str, at: int) -> int:
     """Return the start of the value in `{"type": "string", "value": "…"}`, else `at`."""
     members, closing, _ = text[at + 1 : at + _LONGEST_OBJECT].partition("}")
     head, key, _ = members.partition('"value"')
-    value = scan.assignment(text, at + 1 + len(head) + len(key)) if key and closing else 0
+    value = scan.assignment(text, at + 1 + len(head) + len(key)) if key and closing and "{" not in head else 0
     return skip_blank(text, value) if value else at
 
 
@@ -158,7 +158,7 @@ def after_for(name: Name) -> int:
 
 def at_string(name: Name) -> int:
     """`IDENTIFIED BY PASSWORD '…'`, "the password `…`"."""
-    return 0 if name.word() == "pass" else name.sign
+    return 0 if name.word() == "pass" or _closes_string(name, name.sign) else name.sign
 
 
 def behind_sign(name: Name) -> int:
@@ -278,7 +278,7 @@ def in_next_cell(name: Name) -> int:
     value = skip_blank(name.text, name.sign + 1)
     in_table = "|" in row and not row.rpartition("|")[2].strip(_CELL)
     is_cell = in_table or (not row.strip() and _is_aligned(name.text, name.sign))
-    return value if is_cell else 0
+    return value if is_cell and name.text[value : value + 1] != "|" else 0
 
 
 def _is_aligned(text: str, bar: int) -> bool:
@@ -327,7 +327,7 @@ def after_brackets(name: Name) -> int:
     """`char name[] = "…"`; `name [None]: …`, as in a program's prompt."""
     content, closing, _ = name.text[name.sign + 1 : name.sign + 1 + _LONGEST_INSIDE].partition("]")
     at = name.sign + len(content) + 2
-    if not closing:
+    if not closing or "\n" in content:
         return 0
     if name.text.startswith(": ", at):
         return skip_blank(name.text, at + 1) if name.sign != name.closed else 0

@@ -72,7 +72,7 @@ def _columns(text: str, low: str) -> Iterator[Span]:
 def _table(text: str, start: int, end: int) -> tuple[list[Span], int]:
     """Return the secrets and the end of a table with its header from `start` to `end`; none if it is not a header."""
     line = text[start:end]
-    is_aligned = _GAP in line.strip() and (line.isupper() or line.istitle())
+    is_aligned = _GAP in line and (line.isupper() or (line.istitle() and _GAP in line.strip() and '"' not in line))
     delimiter = next((sign for sign in _DELIMITERS if sign in line), _GAP if is_aligned else "")
     if not delimiter or not _has_rows(text, end + 1, line, delimiter):
         return [], end
@@ -106,7 +106,7 @@ def _has_rows(text: str, at: int, head: str, delimiter: str) -> bool:
 
 def _is_packed(line: str) -> bool:
     """Whether a line's cells have no blanks around them, as in psql's unaligned output and that of sqlite."""
-    return line[:1] not in ("", "|", " ", "-") and "| " not in line and " |" not in line
+    return line[:1] not in ("", "|", " ") and "| " not in line and " |" not in line and "-" not in line[:1]
 
 
 def _cells(line: str, delimiter: str) -> list[tuple[int, str]]:
@@ -128,9 +128,10 @@ def _is_head(cells: list[tuple[int, str]], delimiter: str) -> bool:
     """Whether every cell is a short name, as in a table header."""
     texts = [cell.strip().strip("\"'`*") for _, cell in cells]
     if delimiter == "|":
-        return len(cells) > 1 and not any(set(name) & set("=(){}<>;") for name in texts)
+        return len(cells) > 1 and all(len(name) <= 40 and not set(name) & set("=(){}<>;") for name in texts)
     plain = all(name.rstrip(_DIGITS).replace("_", "").replace("-", "").replace(" ", "").isalpha() for name in texts)
-    return plain and all(len(name) <= 24 for name in texts)
+    one_word = delimiter != "," or sum(" " in name for name in texts) * 3 <= len(texts)  # otherwise prose
+    return plain and one_word and all(len(name) <= 24 for name in texts)
 
 
 def _cell(at: int, cell: str, weight: int, kind: str) -> Iterator[Span]:
@@ -232,7 +233,8 @@ def _inserted(text: str, low: str) -> Iterator[Span]:
         if rows >= 0:
             heads = [_head(name) for name in text[opened + 1 : closed].split(",")]
             columns = {number: head for number, head in enumerate(heads) if head[0]}
-            yield from _tuples(text, rows + len("values"), columns)
+            if columns:
+                yield from _tuples(text, rows + len("values"), columns)
 
 
 def _tuples(text: str, at: int, columns: dict[int, tuple[int, str]], brackets: str = "()") -> Iterator[Span]:
@@ -288,8 +290,10 @@ def _codes(text: str, low: str) -> Iterator[Span]:
         searched_to = literals.line_end(text, at)
         start += low.startswith("s", start)
         line = text[start:searched_to]
-        rest_of_line = line.partition(next((joint for joint in _JOINS if joint in line), "\n"))[2]
-        yield from _codes_of_line(searched_to - len(rest_of_line), rest_of_line, is_sentence=True)
+        label, sign, rest_of_line = line.partition(next((joint for joint in _JOINS if joint in line), "\n"))
+        label = label.strip("\"'`*_) ")
+        if sign and (not label or label[0] == "("):
+            yield from _codes_of_line(searched_to - len(rest_of_line), rest_of_line, is_sentence=True)
         if not rest_of_line.strip(_CODE_SIGNS):
             for _ in range(_MOST_CODES):
                 line = text[searched_to + 1 : literals.line_end(text, searched_to + 1)]

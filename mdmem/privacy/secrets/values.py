@@ -14,7 +14,7 @@ _WORDS = frozenset(
     policy manager auth authentication authorization bearer basic digest jwt oauth oauth2 sha1 sha256 sha512 md5
     rs256 hs256 es256 eddsa
     bcrypt base64 utf8 hidden masked redacted private removed omitted include inherit same-origin omit readonly
-    the a an in for from to and or is was of with not be this that it its as by at if usage count limit type
+    the a an in for from to and or is was of on with not be this that it its as by at if usage count limit type
     xxx todo tbd example sample dummy fake placeholder foo bar baz test testing abc key file path env url id here
     self data result args kwargs options option config settings request response process callback function lambda
     new await async return yield const let var else then when while flag argument parameter switch enabled disabled
@@ -39,7 +39,7 @@ _REFERENCES = (
     "env:", "arn:", "file:", "keychain:", "!vault", "!secret", "!ref", "!sub", "!getatt", "your-", "your_", "your ",
     "<your", "my_", "enter_", "insert-", "insert_", "replace-", "replace_", "replaceme", "change-", "change_",
     "example-", "example_", "example.", "projects/", "placeholder", "&lt;", "${", "$(", "{{", "{%", "<%", "#{", "...",
-    "…", "***", "•••", "xxxx", "____", "http://", "https://", "=>", "->", "++", "--",
+    "…", "***", "•••", "xxxx", "----", "____", "http://", "https://", "=>", "->", "++", "--",
 )  # fmt: skip
 """Beginnings of values that only refer to a secret, or are placeholders."""
 
@@ -67,6 +67,7 @@ def is_secret(value: str, weight: int, *, quoted: bool, alone: bool = False) -> 
         len(core) < (3 if weight == STRONG else 4 if weight == LITERAL else 8)
         or is_placeholder(core)
         or ("." in core and core.replace(".", "").isdigit())  # a version: 'Event::Pass' => '1.302103'
+        or not any(map(str.isalnum, core))  # part of a regular expression: secret:.*|)$
         or is_short_number(core)
         or (not quoted and is_code(core, numbers=alone))
     ):
@@ -103,6 +104,13 @@ def is_own_word(core: str) -> bool:
     return len(core) >= 4 and core.isalpha() and core.islower() and core not in _WORDS and core not in _COMPOUNDS
 
 
+def has_signs(value: str) -> bool:
+    """Whether a value is one varied word with at least two different signs: `x;Kd!rTq>4`."""
+    core = value.strip().rstrip(",;.)")
+    signs = {sign for sign in core if not sign.isalnum()}
+    return len(core) >= 8 and " " not in core and len(signs) >= 2 and is_varied(core) and not is_placeholder(core)
+
+
 def is_varied(core: str) -> bool:
     """Whether a value looks random, or has several digits or changes of case."""
     form = shape(core)
@@ -116,7 +124,7 @@ def is_placeholder(value: str) -> bool:
         return True
     if low.endswith(("/tcp", "/udp")) and low[0].isdecimal():
         return True  # a port, in /etc/services
-    if low.endswith(_FILES) or "%s" in value or "%(" in value:
+    if low.endswith(_FILES) or (("%s" in value or "%(" in value) and not looks_random(value.replace("%s", ""))):
         return True
     first, last = low[0], low[-1]
     if first == "$":
@@ -124,12 +132,12 @@ def is_placeholder(value: str) -> bool:
     if first == "/":
         return _is_path(low)
     if first == "%":
-        return last == "%"
+        return len(low) == 2 or (len(low) > 2 and last == "%")
     if first == "{":
-        return not any(map(looks_random, value.strip("{}").split()))
+        return last != "=" and not (last == "}" and any(map(looks_random, value.strip("{}").split())))
     if first == ":":  # :py:data:`bytes`
-        return last == ":"
-    return first == "<" and last == ">"
+        return last == ":" and low.replace(":", "").isalpha()
+    return (first == "<" and last == ">") or len(set(low)) == 1
 
 
 def is_color(value: str) -> bool:
@@ -205,7 +213,7 @@ def is_spoken_secret(value: str, *, quoted: bool) -> bool:
     form = shape(core)
     if _is_type(core):
         return False
-    if "_" in core and core.isupper() and not looks_random(core.replace("_", "")):
+    if "_" in core and core.isupper() and core.isidentifier() and not looks_random(core.replace("_", "")):
         return False  # a constant: OP_SSLEAY_080_CLIENT_DH_BUG
     if "0" in form and ("a" in form or "A" in form):
         return form.count("-") != 1 or looks_random(core)
@@ -361,26 +369,32 @@ NO_SEEDS = frozenset((
 ))  # fmt: skip
 """Words that are in most sentences but never in a mnemonic phrase."""
 NOT_IN_QUOTES = NO_SEEDS | frozenset((
-    "too", "you", "have", "than", "only", "still", "already", "must", "will", "can", "each", "all", "also",
+    "too", "used", "stored", "this", "that", "you", "have", "when", "then", "than", "only", "still", "already", "never",
+    "must", "will", "can", "each", "all", "any", "also",
 ))  # fmt: skip
 """Words of which a password in quotes has none."""
 OF_SENTENCES = NOT_IN_QUOTES | frozenset(
     """
-    about above across after again against another anymore around because been before behind being below beside
-    between both broken button cached cannot character characters chars choose chosen client could did digits does
-    done during either elsewhere error errors ever every except few fine first forgot form forms get gets given gives
-    good had hashes hence how inside instead just keep kept kind label last later layout leaked least length less
-    letters like line locked long longer look loud made mail make many maximum may maybe mean might minimum minutes
-    more most much need needs next nor now numbers often okay once one other our out outside over own page passcode
-    passphrase passwords per plain please point put rather really returns reused right salted same say says see sent
-    server shall short show shown shows simple since some sometimes somewhere soon special stay strong such sure
-    symbols take tests their them there these thing those through times today tomorrow tool toward towards try two
-    under unless until upon upper users uses using very via view want way weak well were what where whether who whose
-    why within without would yesterday yet nicht mehr noch schon immer leider richtig wird wurde worden werden kein
-    keine und oder mit von für der die das ein eine dem den zum zur bei auf aus nach bitte eingeben sehr aber auch nur
-    wenn ist sind war nie pas plus encore toujours déjà très trop mal bien vide faux les une des pour dans avec sur
-    par est sont muy más todavía siempre nunca los las una con para por está vacío campo otra vez não mais muito
-    sempre uma com vazia aqui non più molto mai gli
+    about above after again all already also another any anymore around because been before being below between both
+    broken button bytes cached can cannot character characters chars choose chosen client could did digits
+    does done during each either else elsewhere empty error errors ever every except false few field files fine
+    first forgot form forms get gets given gives good had hash hashed hashes have hence here hidden how input
+    instead just keep kept kind label last later layout leaked least length less letters like line locked login long
+    longer look loud made mail make many masked maximum may maybe mean might minimum minutes missing more most much
+    must need needs never new next none nor now null numbers off often okay once one only other our out over own
+    page passcode passphrase password passwords per plain please point probably put rather really reset return
+    returns reused right rotated salted same say says secret see sent server set shall short show shown shows simple
+    since some something sometimes somewhere soon special stay still stored string strong such sure symbols take
+    test tests text than that their them then there these thing this those through times today token tomorrow too
+    tool true try two type under unless until upon upper used user users uses using value values variable very via
+    view want way weak well were what when where whether while who whose why will without would write wrong yes
+    yesterday yet you
+    nicht mehr noch schon immer leider falsch richtig leer wird wurde worden werden kein keine und oder mit von für
+    der die das ein eine dem den zum zur bei auf aus nach bitte eingeben sehr aber auch nur wenn ist sind war nie
+    pas plus encore toujours déjà très trop mal bien vide faux les une des pour dans avec sur par est sont muy más
+    todavía siempre nunca los las una con para por está vacío campo otra vez não mais muito sempre uma com vazia
+    aqui non più molto mai gli per
+    across against behind beside inside outside toward towards within
     """.split()
 )
 """Words that are in most sentences about passwords, in several languages."""
