@@ -91,6 +91,6 @@ def test_all_days_are_searched_where_nothing_of_the_day_matches(shop: Config) ->
     assert "Nothing on 2026-09-15 matches: all days were searched." in hints
 
 
-@pytest.mark.parametrize("name", ["the today button", "our yesterday tab", "der Heute-Knopf"])
+@pytest.mark.parametrize("name", ["the today button", "our yesterday tab", "der Heute-Knopf", "einem Gestern-Reiter"])
 def test_a_name_that_begins_like_a_day_names_none(name: str) -> None:
     assert periods.period_in(f"what did we do about {name}?", NOW.date()) is None

@@ -149,7 +149,7 @@ def _relative(match: re.Match[str], today: date) -> tuple[date, date]:
 
 
 def _before_last(match: re.Match[str], today: date) -> tuple[date, date]:
-    """Read `the week before last`, `vorletzte Woche`."""
+    """Read `the week before last`, `vorletzte Woche`, `l'avant-dernière semaine`."""
     return _of_unit(_UNITS[match["unit"]], today, 2)
 
 
@@ -248,8 +248,8 @@ _NO_NOUN = (
     r"|which|who|why|with|you)\b)\w)"
 )
 """Behind `the 3rd`: `the 3rd attempt` and `the 12 factor app` are no days."""
-_NOT_NAMED = r"(?<!\bthe )(?<!\ba )(?<!\bour )(?<!\bder )(?<!\bden )"
-"""`the today button` is named so, and no day."""
+_NOT_NAMED = r"(?<!\bthe )(?<!\ba )(?<!\bour )", r"(?!-\w)"
+"""Around a word for a day: `the today button` and `der Heute-Knopf` are named so, and no day."""
 _BEFORE_DAY = rf"(?:(?:on the(?= \d)|the(?= \d{{1,2}}[snrt]))(?= \w+\b{_NO_NOUN})|am|le|el|el dia)"
 _Row = tuple[str, "Callable[[re.Match[str], date], tuple[date, date]]"]
 _IN_DIGITS: tuple[_Row, ...] = (
@@ -292,11 +292,11 @@ _PATTERNS: tuple[_Row, ...] = (
     (rf"{_COUNT}个?{_UNIT_CJK}前", _counted),
     (_either(word for word in _DAYS_AGO if not word.isascii()), _named_day),
     (rf"\b{_SINGULAR_UNIT} (?:before last|antepasad[oa])\b", _before_last),
-    (rf"\b(?:vorletzte[nrs]?|avant-derniere?) {_SINGULAR_UNIT}", _before_last),
+    (rf"\b(?:vorletzte[nrs]?|l?avant-derniere?) {_SINGULAR_UNIT}", _before_last),
     (rf"\b(?:{_either(_LAST)}|(?P<this>{_either(_THIS)})) {_SINGULAR_UNIT}", _relative),
     (rf"\b{_SINGULAR_UNIT} {_either(_LAST_BEHIND)}\b(?P<this>)", _relative),
     (rf"(?<![上先])(?:[上先]个?|(?P<this>[本今这這]个?))(?![日天]){_UNIT_CJK}", _relative),
-    (rf"{_NOT_NAMED}\b{_either(word for word in _DAYS_AGO if word.isascii())}\b", _named_day),
+    (rf"\b{_either(word for word in _DAYS_AGO if word.isascii())}\b".join(_NOT_NAMED), _named_day),
     (rf"\b(?P<day>{_either(_WEEKDAYS)})(?: {_either(_LAST_BEHIND)})?(?: (?:por la )?{_PART_OF_DAY})?\b", _weekday),
     (rf"\b(?:on|last|since) (?P<day>{_either(_ABBREVIATED)})\b", _weekday),
     _IN_DIGITS[-1],
