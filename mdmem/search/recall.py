@@ -277,7 +277,9 @@ class _Weights:
         alone = sum(size for folder, size in enumerate(view.folder_sizes) if not view.is_session[folder])
         self._places = self._sessions + alone + 1
         self._foreign = foreign
-        numbers = [tuple(re.split("[.,]", number)) for number in _NUMBER.findall(text)]
+        numbers = [_groups(number) for number in _NUMBER.findall(text)]
+        self._sizes = frozenset(map(len, numbers))
+        self._numbers_in: dict[int, set[tuple[str, ...]]] = {}
         of_numbers = frozenset(chain.from_iterable(numbers))
         by_word = [units for units in _by_word(text, asked) if units[0].terms[0][0] not in of_numbers]
         self._words = [self._weighed(units, known) for units in by_word]
@@ -300,13 +302,17 @@ class _Weights:
         """Return the weight of a decimal number or a version, of which the index has each group of digits alone."""
         first, *others = (self._having(Unit(((part, 1.0),))) for part in digits)
         notes = {note: 1.0 for note in first if all(note in having for having in others)}
-        if len(notes) <= MAX_CHECKED:  # each is read
-            pattern = re.compile(rf"(?<!\d)(?<!\d[.,]){'[.,]'.join(digits)}(?![.,]?\w)")
-            texts = {one: people.readable(self._root, self._view.path(one)) for one in notes}
-            notes = {
-                one: 1.0 for one, text in texts.items() if pattern.search(f"{text.meta.get('title')}\n{text.body}")
-            }
+        unread = notes.keys() - self._numbers_in.keys()
+        if len(self._numbers_in) + len(unread) <= MAX_CHECKED:  # that many are read for all numbers of a question
+            self._numbers_in |= {one: self._read_numbers(one) for one in unread}
+            notes = {one: 1.0 for one in notes if digits in self._numbers_in[one]}
         return _WeighedWord(self._rarity(notes), [notes], [], False, False)
+
+    def _read_numbers(self, one: int) -> set[tuple[str, ...]]:
+        """Return the numbers in a note's title and text, as long as those asked for: `2.1.4` is also a `2.1`."""
+        text = people.readable(self._root, self._view.path(one))
+        numbers = map(_groups, _NUMBER_IN_NOTE.findall(f"{text.meta.get('title')}\n{text.body}"))
+        return {digits[:size] for digits in numbers for size in self._sizes}
 
     def _having(self, unit: Unit) -> dict[int, float]:
         notes: dict[int, float] = {}
@@ -364,8 +370,14 @@ def _by_word(text: str, units: Iterable[Unit]) -> Iterator[list[Unit]]:
             yield [unit, *(unit_of_term[part] for part in words.get(term, ())[1:] if part in unit_of_term)]
 
 
-_NUMBER = lazy(r"(?<![\w.,])[0-9]+(?:[.,][0-9]+)+(?!\w)")
+def _groups(number: str) -> tuple[str, ...]:
+    return tuple(re.split("[.,]", number))
+
+
+_NUMBER = lazy(r"(?<![\w.,])[0-9]+(?:[.,][0-9]+)+(?![.,]?\w)")
 """`0.46`, `2.4.0`."""
+_NUMBER_IN_NOTE = lazy(r"(?<![0-9])(?<![0-9][.,])[0-9]+(?:[.,][0-9]+)+(?![.,]?\w)")
+"""The same, and `v2.4.0`."""
 SYNONYM = 0.75
 """How surely a note has a word if it has only a synonym."""
 _SPOKEN = tuple(map(KINDS.index, ("prompt", "response", "summary")))

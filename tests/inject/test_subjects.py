@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from mdmem.search import recall
+from mdmem.vault import note, people
 from tests.helpers.injected import ask, entries, new_session
 from tests.helpers.talk import Talk
 
@@ -95,9 +97,12 @@ def test_up_down_and_over_are_no_subject(tmp_path: Path, vault: Path) -> None:
     ("prompt", "answer"),
     [
         ("which release was 2.3.1", "Weidmann"),
+        ("why 2.3", "Weidmann"),
+        ("which release was 2.5.0rc1", "Ferrara"),
         ("why 0.46", "2,200 calls"),
         ("who asked for 11,1", "Kessler"),
         ("which release was 3.2.1", ""),
+        ("why 3.1", ""),
         ("why 0.41", ""),
         ("who asked for 2.41", ""),
         ("what broke in 46.0", ""),
@@ -108,6 +113,7 @@ def test_a_number_or_version_with_points_is_one_word(tmp_path: Path, vault: Path
     for number, (asked, said) in enumerate(
         [
             ("Tag the fix", "Tagged as v2.3.1, which Weidmann needs by 1 October."),
+            ("Tag the next one", "Tagged as 2.5.0rc1, for Ferrara."),
             ("They can call less", "With 2,200 calls the threshold is 0.46; with 41 more it is lower."),
             ("Kessler wants the error in the text", "It is 11,1 % in chapter 4."),
             ("Show the calendar", "The calendar shows 3 weeks."),
@@ -121,3 +127,27 @@ def test_a_number_or_version_with_points_is_one_word(tmp_path: Path, vault: Path
     given = ask(new_session(talk, 9), prompt)
 
     assert answer in given if answer else given == ""
+
+
+def test_a_question_with_many_versions_reads_few_notes(
+    tmp_path: Path, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk = Talk(vault, tmp_path / "pump")
+    versions = [f"{number % 7}.{number}.{number % 5}" for number in range(40)]
+    for number in range(2 * len(versions)):
+        work = new_session(talk, number)
+        work.says(f"Freeze part {number}")
+        if number % 4 == 0:
+            work.runs("pip freeze", "\n".join(f"part=={version}" for version in versions))
+        work.answers("Frozen.")
+    reads: list[str] = []
+    read = people.read
+
+    def counted_read(root: str, path: str) -> note.Parsed:
+        reads.append(path)
+        return read(root, path)
+
+    monkeypatch.setattr(people, "read", counted_read)
+
+    assert "pip freeze" in ask(new_session(talk, 99), f"do you remember the freeze with {' '.join(versions)}?")
+    assert len(reads) < 4 * recall.MAX_CHECKED
