@@ -10,7 +10,7 @@ import pytest
 
 from mdmem import config
 from mdmem.config import Config
-from mdmem.errors import UsageError
+from mdmem.errors import UsageError, VaultError
 from mdmem.history import commit, deletions, past, sync
 from mdmem.history.git import repository
 from mdmem.history.git.part import VaultPart
@@ -124,6 +124,25 @@ def test_an_index_lost_on_a_machine_with_a_part_deletes_nothing_that_it_lacks(wh
 
     assert head_files(root) == sorted([*before, "notes/newer.md"])
     assert git(root, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"since": ""}'])
+def test_while_it_is_unknown_which_part_a_machine_has_nothing_is_committed_as_deleted(whole: Config, text: str) -> None:
+    held = clone_of(whole, VaultPart(projects=("other-app",)))
+    root = Path(held.vault)
+    put(root, "notes/new.md", "new\n")
+    run_here("commit", env={"MDMEM_VAULT": str(root)}, check=True)
+    before = head_files(root)
+    put(root, "notes/newer.md", "newer\n")
+    (root / ".git/mdmem-part").write_text(text)
+    (root / ".git/index").unlink()
+
+    done = run_here("commit", env={"MDMEM_VAULT": str(root)})
+
+    assert done.returncode == VaultError.exit_code
+    assert "mdmem-part cannot be read" in done.stderr
+    assert head_files(root) == before
+    assert run_here("search", "export", env={"MDMEM_VAULT": str(root)}).returncode in (0, 1)
 
 
 def with_ids(whole: Config) -> Config:

@@ -81,12 +81,21 @@ def of(root: str) -> VaultPart | None:
 
 
 def load(repo: Repository) -> VaultPart | None:
-    """Return the part of a vault that is on this machine; None for a whole vault."""
-    data = files.try_read_own(str(repo.git_dir / NAME), _MAX_BYTES)
-    if not data:
+    """Return the part of a vault that is on this machine; None for a whole vault.
+
+    Raises VaultError when it cannot be read: in a whole vault, the files that this machine lacks would be deleted.
+    """
+    path = repo.git_dir / NAME
+    try:
+        read = json.loads(files.read_own(str(path), _MAX_BYTES))
+        return VaultPart(str(read["since"]), tuple(map(str, read["projects"])))
+    except FileNotFoundError:
         return None
-    read = json.loads(data)
-    return VaultPart(str(read["since"]), tuple(map(str, read["projects"])))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise VaultError(
+            f"{path} cannot be read, so it is unknown which part of the vault this machine has ({error})."
+            " Clone the vault again, or delete this file if the whole vault is here."
+        ) from error
 
 
 def meant(repo: Repository, commit: str, part: VaultPart) -> VaultPart:
