@@ -97,7 +97,8 @@ def _explained(error: OSError) -> tuple[str, int]:
     if _output_is_shut():
         return f"the output cannot be written ({error.strerror or error}).", 1
     if error.errno == errno.ENAMETOOLONG:
-        name = str(error.filename or "")[:60]
+        paths = f"{error.filename or ''}/{error.filename2 or ''}"
+        name = max(paths.replace("\\", "/").split("/"), key=len)[:60]
         return f"a name is longer than the file system allows ({name}…).", UsageError.exit_code
     if problem := _vault_problem(error):
         return problem, VaultError.exit_code

@@ -384,10 +384,11 @@ def test_a_fault_of_mdmem_itself_is_a_sentence(ask: Run, home: Path) -> None:
 
 
 @pytest.mark.usefixtures("vault")
-@pytest.mark.parametrize("command", ["tree", "init", "import"])
+@pytest.mark.parametrize("command", ["tree", "init", "import", "export"])
 def test_a_name_that_no_file_can_have_is_an_error_of_one_short_line(mdmem: Run, command: str) -> None:
-    done = mdmem(command, "x" * 5_000)
+    done = mdmem(command, f"{'x' * 5_000}.html")
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
-    assert "a name is longer than the file system allows" in done.stderr
+    assert "a name is longer than the file system allows (" in done.stderr
+    assert "xxx…)" in done.stderr
     assert len(done.stderr) < 200
