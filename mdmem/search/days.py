@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from itertools import groupby
 
 from mdmem.lazy_pattern import lazy
 from mdmem.named_tuple import NamedTuple
@@ -53,7 +54,8 @@ def in_search(typed: str, now: datetime) -> DatedWords | None:
         datetime(day.year, day.month, day.day, tzinfo=zone).timestamp()
         for day in (period.first, period.last + timedelta(days=1))
     )
-    naming = [word for word in analysis.words(typed) if fold(word) in period.words]
+    runs = groupby(analysis.words(typed), lambda word: fold(word) in period.words)
+    naming = max((list(run) for is_naming, run in runs if is_naming), key=len, default=[])
     is_named = not all(word.isdecimal() for word in naming)
     return DatedWords(words, begin, end, named(period), " ".join(naming) if is_named else "")
 

@@ -45,6 +45,7 @@ def found(shop: Config, words: str) -> tuple[set[str], tuple[str, ...]]:
     [
         ("what did we do about the ledger last monday?", {"2026-09-14"}, '"monday"'),
         ("what did we decide last wednesday", {"2026-09-16"}, '"wednesday"'),
+        ("this ledger and its errors this week", {"2026-09-14", "2026-09-16", "2026-09-17"}, '"this week"'),
         ("errors from Yesterday", {"2026-09-17"}, '"Yesterday"'),
         ("yesterday", {"2026-09-17"}, '"yesterday"'),
         ("ledger since wednesday", {"2026-09-16", "2026-09-17"}, '"wednesday"'),
