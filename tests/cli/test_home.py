@@ -21,6 +21,7 @@ from mdmem import when
 from mdmem.capture.later import upkeep
 from mdmem.cli.terminal import progress
 from mdmem.errors import NotFoundError
+from mdmem.progress import tell
 from mdmem.vault import exclusions, journal, pauses
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, MORNING, SECOND, Day, complete
@@ -509,6 +510,18 @@ def test_a_bar_has_no_end_when_it_is_not_known_any_more_how_much_there_is(monkey
     assert "40 of 40" in screen.getvalue()
     assert "of 100" not in screen.getvalue()
     assert screen.getvalue().rpartition("40 ")[2].split("\n")[0].find("of") < 0
+
+
+def test_a_bar_names_its_work_again_when_the_wait_that_it_showed_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = _Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    with progress.ProgressBar("Indexing") as bar:
+        bar._begun -= 10
+        tell("Waiting for another process.")
+        bar.report(40, 400)
+
+    assert "Waiting" in screen.getvalue().partition("40 of 400")[0]
+    assert "Indexing" in screen.getvalue().rpartition("Waiting")[2]
 
 
 def test_figures_of_nothing_that_matches_do_not_say_that_there_are_no_notes(day: Day) -> None:

@@ -29,6 +29,7 @@ class ProgressBar:
         self._in_bytes = in_bytes
         self._shown = shown and sys.stderr.isatty()
         self._begun = time.monotonic()
+        self._what = what
         self._reported = (what, 0, 0, "")
         self._drawn = ("", False)
         self._bar: Any = None
@@ -41,7 +42,7 @@ class ProgressBar:
             self._timer = threading.Timer(AFTER_SECONDS, self._draw)
             self._timer.daemon = True
             self._timer.start()
-            listeners[:] = [self.step]  # what is waited for is shown in the bar, not above it
+            listeners[:] = [self._show]  # what is waited for is shown in the bar until its next report, not above it
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -56,14 +57,17 @@ class ProgressBar:
 
     def report(self, done: int, total: int, made: str = "") -> None:
         """Show the progress, and what was made so far. total: 0 if unknown."""
-        self._reported = (self._reported[0], done, total, made)
-        if self._shown and time.monotonic() - self._begun >= AFTER_SECONDS:
-            self._draw()
+        self._show(self._what, done, total, made)
 
     def step(self, what: str, done: int = 0, total: int = 0) -> None:
         """Show the current step and its progress; a `progress.ProgressCallback`."""
-        self._reported = (what, *self._reported[1:])
+        self._what = what
         self.report(done, total)
+
+    def _show(self, what: str, done: int = 0, total: int = 0, made: str = "") -> None:
+        self._reported = (what, done, total, made)
+        if self._shown and time.monotonic() - self._begun >= AFTER_SECONDS:
+            self._draw()
 
     def _draw(self) -> None:
         with self._lock:
