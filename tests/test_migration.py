@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from mdmem.vault import journal
-from tests.helpers.claude import SESSION, capture, prompt, stop
+from tests.helpers.claude import OTHER, SESSION, capture, prompt, stop
+from tests.helpers.few import few
 from tests.helpers.history_vault import git
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -86,3 +89,47 @@ def test_what_version_0_1_called_a_session_keeps_no_note_of_it_out_of_history(va
     committed = git(vault, "ls-files")
     assert f"{page.parent.name}/{page.parent.name}.md" in committed
     assert "notes/a.md" not in committed
+
+
+KILLED = """
+import os, signal, sys
+left = [int(sys.argv.pop(1))]
+def look(event, _):
+    if event == "os.rename":
+        left[0] -= 1
+        if not left[0]:
+            os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(look)
+from mdmem.cli import main
+sys.exit(main())
+"""
+"""`mdmem`, killed at its n-th renaming of a file or folder."""
+
+
+@pytest.mark.parametrize("moment", few(range(1, 6), always=[3]))
+def test_a_migration_that_was_killed_is_completed_with_its_links(vault: Path, mdmem: Run, moment: int) -> None:
+    for number, session in enumerate((SESSION, OTHER)):
+        capture(prompt(f"question {number}", session_id=session))
+    (vault / "notes").mkdir()
+    for folder in vault.glob("journal/*/*/*/"):
+        page = (folder / f"{folder.name}.md").rename(folder / journal.FORMER_PAGE)
+        (vault / "notes" / f"{folder.name}.md").write_text(f"[it](../{page.relative_to(vault).as_posix()})\n")
+    (long,) = vault.glob(f"journal/*/*/*-{OTHER[:8]}")
+    name = f"0800-{'-'.join(['word'] * 20)}-{OTHER[:8]}"
+    long.rename(long.with_name(name))
+    link = vault / "notes" / f"{long.name}.md"
+    link.write_text(link.read_text().replace(long.name, name))
+
+    fix = ("doctor", "--only", "pages", "--fix")
+    done = subprocess.run([sys.executable, "-c", KILLED, str(moment), *fix], capture_output=True, check=False)
+    assert done.returncode == -signal.SIGKILL
+    mdmem(*fix)
+
+    pages = list(vault.glob("journal/*/*/*/*-*[0-9a-f].md"))
+    assert sorted(page.stem for page in pages if page.stem == page.parent.name) == sorted(
+        folder.name for folder in vault.glob("journal/*/*/*/")
+    )
+    assert not list(vault.rglob(journal.FORMER_PAGE))
+    for note in (vault / "notes").iterdir():
+        target = note.read_text().partition("](")[2].rstrip(")\n")
+        assert (vault / "notes" / target).is_file(), target

@@ -37,24 +37,27 @@ def former_pages(root: Path) -> list[Path]:
 def rename_pages(config: Config) -> None:
     """Rename the pages, shorten folders whose path would be too long, and update the links in every note.
 
-    Bytes outside links stay as they are. Run it again after an interruption.
+    Bytes outside links stay as they are. The links come first: while a page has its former name, running this again
+    after an interruption updates those that are left.
     """
     root = Path(config.vault)
+    targets: dict[Path, Path] = {}
     moved: dict[bytes, bytes] = {}
     for page in former_pages(root):
         folder = page.parent
-        name = fitting(folder.relative_to(root).as_posix()).rpartition("/")[2]
-        target = folder.with_name(name)
-        if name != folder.name and not target.exists():
-            folder.rename(target)
-        else:
+        target = folder.with_name(fitting(folder.relative_to(root).as_posix()).rpartition("/")[2])
+        if target.exists() or target in targets.values():
             target = folder
-        (target / page.name).rename(target / f"{target.name}.md")
+        targets[page] = target
         moved[f"{folder.name}/{page.name}".encode()] = f"{target.name}/{target.name}.md".encode()
         if target != folder:
             moved[f"{folder.name}/".encode()] = f"{target.name}/".encode()
     if moved:
         update_links(config, moved)
+    for page, target in targets.items():
+        if target != page.parent:
+            page.parent.rename(target)
+        (target / page.name).rename(target / f"{target.name}.md")
 
 
 def fitting(folder: str) -> str:
