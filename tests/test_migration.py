@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from mdmem import config
 from mdmem.vault import journal
-from tests.helpers.claude import OTHER, SESSION, capture, prompt, stop
+from tests.conftest import notes
+from tests.helpers.claude import OTHER, SESSION, bash, capture, payload, prompt, send, stop
 from tests.helpers.few import few
 from tests.helpers.history_vault import git
 
@@ -133,3 +135,42 @@ def test_a_migration_that_was_killed_is_completed_with_its_links(vault: Path, md
     for note in (vault / "notes").iterdir():
         target = note.read_text().partition("](")[2].rstrip(")\n")
         assert (vault / "notes" / target).is_file(), target
+
+
+def hidden_by_version_0_1(vault: Path, said: str) -> Path:
+    """Make what a session remembers as private look like that of version 0.1; return the file."""
+    found = config.load(str(vault))
+    (record,) = [path for path in (Path(found.state_dir) / "sessions").iterdir() if "." not in path.name]
+    record.write_text("".join(line for line in record.read_text().splitlines(True) if not line.startswith("private\t")))
+    (Path(found.state_dir) / "private" / record.name).unlink()
+    assert said not in record.read_text()
+    former = Path(found.runtime_dir) / f"{record.name}.echo"
+    former.parent.mkdir(parents=True, exist_ok=True)
+    former.write_text(f"{'ab' * 32}\n{'cd' * 16}\n")
+    return former
+
+
+def test_a_running_session_in_which_version_0_1_hid_something_ends_for_memory(vault: Path) -> None:
+    capture(prompt("Look for <private>Quokka-Zanzibar</private>"))
+    former = hidden_by_version_0_1(vault, "Quokka")
+
+    said = send(bash("grep: Quokka-Zanzibar")).stdout.decode()
+    send(stop("Quokka-Zanzibar is the name."))
+    send(prompt("And now?", 2))
+
+    assert "nothing more of this session is stored" in said
+    assert not former.exists()
+    assert len(notes(vault)) == 1
+    send(prompt("A new session", session_id=OTHER))
+    assert len(notes(vault)) == 2
+
+
+def test_a_resumed_session_in_which_version_0_1_hid_something_is_not_stored(vault: Path) -> None:
+    capture(prompt("Look for <private>Quokka-Zanzibar</private>"))
+    hidden_by_version_0_1(vault, "Quokka").unlink()  # the machine was started again
+
+    send(payload("SessionStart", source="resume"))
+    send(prompt("Go on", 2))
+    send(bash("grep: Quokka-Zanzibar", number=2))
+
+    assert len(notes(vault)) == 1

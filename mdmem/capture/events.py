@@ -42,8 +42,8 @@ def capture(config: Config, event: Event, now: float, env: Mapping[str, str] | N
 
 
 def _recognized(at: Capture) -> Capture:
-    """Return the capture; if this machine has no record of its session, first notice whether what it hid is lost."""
-    if not at.session.data:
+    """Return the capture; if what its session hid may be lost or from version 0.1, first notice that."""
+    if not at.session.data or at.event.source == "resume" or os.path.exists(at.former_memory()):
         from mdmem.capture import remembered
 
         remembered.notice_loss(at)

@@ -180,6 +180,10 @@ class Capture:
         """Return the path of a session's private memory (`privacy.memory`); it need not exist."""
         return os.path.join(self.config.state_dir, "private", key)
 
+    def former_memory(self) -> str:
+        """Return the path of what version 0.1 remembered as private of the session; its form is no longer read."""
+        return os.path.join(self.config.runtime_dir, f"{self.session.key}.echo")
+
     def has_lost_private(self) -> bool:
         """Whether the session's private memory holds less than was put into it, so that it recognizes too little."""
         recorded = self.session.lines(journal.PRIVATE)

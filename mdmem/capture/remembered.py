@@ -48,9 +48,15 @@ def _note_extent(at: Capture, lines: int, sign: str) -> None:
 def notice_loss(at: Capture) -> None:
     """Record that a session's private memory is lost: it had private sections, and nothing here knows what they said.
 
-    That is so if the state folder was deleted, or the session began on another machine. Secrets alone do not count:
-    most are recognized again by their name or form.
+    That is so if the state folder was deleted, if the session began on another machine, or if version 0.1 captured it.
+    Secrets alone do not count: most are recognized again by their name or form.
     """
+    former = at.former_memory()
+    if os.path.exists(former):
+        at.session.append(journal.PRIVATE, "1", "lost")
+        at.session.read()
+        files.remove(former)
+        return
     if at.event.name == "SessionStart" and at.event.source in ("startup", "clear"):
         return
     if files.may_exist(at.memory_of(at.session.key)):
