@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 _HEAD_BYTES = 64 * 1024
 
 
+def learn_cleaned(at: Capture, cleaned: privacy.Cleaned) -> bool:
+    """Remember what cleaning has found; return False if that cannot be written, or if there was no time for all."""
+    if cleaned.unlearned:
+        _note_loss(at)
+        return not at.has_lost_private()
+    return learn(at, cleaned.spans, cleaned.secrets)
+
+
 def learn(at: Capture, spans: tuple[str, ...], secrets: tuple[str, ...] = ()) -> bool:
     """Remember private text and secrets, so that repetitions are not stored; return False if that cannot be written."""
     if not (spans or secrets):
@@ -53,8 +61,7 @@ def notice_loss(at: Capture) -> None:
     """
     former = at.former_memory()
     if os.path.exists(former):
-        at.session.append(journal.PRIVATE, "1", "lost")
-        at.session.read()
+        _note_loss(at)
         files.remove(former)
         return
     if at.event.name == "SessionStart" and at.event.source in ("startup", "clear"):
@@ -71,8 +78,12 @@ def notice_loss(at: Capture) -> None:
     except (OSError, VaultError):
         return  # nothing can be stored there either
     if is_lost:
-        at.session.append(journal.PRIVATE, "1", "lost")
-        at.session.read()
+        _note_loss(at)
+
+
+def _note_loss(at: Capture) -> None:
+    at.session.append(journal.PRIVATE, "1", "lost")
+    at.session.read()
 
 
 def _had_private(data: bytes) -> bool:
@@ -97,7 +108,7 @@ def learn_from(at: Capture) -> bool:
         return learn(at, told, values)
     origin = "prompt" if event.prompt else "assistant" if event.message else "tool"
     cleaned = privacy.clean(window.Window(at.rules).narrow(texts), rules=at.rules, origin=origin)
-    return learn(at, (*told, *cleaned.spans), (*cleaned.secrets, *values))
+    return learn_cleaned(at, cleaned) and learn(at, told, values)
 
 
 def beside(at: Capture) -> tuple[str, ...]:

@@ -89,10 +89,10 @@ def store(at: Capture, draft: PendingNote) -> Outcome:
             f"a text could not be checked for private text: the {draft.kind} is stored without it",
             cleaned.failure,
         )
-    if cleaned.spans or cleaned.secrets:
+    if cleaned.spans or cleaned.secrets or cleaned.unlearned:
         from mdmem.capture import remembered
 
-        outcome.unmarked = not remembered.learn(at, cleaned.spans, cleaned.secrets)
+        outcome.unmarked = not remembered.learn_cleaned(at, cleaned)
     if outcome.unmarked:
         turn.withhold(at)
         outcome.ignored = PRIVATE  # later repetitions of it could not be recognized

@@ -214,10 +214,12 @@ def learn_asked(at: Capture) -> None:
 
     asked = privacy.as_typed(prompts.typed(asked))
     for cleaned in _cleaned([asked] if [short(asked, 10)] not in at.session.lines(JUDGED) else (), at):
-        if not remembered.learn(at, cleaned.spans, cleaned.secrets):
+        if not remembered.learn_cleaned(at, cleaned):
             withhold(at)
         elif cleaned.value == "":
             mark_private(at)
+        elif _may_be_private(cleaned):
+            mark_unsure(at)
 
 
 def _is_private_unseen(at: Capture) -> bool:
@@ -235,15 +237,20 @@ def _is_private_unseen(at: Capture) -> bool:
     spans: list[str] = []
     for cleaned in _cleaned(tail.objects(at.event.transcript, at.event.prompt_id), at):
         spans += cleaned.spans
-        if cleaned.value == "":
+        if cleaned.value == "" or _may_be_private(cleaned):
             remembered.learn(at, tuple(spans))
-            mark_private(at)
+            marks.write(at, marks.PRIVATE if cleaned.value == "" else marks.UNSURE)
             return True
     if remembered.learn(at, tuple(spans)):
         at.session.append("unseen", key)
         return False
     withhold(at)
     return True
+
+
+def _may_be_private(cleaned: privacy.Cleaned) -> bool:
+    """Whether a prompt may be private as a whole, because it could not be checked and has a private tag."""
+    return cleaned.failure is not None and cleaned.private > 0
 
 
 def _cleaned(lines: Iterable[object], at: Capture) -> Iterable[privacy.Cleaned]:

@@ -107,10 +107,12 @@ class Cleaned:
         disk.
     findings: what was removed where, if the caller asked for it and the value is a string.
     failure: why a text of the value could not be cleaned and is withheld; None if all were.
+    unlearned: a withheld text may be private, and there was no time to remember it.
     """
 
     __slots__ = (
-        "failure", "findings", "hidden", "private", "redacted", "secrets", "spans", "stray", "unclosed", "value",
+        "failure", "findings", "hidden", "private", "redacted", "secrets", "spans", "stray", "unclosed",
+        "unlearned", "value",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -124,6 +126,7 @@ class Cleaned:
         self.secrets: tuple[str, ...] = ()
         self.findings: tuple[Finding, ...] = ()
         self.failure: BaseException | None = None
+        self.unlearned = False
 
 
 class Job:

@@ -13,7 +13,7 @@ from mdmem.privacy.job import Cleaned, Job
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
 MARK = "[WITHHELD: not checked for private text]"
@@ -41,9 +41,8 @@ def without_unchecked(value: Any, failed: Job, error: BaseException, fill: Calla
     job = _again(failed)
     if isinstance(error, DeadlineError):
         rest = _withhold_longer(value, _QUICK_CHARS, job, error, 0)
-        if job.spans:  # a private section may go on in the short texts
-            job = _again(failed)
-            rest = _withhold_longer(value, 0, job, error, 0)
+        if job.cleaned.private:  # a private section may go on in the short texts
+            return _without_texts(value, failed, error)
         value = rest
     else:
         launch.repair()  # a damaged bytecode file is no fault of the text
@@ -52,9 +51,14 @@ def without_unchecked(value: Any, failed: Job, error: BaseException, fill: Calla
     except PatternError:
         raise
     except (Exception, DeadlineError) as later:  # noqa: BLE001 - whatever failed, nothing of the value is known to be clean
-        job = _again(failed)
-        job.cleaned.value = _withhold_longer(value, 0, job, later, 0)
-        job.cleaned.spans = (*job.said, *job.spans)
+        return _without_texts(value, failed, later)
+    return job
+
+
+def _without_texts(value: Any, failed: Job, error: BaseException) -> Job:
+    job = _again(failed)
+    job.cleaned.value = _withhold_longer(value, 0, job, error, 0)
+    job.cleaned.spans, job.cleaned.secrets = (*job.said, *job.spans), tuple(job.secrets)
     return job
 
 
@@ -81,20 +85,56 @@ def _withhold(value: str, job: Job, error: BaseException) -> str:
         return value
     job.cleaned.failure = job.cleaned.failure or error
     job.history = [[(0, len(text.storable(value)), MARK, RULE)]]
-    if _may_hold_private(value, job):
-        job.spans.append(value)
-        job.cleaned.private += 1
+    _count_private([value], job, error)
+    if job.rules.secrets:
+        job.secrets |= dict.fromkeys(_values_in(value, job))
     return MARK
 
 
-def _may_hold_private(value: str, job: Job) -> bool:
+def _count_private(texts: list[str], job: Job, error: BaseException) -> None:
+    """Count the segments of one text as a private section, if any of them may hold a private tag."""
     try:
-        return text.may_hold_private(value, job.rules)
+        is_private = any(text.may_hold_private(segment, job.rules) for segment in texts)
     except Exception:  # noqa: BLE001 - a check that fails excludes nothing
-        return True
+        is_private = True
+    if is_private:
+        job.cleaned.private += 1
+        if isinstance(error, DeadlineError) and sum(map(len, (*job.spans, *texts))) > _MOST_SEARCHED:
+            job.cleaned.unlearned = True
+        else:
+            job.spans.append("\n".join(texts))
 
 
-def _withhold_longer(value: Any, most: int, job: Job, error: BaseException, depth: int) -> Any:
+def _values_in(value: str, job: Job) -> list[str]:
+    """Return the words of a text that may be its passwords or keys, unless nothing in it hints at one."""
+    value = value[:_MOST_SEARCHED]
+    try:
+        if text.is_plain(value, Job(Cleaned(), job.rules, job.origin, None)):
+            return []
+        from mdmem.privacy.secrets import repeated
+
+        words = dict.fromkeys([*value.split(), *value.translate(_SIGNS).split()])
+        return [word for word in words if not word.isalpha() and repeated.is_telling(word)][: repeated.MOST]
+    except Exception:  # noqa: BLE001 - they are then recognized by their form alone
+        return []
+
+
+_MOST_SEARCHED = 64 * 1024
+"""How much of withheld texts is searched for words to recognize again, in characters: there may be little time."""
+
+_SIGNS = str.maketrans(dict.fromkeys("\"'`\\,;:=<>()[]{}|&@", " "))
+
+
+def _segments(value: Any, depth: int) -> Iterator[str]:
+    """Yield the strings of a list, which may be segments of one text."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (dict, list, tuple)) and depth <= _DEPTH:
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _segments(item, depth + 1)
+
+
+def _withhold_longer(value: Any, most: int, job: Job, error: BaseException, depth: int, *, listed: bool = False) -> Any:
     """Return a JSON value without its texts of more than `most` characters; without its numbers as well if that is 0.
 
     mdmem's own keys stay, and numbers below them.
@@ -105,7 +145,10 @@ def _withhold_longer(value: Any, most: int, job: Job, error: BaseException, dept
         return value
     if isinstance(value, (dict, list, tuple)) and depth <= _DEPTH:
         if not isinstance(value, dict):
-            return [_withhold_longer(item, most, job, error, depth + 1) for item in value]
+            segments = [] if listed else list(_segments(value, depth))
+            if any(len(segment) > most for segment in segments):  # a section may go through one without a tag
+                _count_private(segments, job, error)
+            return [_withhold_longer(item, most, job, error, depth + 1, listed=True) for item in value]
         result: dict[Any, Any] = {}
         for key, item in value.items():
             is_own = key in job.names
@@ -113,6 +156,6 @@ def _withhold_longer(value: Any, most: int, job: Job, error: BaseException, dept
             while name in result:
                 name = f"{name}+{len(result)}"
             is_number = is_own and isinstance(item, (int, float))
-            result[name] = item if is_number else _withhold_longer(item, most, job, error, depth + 1)
+            result[name] = item if is_number else _withhold_longer(item, most, job, error, depth + 1, listed=listed)
         return result
     return value if most and isinstance(value, (int, float)) else MARK

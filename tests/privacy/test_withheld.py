@@ -129,25 +129,64 @@ def test_a_note_that_is_queued_holds_nothing_that_could_not_be_checked(vault: Pa
     assert "cellar" not in everything(vault, state)
 
 
+def slowly(value: str, low: str, job: Job) -> list[Any]:
+    """Take longer than any deadline for a text."""
+    if TRIPS in value:
+        time.sleep(100)
+    return trip(value.replace(TRIPS, ""), low, job)
+
+
+def slow() -> None:
+    """Add a scanner that takes longer than the hook has."""
+    hook.DEADLINE_SECONDS = 1.0
+    text._STEPS = (slowly, *text._STEPS)
+
+
 def test_a_text_that_takes_too_long_to_check_is_withheld_before_the_agent_ends_the_hook(
     vault: Path, state: Path
 ) -> None:
-    def slow(value: str, low: str, job: Job) -> list[Any]:
-        if TRIPS in value:
-            time.sleep(100)
-        return trip(value.replace(TRIPS, ""), low, job)
-
-    def start() -> None:
-        hook.DEADLINE_SECONDS = 1.0
-        text._STEPS = (slow, *text._STEPS)
-
-    limited(prompt("Say it"), start)
-    said = told(limited(bash(f"{TRIPS} cellar " * 100, tool_input={"command": "make fish"}), start))
+    limited(prompt("Say it"), slow)
+    said = told(limited(bash(f"{TRIPS} cellar " * 100, tool_input={"command": "make fish"}), slow))
     assert "could not be checked" in said
     (note,) = [path for path in notes(vault) if "-bash-" in path.name]
     assert withheld.MARK in note.read_text()
     assert "make fish" in note.read_text()
     assert "cellar" not in everything(vault, state)
+
+
+def test_a_session_ends_for_memory_if_its_private_text_is_too_long_to_be_remembered_in_time(vault: Path) -> None:
+    limited(prompt("Read the plan"), slow)
+    long = f"{TRIPS} <private>the code name is Quokka</private> {'and so on ' * 10_000}"
+    said = told(limited(bash(long), slow))
+    limited(bash("grep: Quokka", "toolu_2"), lambda: None)
+
+    assert "nothing more of this session is stored" in said
+    assert contents(notes(vault)) == ["Read the plan"]
+
+
+@pytest.mark.parametrize(
+    "command", ["mysql --password=hunter2hunter2", "curl -u me:hunter2hunter2 https://example.org"]
+)
+def test_a_password_of_a_text_that_cannot_be_checked_is_masked_where_it_comes_again(vault: Path, command: str) -> None:
+    limited(prompt("Connect"), broken)
+    limited(bash("trying hunter2hunter2 as asked", tool_input={"command": f"{command} # {TRIPS}"}), broken)
+    limited(bash("again: hunter2hunter2", "toolu_2"), lambda: None)
+
+    written = "".join(contents(notes(vault)))
+    assert "trying [REDACTED] as asked" in written
+    assert "again: [REDACTED]" in written
+
+
+def test_a_prompt_that_no_hook_saw_and_that_cannot_be_checked_leaves_its_turn_out(vault: Path, tmp_path: Path) -> None:
+    typed = {"message": {"role": "user", "content": f"<private>{TRIPS}: wire 500 to Quokka</private>"}, "uuid": "u1"}
+    line = {"sessionId": SESSION, "type": "user", "promptId": "prompt-2", **typed}
+    (tmp_path / "transcript.jsonl").write_text(json.dumps(line) + "\n")
+    transcript = {"transcript_path": str(tmp_path / "transcript.jsonl")}
+
+    limited(prompt("Hello", **transcript), broken)
+    limited(bash("wired it", "toolu_2", 2, **transcript), broken)
+
+    assert contents(notes(vault)) == ["Hello"]
 
 
 def test_lines_below_a_tag_are_withheld_with_the_long_line_that_opens_it(vault: Path) -> None:
@@ -158,6 +197,21 @@ def test_lines_below_a_tag_are_withheld_with_the_long_line_that_opens_it(vault: 
     job.names = frozenset(["patch"])
     late = withheld.without_unchecked({"patch": lines}, job, DeadlineError(), privacy._fill)
     assert late.cleaned.value == {"patch": [withheld.MARK] * 4}
+
+
+@pytest.mark.parametrize(
+    "lines", [[f"<private>{TRIPS}", "{}", "</private>"], ["<private>", f"{TRIPS} {{}}", "</private>"]]
+)
+def test_lines_of_a_private_section_are_recognized_if_there_was_no_time_for_them(vault: Path, lines: list[str]) -> None:
+    limited(prompt("Read the plan"), slow)
+    fill = f"the code name is Quokka {'and so on ' * 200}"
+    patch = [{"oldStart": 1, "newStart": 1, "lines": [line.format(fill) for line in lines]}]
+    run = {"tool_name": "mcp__plans__read", "tool_input": {"note": TRIPS}, "tool_response": {"structuredPatch": patch}}
+    limited(bash("", **run), slow)
+    limited(bash("grep: the code name is Quokka", "toolu_2"), lambda: None)
+
+    assert len(notes(vault)) == 3
+    assert "Quokka" not in "".join(contents(notes(vault)))
 
 
 RUN = bash(

@@ -59,7 +59,7 @@ def end(at: Capture, note_id: str = "", answer: str = "") -> bool:
 
 def _answer(at: Capture, name: str, answer: str) -> bool:
     clean = privacy.clean(answer, rules=at.rules, origin="assistant", echo=at.load_echo())
-    folder = at.session.open_folder() if remembered.learn(at, clean.spans, clean.secrets) else None
+    folder = at.session.open_folder() if remembered.learn_cleaned(at, clean) else None
     if folder is None or not str(clean.value).strip():
         return False
     with folder:
