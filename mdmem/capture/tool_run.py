@@ -113,7 +113,7 @@ def _draft(at: Capture, clean: Any) -> note.Draft | None:
     if exclusions.excludes_paths(at.config, at.project):
         from mdmem.capture.tools import excluded
 
-        if excluded.is_about(at, clean["input"], facts.meta.get("files", ())):
+        if excluded.is_about(at, at.event.tool_input, facts.meta.get("files", ())):  # a cleaned name may be unknown
             _learn_values(at, [clean["input"], clean["response"], clean["error"]])
             return None
         if removed:

@@ -32,8 +32,10 @@ class Gate:
         self._short = _kept.setdefault(self._rules.key(), {})
 
     def prompt(self, text: str) -> str:
-        """Clean a typed text; "" if all of it is private. Leaves no marks where private text was."""
+        """Clean a typed text; "" if all of it is private or cannot be checked. Leaves no marks of private text."""
         cleaned = privacy.clean(text, rules=self._rules, origin="prompt", echo=self._echo)
+        if cleaned.failure is not None:
+            return ""
         value = str(cleaned.value)
         if self._marker and cleaned.private:
             value = value.replace(self._marker, " ")

@@ -60,7 +60,13 @@ def excludes_project(config: Config, name: str) -> bool:
 
 def takes_project(config: Config, project: Project, cwd: str) -> bool:
     """Whether a project, with `cwd` as the working folder, is stored."""
-    if config.settings.capture.exclude_projects and _is_excluded(config, project):
+    capture = config.settings.capture
+    if cwd[:1] == "[" and (capture.exclude_projects or capture.exclude_paths):
+        from mdmem.privacy import withheld
+
+        if cwd == withheld.MARK:
+            return False  # nobody knows which project it is
+    if capture.exclude_projects and _is_excluded(config, project):
         return False
     return takes_path(config, cwd or project.root, project)
 

@@ -18,6 +18,7 @@ from mdmem.capture import hook
 from mdmem.hook_errors import DeadlineError
 from mdmem.privacy import text, withheld
 from mdmem.privacy.job import Job
+from mdmem.search.gate import Gate
 from mdmem.vault import disk
 from tests.conftest import notes
 from tests.helpers.claude import SESSION, bash, contents, limited, prompt, stop
@@ -183,10 +184,37 @@ def test_a_prompt_that_no_hook_saw_and_that_cannot_be_checked_leaves_its_turn_ou
     (tmp_path / "transcript.jsonl").write_text(json.dumps(line) + "\n")
     transcript = {"transcript_path": str(tmp_path / "transcript.jsonl")}
 
-    limited(prompt("Hello", **transcript), broken)
-    limited(bash("wired it", "toolu_2", 2, **transcript), broken)
+    limited(prompt("Hello") | transcript, broken)
+    limited(bash("wired it", "toolu_2", 2) | transcript, broken)
 
     assert contents(notes(vault)) == ["Hello"]
+
+
+def settings(lines: str) -> None:
+    """Write the user's settings."""
+    folder = Path.home() / ".config" / "mdmem"
+    folder.mkdir(parents=True)
+    (folder / "config.toml").write_text(lines)
+
+
+def test_an_excluded_file_stays_excluded_if_the_command_that_shows_it_cannot_be_checked(vault: Path) -> None:
+    settings('[capture]\nexclude_paths = [".env"]\n')
+    limited(prompt("Show it"), broken)
+    limited(bash("REGION=north-cellar", tool_input={"command": f"cat .env # {TRIPS}"}), broken)
+    assert contents(notes(vault)) == ["Show it"]
+
+
+def test_nothing_is_stored_of_a_folder_that_cannot_be_checked_if_projects_are_excluded(vault: Path) -> None:
+    settings('[capture]\nexclude_projects = ["cellar*"]\n')
+    limited(prompt("Hello", cwd=f"/home/dev/cellar {TRIPS}"), broken)
+    assert notes(vault) == []
+
+
+def test_nothing_is_searched_for_with_a_prompt_that_cannot_be_checked(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text, "_STEPS", (trip, *text._STEPS))
+    assert Gate(config.load(str(vault))).prompt(f"Why did {TRIPS} fail?") == ""
 
 
 def test_lines_below_a_tag_are_withheld_with_the_long_line_that_opens_it(vault: Path) -> None:
@@ -207,7 +235,7 @@ def test_lines_of_a_private_section_are_recognized_if_there_was_no_time_for_them
     fill = f"the code name is Quokka {'and so on ' * 200}"
     patch = [{"oldStart": 1, "newStart": 1, "lines": [line.format(fill) for line in lines]}]
     run = {"tool_name": "mcp__plans__read", "tool_input": {"note": TRIPS}, "tool_response": {"structuredPatch": patch}}
-    limited(bash("", **run), slow)
+    limited(bash("") | run, slow)
     limited(bash("grep: the code name is Quokka", "toolu_2"), lambda: None)
 
     assert len(notes(vault)) == 3
