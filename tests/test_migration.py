@@ -137,6 +137,31 @@ def test_a_migration_that_was_killed_is_completed_with_its_links(vault: Path, md
         assert (vault / "notes" / target).is_file(), target
 
 
+def test_a_page_that_a_machine_with_version_0_1_brings_back_is_merged_into_the_renamed_one(
+    vault: Path, mdmem: Run
+) -> None:
+    capture(prompt("why does the parser fail"))
+    mdmem("init", str(vault))
+    (page,) = [path for path in vault.glob("journal/*/*/*/*.md") if path.stem == path.parent.name]
+    text = page.read_text()
+    former = page.with_name(journal.FORMER_PAGE)
+    page.write_text(text + "\nWritten here.\n")
+    former.write_text(text.replace("\n---\n", "\nmood: good\n---\n", 1) + "\nWritten on the other machine.\n")
+    (vault / "notes").mkdir(exist_ok=True)
+    (vault / "notes" / "a.md").write_text(f"[it](../{former.relative_to(vault).as_posix()})\n")
+
+    mdmem("doctor", "--only", "pages", "--fix")
+
+    assert not former.exists()
+    written = page.read_text()
+    assert [written.count(words) for words in ("Written here.", "Written on the other machine.", "mood: good")] == [
+        1
+    ] * 3
+    assert written.count("# why does the parser fail") == text.count("# why does the parser fail")
+    assert (vault / "notes" / "a.md").read_text() == f"[it](../{page.relative_to(vault).as_posix()})\n"
+    assert "every session's page" in mdmem("doctor", "--only", "pages").stdout
+
+
 def hidden_by_version_0_1(vault: Path, said: str) -> Path:
     """Make what a session remembers as private look like that of version 0.1; return the file."""
     found = config.load(str(vault))

@@ -11,7 +11,9 @@ from mdmem import plural
 from mdmem.config import Config
 from mdmem.health import HealthFinding, fine, warning
 from mdmem.health.scope import CheckScope
-from mdmem.vault import MAX_PATH_CHARS, disk, journal, layout
+from mdmem.history.git import repository
+from mdmem.history.merging import both
+from mdmem.vault import MAX_PATH_CHARS, disk, journal, layout, note
 
 
 def pages(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
@@ -28,10 +30,21 @@ def pages(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
 
 
 def former_pages(root: Path) -> list[Path]:
-    """Return the session pages called `session.md` whose new name is free."""
+    """Return the session pages called `session.md` whose new name is free, or taken by the same session's page.
+
+    A machine with version 0.1 that goes on with a session brings its page back after another has renamed it.
+    """
     pages = (root / folder / journal.FORMER_PAGE for folder in layout.sessions(str(root)))
     existing = (path for path in pages if os.path.isfile(path))  # noqa: PTH113 - it raises nothing for a shut folder
-    return sorted(path for path in existing if not path.with_name(f"{path.parent.name}.md").exists())
+    return sorted(path for path in existing if not _named(path).exists() or _page_id(path) == _page_id(_named(path)))
+
+
+def _named(page: Path) -> Path:
+    return page.with_name(f"{page.parent.name}.md")
+
+
+def _page_id(page: Path) -> object:
+    return note.parse(page.read_bytes()).meta.get("id", page)
 
 
 def rename_pages(config: Config) -> None:
@@ -46,7 +59,7 @@ def rename_pages(config: Config) -> None:
     for page in former_pages(root):
         folder = page.parent
         target = folder.with_name(fitting(folder.relative_to(root).as_posix()).rpartition("/")[2])
-        if target.exists() or target in targets.values():
+        if target.exists() or target in targets.values() or _named(page).exists():
             target = folder
         targets[page] = target
         moved[f"{folder.name}/{page.name}".encode()] = f"{target.name}/{target.name}.md".encode()
@@ -55,9 +68,23 @@ def rename_pages(config: Config) -> None:
     if moved:
         update_links(config, moved)
     for page, target in targets.items():
+        if _named(page).exists():
+            _join(config, page)
+            continue
         if target != page.parent:
             page.parent.rename(target)
         (target / page.name).rename(target / f"{target.name}.md")
+
+
+def _join(config: Config, page: Path) -> None:
+    """Merge a page with its session's renamed one, as a sync does, and delete it."""
+    path = _named(page).relative_to(config.vault).as_posix()
+    with disk.open_folder(config.vault, tuple(path.split("/")[:-1])) as folder:
+        folder.lock()
+        ours, theirs = (disk.read(folder, name) or b"" for name in (_named(page).name, page.name))
+        merged = both.merge_note(repository.open_vault(config.vault), path, ours, None, theirs)
+        if merged and disk.replace(folder, _named(page).name, ours, merged.data, durable=config.durable):
+            disk.remove(folder, page.name)
 
 
 def fitting(folder: str) -> str:
