@@ -26,8 +26,9 @@ UNMARKED = (
     " could not be recognized later. Run `mdmem doctor` to see why."
 )
 FORGOTTEN = (
-    "mdmem: nothing more of this session is stored, because what is private in it was deleted, damaged or kept by"
-    " version 0.1 in {folder} and could no longer be recognized. A new session is stored."
+    "mdmem: nothing more of this session is stored, because what is private in it can no longer be recognized: in"
+    " {folder}, it was deleted, damaged or kept by version 0.1, or it took too long to remember. A new session"
+    " is stored."
 )
 WITHHELD = (
     "mdmem: a text of this {what} could not be checked for private text, so it is left out of memory."

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from mdmem.capture.pending import Capture
 
 _HEAD_BYTES = 64 * 1024
+_LOST = ["1", "lost"]
+"""What the session's record says of a private memory that is lost: more than there is."""
 
 
 def learn_cleaned(at: Capture, cleaned: privacy.Cleaned) -> bool:
@@ -59,10 +61,9 @@ def notice_loss(at: Capture) -> None:
     That is so if the state folder was deleted, if the session began on another machine, or if version 0.1 captured it.
     Secrets alone do not count: most are recognized again by their name or form.
     """
-    former = at.former_memory()
-    if os.path.exists(former):
-        _note_loss(at)
-        files.remove(former)
+    if os.path.exists(at.former_memory()):
+        if _LOST not in at.session.lines(journal.PRIVATE):
+            _note_loss(at)
         return
     if at.event.name == "SessionStart" and at.event.source in ("startup", "clear"):
         return
@@ -82,7 +83,7 @@ def notice_loss(at: Capture) -> None:
 
 
 def _note_loss(at: Capture) -> None:
-    at.session.append(journal.PRIVATE, "1", "lost")
+    at.session.append(journal.PRIVATE, *_LOST)
     at.session.read()
 
 

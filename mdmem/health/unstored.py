@@ -58,8 +58,9 @@ def lost(config: Config) -> Iterator[HealthFinding]:
         yield error(f"{more} lost in the last {losses.DAYS} days.", "See above.")
     forgotten = list(Path(config.state_dir, "sessions").glob(f"*.{LOST_PRIVATE}"))
     if forgotten:
-        text = f"What is private in {plural.number(len(forgotten), 'session')} was deleted, damaged or kept by version"
-        yield error(f"{text} 0.1 in {config.state_dir}, so nothing more of it is stored.", "Start a new session.")
+        text = f"What is private in {plural.number(len(forgotten), 'session')} can no longer be recognized, so nothing"
+        why = f"It was deleted, damaged or kept by version 0.1 in {config.state_dir}, or took too long to remember."
+        yield error(f"{text} more of it is stored.", f"{why} Start a new session.")
     if not lost_events and not forgotten:
         yield fine(f"no event was lost in the last {losses.DAYS} days")
 

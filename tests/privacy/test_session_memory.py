@@ -1197,7 +1197,7 @@ def test_where_the_private_memory_is_damaged_nothing_more_of_the_session_is_stor
     told = feedback.message(
         settings, agents.load("claude-code").read(prompt("again", 3), {}), capture(prompt("again", 3))
     )
-    assert "nothing more of this session is stored, because what is private in it was deleted, damaged" in str(told)
+    assert "nothing more of this session is stored, because what is private in it can no longer be" in str(told)
     assert [one.severity for one in unstored.lost(settings)].count("error") >= 1
     assert "is lost: the rest is not stored" in Path(settings.state_dir, "log").read_text()
 
