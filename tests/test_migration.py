@@ -146,10 +146,14 @@ def test_a_page_that_a_machine_with_version_0_1_brings_back_is_merged_into_the_r
     text = page.read_text()
     former = page.with_name(journal.FORMER_PAGE)
     page.write_text(text + "\nWritten here.\n")
-    former.write_text(text.replace("\n---\n", "\nmood: good\n---\n", 1) + "\nWritten on the other machine.\n")
+    other = text.replace("\n---\n", "\nmood: good\n---\n", 1) + "\nWritten on the other machine.\n"
+    former.write_text(other)
     (vault / "notes").mkdir(exist_ok=True)
     (vault / "notes" / "a.md").write_text(f"[it](../{former.relative_to(vault).as_posix()})\n")
 
+    mdmem("doctor", "--only", "pages", "--fix")
+    assert not former.exists()
+    former.write_text(other)  # as if that had been killed before it deleted the page
     mdmem("doctor", "--only", "pages", "--fix")
 
     assert not former.exists()
