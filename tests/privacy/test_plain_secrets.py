@@ -845,3 +845,38 @@ def test_a_hash_is_masked_where_only_a_token_stands(text: str) -> None:
 )
 def test_a_hash_stays_where_something_else_may_stand(text: str) -> None:
     assert clean(text, origin="tool").value == text
+
+
+@pytest.mark.parametrize("secret", ["xK9%sQ2wL8vB4nT7", ":k9Xw2Lq8:", "{Sha}abcdef=="])
+@pytest.mark.parametrize("text", ['password = "…"', "my password is `…`", "PASSWORD=…", "ana,password\nana,…\n"])
+def test_a_password_with_signs_of_a_placeholder_is_masked(text: str, secret: str) -> None:
+    assert secret not in clean(text.replace("…", secret), origin="tool").value
+
+
+@pytest.mark.parametrize("value", ["%s", "%(word)s", "%d", "%MYENV%", "{word}", ":data:", ".*|)$", ":****"])
+def test_a_placeholder_for_a_password_stays(value: str) -> None:
+    assert clean(f'password = "{value}"', origin="tool").value == f'password = "{value}"'
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("Need access? password: …", "hunter2x9Qw"),
+        ("my password is …", "RED_LAMP!7"),
+        ("password is: …", "UqE{Co={<P"),
+        ("密码…", "Upv49KEzwdEE}MTT"),
+        ('define( "AUTH_KEY", "…" );', "rosebud"),
+        ('os.environ.setdefault(\\"PASSWORD\\", \\"…\\")', "4711"),
+        ("self._password('…')", "greypartridge"),
+        ("PASSWORD  \n…\n", "hunter2"),
+        ('client.login("", "…")', "greypartridge"),
+    ],
+)
+def test_a_password_is_masked_beside_signs_that_code_has_as_well(text: str, secret: str) -> None:
+    assert clean(text.replace("…", secret), origin="tool").value == text.replace("…", "[REDACTED]")
+
+
+@pytest.mark.parametrize("origin", ["prompt", "tool"])
+def test_a_call_without_a_user_is_checked(origin: str) -> None:
+    cleaned = clean('login(, "rosebud")', origin=origin)
+    assert (cleaned.failure, cleaned.value) == (None, 'login(, "rosebud")')

@@ -126,7 +126,7 @@ def is_placeholder(value: str) -> bool:
         return True  # a port, in /etc/services
     if low.endswith(_FILES) or (("%s" in value or "%(" in value) and not looks_random(value.replace("%s", ""))):
         return True
-    first, last = low[0], low[-1]
+    first, last = low[:1], low[-1:]
     if first == "$":
         return low[1:2].isalpha() or low[1:2] == "_"
     if first == "/":
