@@ -14,14 +14,15 @@ from typing import Any
 import pytest
 
 from mdmem import config, privacy
-from mdmem.capture import hook
+from mdmem.agents import gemini
+from mdmem.capture import events, hook
 from mdmem.hook_errors import DeadlineError
-from mdmem.privacy import text, withheld
+from mdmem.privacy import segments, text, withheld
 from mdmem.privacy.job import Job
 from mdmem.search.gate import Gate
 from mdmem.vault import disk
-from tests.conftest import notes
-from tests.helpers.claude import SESSION, bash, contents, limited, prompt, stop
+from tests.conftest import notes, own_settings
+from tests.helpers.claude import SESSION, START, bash, contents, limited, prompt, stop
 from tests.helpers.few import few
 
 TRIPS = "wobblefish password"
@@ -114,6 +115,54 @@ def test_the_turn_of_a_prompt_with_a_tag_that_cannot_be_checked_is_left_out(vaul
     assert "wired" not in everything(vault, state)
 
 
+def test_the_turn_of_a_prompt_that_no_hook_saw_and_that_cannot_be_checked_is_left_out(
+    vault: Path, state: Path, tmp_path: Path
+) -> None:
+    transcript = tmp_path / "transcript.jsonl"
+    typed = {"role": "user", "content": f"<private>{TRIPS}: wire 500 to Quokka</private>"}
+    transcript.write_text(json.dumps({"type": "user", "promptId": "prompt-1", "message": typed}) + "\n")
+    limited(prompt("In the open", 0), broken)
+    for output in ("wired 500", "wired 600"):
+        limited(bash(output, output, transcript_path=str(transcript)), broken)
+    limited(stop("I wired 500.", transcript_path=str(transcript)), broken)
+
+    assert contents(notes(vault)) == ["In the open"]
+    assert "wired" not in everything(vault, state)
+
+
+def test_the_answer_to_a_prompt_that_only_it_repeats_and_that_cannot_be_checked_is_left_out(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Gemini CLI does, if the prompt's own hook was killed."""
+    monkeypatch.setattr(text, "_STEPS", (trip, *text._STEPS))
+    asked = f"<private>{TRIPS}: wire 500 to Quokka</private>"
+    base = {"session_id": SESSION, "cwd": "/home/dev", "hook_event_name": "AfterAgent"}
+    event = gemini.read({**base, "prompt": asked, "prompt_response": "I wired it."}, {})
+
+    assert not events.capture(config.load(), event, START).stored
+    assert notes(vault) == []
+
+
+def test_lines_of_a_private_section_that_cannot_be_checked_are_masked_when_they_come_back(vault: Path) -> None:
+    lines = [f"-{TRIPS}", " <private>", "+the code name is Zanzibar-Quokka", " </private>"]
+    hunk = {"oldStart": 1, "oldLines": 4, "newStart": 1, "newLines": 4, "lines": lines}
+    given = {"file_path": "/home/dev/plan.md", "old_string": "a", "new_string": "b"}
+    response = {"filePath": "/home/dev/plan.md", "structuredPatch": [hunk]}
+
+    def start() -> None:
+        def fail(value: Any, job: Job, max_depth: int) -> Any:
+            raise IndexError(value, job, max_depth)
+
+        segments.hide = fail
+
+    limited(prompt("Change the plan"), broken)
+    limited(bash("", tool_name="Edit", tool_input=given, tool_response=response), start)
+    limited(bash("grep: Zanzibar-Quokka", "toolu_2"), lambda: None)
+
+    assert len(notes(vault)) == 3
+    assert "Quokka" not in "".join(path.read_text() for path in notes(vault))
+
+
 def test_a_note_that_is_queued_holds_nothing_that_could_not_be_checked(vault: Path, state: Path) -> None:
     limited(prompt("First"), lambda: None)
 
@@ -178,34 +227,15 @@ def test_a_password_of_a_text_that_cannot_be_checked_is_masked_where_it_comes_ag
     assert "again: [REDACTED]" in written
 
 
-def test_a_prompt_that_no_hook_saw_and_that_cannot_be_checked_leaves_its_turn_out(vault: Path, tmp_path: Path) -> None:
-    typed = {"message": {"role": "user", "content": f"<private>{TRIPS}: wire 500 to Quokka</private>"}, "uuid": "u1"}
-    line = {"sessionId": SESSION, "type": "user", "promptId": "prompt-2", **typed}
-    (tmp_path / "transcript.jsonl").write_text(json.dumps(line) + "\n")
-    transcript = {"transcript_path": str(tmp_path / "transcript.jsonl")}
-
-    limited(prompt("Hello") | transcript, broken)
-    limited(bash("wired it", "toolu_2", 2) | transcript, broken)
-
-    assert contents(notes(vault)) == ["Hello"]
-
-
-def settings(lines: str) -> None:
-    """Write the user's settings."""
-    folder = Path.home() / ".config" / "mdmem"
-    folder.mkdir(parents=True)
-    (folder / "config.toml").write_text(lines)
-
-
 def test_an_excluded_file_stays_excluded_if_the_command_that_shows_it_cannot_be_checked(vault: Path) -> None:
-    settings('[capture]\nexclude_paths = [".env"]\n')
+    own_settings('[capture]\nexclude_paths = [".env"]\n')
     limited(prompt("Show it"), broken)
     limited(bash("REGION=north-cellar", tool_input={"command": f"cat .env # {TRIPS}"}), broken)
     assert contents(notes(vault)) == ["Show it"]
 
 
 def test_nothing_is_stored_of_a_folder_that_cannot_be_checked_if_projects_are_excluded(vault: Path) -> None:
-    settings('[capture]\nexclude_projects = ["cellar*"]\n')
+    own_settings('[capture]\nexclude_projects = ["cellar*"]\n')
     limited(prompt("Hello", cwd=f"/home/dev/cellar {TRIPS}"), broken)
     assert notes(vault) == []
 
