@@ -188,6 +188,22 @@ def test_codex_that_was_heard_from_since_its_hooks_were_registered_does_not_skip
     assert "never reviewed in Codex" in ask("status").stdout
 
 
+def test_a_session_that_still_runs_the_earlier_hooks_of_codex_does_not_hide_that_new_ones_are_skipped(
+    ask: Run, mdmem: Run, home: Path
+) -> None:
+    ask("init")
+    ask("install", "codex", "--yes")
+    hooks = home / ".codex" / "hooks.json"
+    reviewed = dict(trust._own_hooks(str(hooks), hooks.read_text()))
+    tables = [f'[hooks.state."{key}"]\ntrusted_hash = "{known}"\n' for key, known in reviewed.items()]
+    (home / ".codex" / "config.toml").write_text("\n".join(tables))
+    hooks.write_text(hooks.read_text().replace('"timeout": ', '"timeout": 1'))
+    os.utime(hooks, (1_700_000_000, 1_700_000_000))
+    mdmem("hook", "codex", input='{"hook_event_name": "Stop", "session_id": "s", "cwd": "/"}', check=True)
+
+    assert "mdmem's hooks have changed since you reviewed them" in ask("status").stdout
+
+
 def test_status_and_doctor_name_hooks_that_codex_skips(ask: Run, home: Path) -> None:
     ask("install", "codex", "--yes")
     assert "never reviewed in Codex" in ask("status").stdout

@@ -42,7 +42,8 @@ def unreviewed(agent: str, hooks_file: str, text: str, heard: float = 0.0) -> st
     """Return the problem if Codex skips mdmem's hooks because they were not reviewed in their present form; else "".
 
     text: the content of the hooks file. heard: when Codex last ran one, in seconds since the epoch. If that was after
-    the file was written, Codex runs hooks that have no review, as with `--dangerously-bypass-hook-trust`.
+    the file was written, Codex runs hooks that were never reviewed, as with `--dangerously-bypass-hook-trust`. It says
+    nothing of hooks that have changed: a session from before the change still runs the earlier ones.
     """
     if agent != codex.NAME:
         return ""
@@ -58,7 +59,7 @@ def unreviewed(agent: str, hooks_file: str, text: str, heard: float = 0.0) -> st
         return ""
     why = "were never reviewed in Codex" if missing else "have changed since you reviewed them in Codex"
     unreviewed_count = missing or changed
-    if unreviewed_count == len(hashes) and heard > _written(hooks_file):
+    if missing == len(hashes) and heard > _written(hooks_file):
         return ""
     many = "mdmem's hooks" if unreviewed_count == len(hashes) else f"{unreviewed_count} of mdmem's {len(hashes)} hooks"
     return f"{many} {why}, so Codex silently skips them and nothing is stored. Type /hooks in Codex to review them."
