@@ -26,7 +26,7 @@ def find(text: str, low: str) -> Iterator[tuple[int, int, str]]:
     for groups in _GROUPS:
         for at, end in _runs(form, b" ".join(b"0" * size for size in groups)):
             is_even = {text[at + size] for size in _places(groups)} in _ONE_SIGN
-            is_card = is_even and _is_card(_bare(text[at:end]))
+            is_card = is_even and _is_card(_bare(text[at:end])) and not _is_in_uuid(text, at)
             if is_card and (_is_labeled(low, at) or not _is_in_row(text, at, end)):
                 yield at, end, "card-number"
                 yield from _security_code(low, end)
@@ -91,6 +91,13 @@ def _is_in_row(text: str, at: int, end: int) -> bool:
     return any(len(word) == len("0000") and not word.strip(_HEX) for word in words)
 
 
+def _is_in_uuid(text: str, at: int) -> bool:
+    """Whether the groups at `at` are in `493e4429-0000-4000-8000-000000000002`, the id of a session or a run."""
+    words = [text[max(0, start) : start + 36] for start in (at - 4, at - 9)]
+    return any([*map(len, word.split("-"))] == _UUID and not word.strip(_HEX + "-") for word in words)
+
+
+_UUID = [8, 4, 4, 4, 12]
 _HEX = "0123456789abcdefABCDEF"
 
 

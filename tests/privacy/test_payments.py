@@ -87,6 +87,8 @@ def test_an_iban_is_masked_wherever_it_is(text: str, origin: str) -> None:
         "".join(IBAN) + "0",
         "2026-09-14 08:00:01 - 2026-10-01 09:00:00",
         "AT00000000000000000000",
+        "session: 493e4429-0000-4000-8000-000000000002",
+        "session: 0a298503-4260-7896-9217-6733b49068aa",
     ],
 )
 def test_a_number_for_tests_or_of_another_kind_stays(text: str) -> None:
