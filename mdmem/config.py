@@ -49,7 +49,7 @@ def load(vault: str | None = None, env: Mapping[str, str] | None = None) -> Conf
     """Find the vault (`vault`, MDMEM_VAULT, the user's file, ~/mdmem) and read the settings.
 
     An unreadable file gives a warning, never an exception: the last valid settings are used, so that a typo does not
-    lift an exclusion.
+    lift an exclusion. Without any, nothing tells what the file excludes, so that every project is excluded.
     """
     env = os.environ if env is None else env
     warnings: list[str] = []
@@ -261,9 +261,12 @@ def _parse(path: str, state: str, warnings: list[str]) -> dict[str, Any]:
         from mdmem.errors import SettingsWarning
 
         why = why or (f" as TOML ({line})" if line else " as TOML")
-        text_of_warning = f"{path} cannot be read{why}: the last good settings are used until it is fixed."
-        warnings.append(SettingsWarning(text_of_warning, is_syntax=True))
-        return last_valid[1] if last_valid else {}
+        if not last_valid and not os.path.lexists(path):
+            return {}  # it is not there, and the system failed to say so
+        effect = "the last good settings are used" if last_valid else "nothing that agents do is stored"
+        text_of_warning = f"{path} cannot be read{why}: {effect} until it is fixed."
+        warnings.append(SettingsWarning(text_of_warning, is_syntax=True, excludes_all=not last_valid))
+        return last_valid[1] if last_valid else {"capture.exclude_projects": ["*"]}
     _store_cache(cache, text, values)
     return values
 

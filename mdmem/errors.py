@@ -49,14 +49,18 @@ class GitError(MdmemError):
 class SettingsWarning(str):
     """A sentence about a problem in a settings file.
 
-    unknown: the key, if there is no such setting. is_syntax: the whole file cannot be parsed.
+    unknown: the key, if there is no such setting. is_syntax: the whole file cannot be parsed. excludes_all: for that
+    reason, every project is excluded.
     """
 
     unknown: str
     is_syntax: bool
+    excludes_all: bool
 
-    def __new__(cls, text: str, *, unknown: str = "", is_syntax: bool = False) -> SettingsWarning:
+    def __new__(
+        cls, text: str, *, unknown: str = "", is_syntax: bool = False, excludes_all: bool = False
+    ) -> SettingsWarning:
         """Make the sentence."""
         warning = super().__new__(cls, text)
-        warning.unknown, warning.is_syntax = unknown, is_syntax
+        warning.unknown, warning.is_syntax, warning.excludes_all = unknown, is_syntax, excludes_all
         return warning

@@ -65,7 +65,10 @@ def handle(at: Capture, env: Mapping[str, str] | None) -> Outcome:
     if exclusions.is_off(at.config, at.session.key, env):
         return Outcome(pending.SWITCHED_OFF) if exclusions.is_disabled(env) else pass_over(at, pending.SWITCHED_OFF)
     if not exclusions.takes_project(at.config, at.project, at.event.cwd):
-        return pass_over(at, pending.EXCLUDED)
+        outcome = pass_over(at, pending.EXCLUDED)
+        if at.live and (why := exclusions.unread(at.config, at.project)):
+            outcome.error, outcome.why = pending.UNREAD_EXCLUSIONS, why
+        return outcome
     if pending.has_queued(at.config):
         from mdmem.capture import queued
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from mdmem import files
-from mdmem.capture.pending import LOST_PRIVATE, UNSEEN
+from mdmem.capture.pending import LOST_PRIVATE, UNREAD_EXCLUSIONS, UNSEEN
 from mdmem.hashing import short
 from mdmem.vault import journal
 
@@ -69,6 +69,8 @@ def _trouble(config: Config, event: Event, outcome: Outcome) -> list[str]:
     """Return the message that an event is queued or lost, once per session; always if the loss is not counted."""
     if outcome.too_long and outcome.stored:
         return [f"mdmem: {outcome.too_long:,} characters of this text were left out (see capture.prompt_chars)."]
+    if outcome.error == UNREAD_EXCLUSIONS:
+        return [f"mdmem: {outcome.why}"] if _is_first(config, event, "unread-exclusions") else []
     if not outcome.error or outcome.ignored:
         return []
     if outcome.waits:

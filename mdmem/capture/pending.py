@@ -37,6 +37,8 @@ UNSEEN = "unseen-prompt"
 """`Outcome.error` of an event left out because its turn may be private: no hook has judged its prompt."""
 UNREMEMBERED = "unremembered"
 """`Outcome.error` of a saved event whose private text could not be remembered: a later import stores it."""
+UNREAD_EXCLUSIONS = "unread-exclusions"
+"""`Outcome.error` of an excluded event if a file cannot be read that says what is excluded."""
 LOST_PRIVATE = "private-lost"
 """Suffix of a session's file that says that its private memory was found damaged."""
 

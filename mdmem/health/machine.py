@@ -214,6 +214,8 @@ def switches(config: Config) -> Iterator[HealthFinding]:
             yield warning(f"Storing is paused{ends}.", "`mdmem resume` resumes storing.")
         else:
             yield warning("MDMEM_DISABLED is set, so nothing is stored from this environment.", "Unset it.")
+    if why := storing.unread_ignore_file():
+        yield warning(why, "`mdmem import` then stores what was left out, from the agents' transcripts.")
     paused = pauses.of_sessions(config)
     if paused:
         command = storing.resume_command(paused[0].session if len(paused) == 1 and paused[0].session else "ID")

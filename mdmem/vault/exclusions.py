@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem import files
+from mdmem import files, system
 from mdmem.agents import aliases
 from mdmem.config import FALSE
 from mdmem.project import folder_name
@@ -214,14 +214,52 @@ def _paths_before(line: str) -> list[str]:
 def ignore_patterns(root: str) -> list[str]:
     """Read a project's `.mdmemignore`: one glob per line, `#` for comments, `!` to negate; a lone `*` means all.
 
-    Unlike in git's files, a line may begin with `./`, or be the whole path of something in the project.
+    Unlike in git's files, a line may begin with `./`, or be the whole path of something in the project. A file that
+    cannot be read excludes the whole project, since nothing tells what it excludes.
     """
-    text = files.try_read_any(os.path.join(root, IGNORE_FILE), MAX_IGNORE_BYTES).decode("utf-8", "replace")
+    try:
+        text = _read_ignore_file(os.path.join(root, IGNORE_FILE))
+    except (OSError, ValueError):
+        return ["*"]
     lines = [line.strip() for line in text.removeprefix("\ufeff").splitlines()]  # Windows' editors begin with it
     lines = [line for line in lines if line and not line.startswith("#")]
     # git knows no remark behind a pattern; whoever writes one means it
     lines += [line.partition(" #")[0].rstrip() for line in lines if " #" in line and not line.startswith("!")]
     return [_from_root(line, root) for line in lines]
+
+
+def unread(config: Config, project: Project) -> str:
+    """Return why nothing of a project is stored if a file that may exclude it cannot be read; "" if all can."""
+    settings_file = next((str(text) for text in config.warnings if getattr(text, "excludes_all", False)), "")
+    return settings_file or unread_ignore_file(project.worktree)
+
+
+def unread_ignore_file(root: str) -> str:
+    """Return why nothing of a project is stored if its `.mdmemignore` cannot be read; "" if it can or is missing."""
+    path = os.path.join(root, IGNORE_FILE)
+    try:
+        _read_ignore_file(path)
+    except (OSError, ValueError) as error:
+        why = "it is no UTF-8 text" if isinstance(error, ValueError) else error.strerror or type(error).__name__
+        why = why[:1].lower() + why[1:].rstrip(".")
+        return f"Nothing of this project is stored for now: {path} cannot be read ({why}). Fix or delete it."
+    return ""
+
+
+def _read_ignore_file(path: str) -> str:
+    """Return the text of a project's `.mdmemignore`, "" if it is missing.
+
+    Raises OSError or ValueError when it is there and cannot be read.
+    """
+    try:
+        data = files.read_any(path, MAX_IGNORE_BYTES + 1)
+    except (OSError, ValueError):
+        if os.path.lexists(path):
+            raise
+        return ""  # also where no file can be
+    if len(data) > MAX_IGNORE_BYTES:
+        raise OSError(system.code("EFBIG"), f"it is longer than {MAX_IGNORE_BYTES // 1024} KB", path)
+    return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8")  # PowerShell writes UTF-16
 
 
 def _from_root(pattern: str, root: str) -> str:

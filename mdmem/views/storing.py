@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from mdmem import files, plural, timestamps
+from mdmem import files, plural, project, timestamps
 from mdmem.capture import losses, retry_queue
 from mdmem.capture.hook import SEEN_BYTES
 from mdmem.config import Config
@@ -87,6 +87,12 @@ def alarms(config: Config) -> list[str]:
     if lost:
         last = timestamps.readable(timestamps.iso_time(lost[-1]["time"]))
         texts.append(f"{plural.number(len(lost), 'event')} lost, the last on {last}: `mdmem doctor` shows why.")
-    if why := paused(config):
-        texts.append(why)
-    return texts
+    return [*texts, *filter(None, (paused(config), unread_ignore_file()))]
+
+
+def unread_ignore_file() -> str:
+    """Return why nothing of the project in the working folder is stored if its `.mdmemignore` cannot be read."""
+    try:
+        return exclusions.unread_ignore_file(project.identify(str(Path.cwd())).worktree)
+    except FileNotFoundError:
+        return ""  # the working folder was deleted

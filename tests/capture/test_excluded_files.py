@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -200,3 +201,59 @@ def test_lines_below_a_heading_that_names_an_excluded_file_are_left_out(project:
     for shape in (printed, {"stdout": printed}, [{"type": "text", "text": printed}]):
         found = exclusions.without_excluded(settings, shape, here, str(project))
         assert found in (kept, {"stdout": kept}, [{"type": "text", "text": kept}])
+
+
+def _folder(path: Path) -> None:
+    path.mkdir()
+
+
+UNREADABLE: dict[str, Callable[[Path], object]] = {
+    "folder": _folder,
+    "link to itself": lambda path: path.symlink_to(path.name),
+    "link to nothing": lambda path: path.symlink_to("nowhere"),
+    "pipe": lambda path: os.mkfifo(path),  # noqa: PLW0108 - Windows has none
+    "too long": lambda path: path.write_text("secrets/\n" * 8_000),
+    "no text": lambda path: path.write_bytes(b"secr\xe4ts/\n"),
+}
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
+def test_nothing_is_stored_in_a_project_whose_ignore_file_cannot_be_read_and_the_user_is_told_once(
+    vault: Path, home: Path, tmp_path: Path, kind: str
+) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    UNREADABLE[kind](root / ".mdmemignore")
+    first, second = (send(prompt(VALUE, number, cwd=str(root))) for number in (1, 2))
+    told = json.loads(first.stdout)["systemMessage"]
+    assert told.startswith("mdmem: Nothing of this project is stored for now: ")
+    assert f"{root}/.mdmemignore cannot be read" in told
+    assert second.stdout == b""
+    assert not holds([vault, home], VALUE)
+    (root / ".mdmemignore").rmdir() if kind == "folder" else (root / ".mdmemignore").unlink()
+    send(prompt(VALUE, 3, cwd=str(root)))
+    assert len(notes(vault)) == 1
+
+
+def test_an_ignore_file_that_powershell_wrote_counts(vault: Path, tmp_path: Path) -> None:
+    (tmp_path / ".mdmemignore").write_text("*\n", encoding="utf-16")
+    assert send(prompt(VALUE, cwd=str(tmp_path))).stdout == b""
+    assert notes(vault) == []
+
+
+@pytest.mark.parametrize("file", ["vault", "user"])
+def test_a_settings_file_that_was_never_readable_stops_storing_until_it_is_and_the_user_is_told(
+    vault: Path, home: Path, file: str
+) -> None:
+    path = vault / "mdmem.toml" if file == "vault" else home / ".config" / "mdmem" / "config.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text('[capture]\nexclude_paths = ["/home/dev/work]\n')
+    told = json.loads(send(prompt(VALUE)).stdout)["systemMessage"]
+    assert told == f"mdmem: {path} cannot be read as TOML (line 2, column 34): {STOPPED}"
+    assert not holds([vault / "journal"], VALUE)
+    path.write_text('[capture]\nexclude_paths = ["/home/dev/other"]\n')
+    assert send(prompt(VALUE, 2)).stdout == b""
+    assert holds([vault / "journal"], VALUE)
+
+
+STOPPED = "nothing that agents do is stored until it is fixed."

@@ -481,6 +481,17 @@ def test_the_log_of_the_last_days_is_shown(day: Day) -> None:
     assert "never shown" not in str(found)
 
 
+def test_status_and_doctor_name_an_ignore_file_of_the_working_folder_that_cannot_be_read(
+    day: Day, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".mdmemignore").symlink_to("nowhere")
+    monkeypatch.chdir(tmp_path)
+    text = f"{tmp_path}/.mdmemignore cannot be read (no such file or directory)"
+    assert text in " ".join(day.run("status").stdout.split())
+    (found,) = wrong(look(day, "switches"))
+    assert text in found["text"]
+
+
 @pytest.mark.parametrize(
     ("text", "said", "todo"),
     [
