@@ -31,6 +31,7 @@ from mdmem.history.purging import purge, purge_record
 from mdmem.history.space import clone
 from mdmem.transcripts import host_memory
 from mdmem.vault import front_matter, note, template
+from tests.helpers import forked
 from tests.helpers.history_vault import (
     FOLDER,
     PAGE,
@@ -98,6 +99,15 @@ def test_after_a_sync_plain_git_knows_where_to_pull_from_and_push_to(vault: Path
     git(vault, "config", "branch.main.merge", "refs/heads/mine")
     sync.sync(settings)
     assert git(vault, "config", "branch.main.merge").strip() == "refs/heads/mine", "what a person chose stays"
+
+
+@pytest.mark.parametrize("place", ["/dev/null", "{file}/vault"])
+def test_a_clone_into_what_is_no_folder_says_so(tmp_path: Path, remote: Path, place: str) -> None:
+    (tmp_path / "file").write_text("")
+    path = place.format(file=tmp_path / "file")
+    refused = forked.run(("clone", str(remote), path))
+    told = f"mdmem: {path} is no folder, or is below a file. Name a folder.\n"
+    assert (refused.returncode, refused.stderr.decode()) == (2, told)
 
 
 def test_a_clone_of_an_empty_remote_says_what_to_do(ask: Any, home: Path, remote: Path) -> None:
