@@ -20,7 +20,7 @@ from mdmem.slug import slug
 from mdmem.transcripts import promotion
 from mdmem.transcripts.lines import decode, head
 from mdmem.transcripts.saved import Skipped
-from mdmem.vault import creation, disk, editing, exclusions, followed_copies, note, people
+from mdmem.vault import creation, disk, editing, exclusions, followed_copies, note, people, titles
 from mdmem.vault.followed_copies import CONFLICT, DIGEST
 
 SUFFIXES = (".md", ".markdown")
@@ -176,7 +176,8 @@ def _make(
         body = str(clean["body"])
         if not body.strip() and not clean["meta"]:
             return None
-        title = text(clean["meta"].get("title")) or Path(place[-1]).stem
+        heading = "" if folder.follow else titles.heading(body)
+        title = text(clean["meta"].get("title")) or heading or Path(place[-1]).stem
         meta = {f"original_{key}" if key in _OURS else key: value for key, value in clean["meta"].items()}
         meta["tags"] = _tags(clean["meta"].get("tags"))
         meta.pop("title", None)

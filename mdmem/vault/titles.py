@@ -11,6 +11,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+def heading(text: str) -> str:
+    """Return the first heading of a note near its beginning, without marks; "" for none."""
+    for line in text[:2000].split("\n") if "#" in text[:2000] else ():
+        words = line.lstrip("#")
+        if 0 < len(line) - len(words) <= 3 and words[:1] in (" ", "\t") and (title := words.strip().rstrip("# \t")):
+            return title
+    return ""
+
+
 def first_line(text: str, marker: str) -> str:
     """Return the first line with words other than the private marker, without markdown, as a title."""
     return note.one_line(next(_lines_with_words(text, marker), text), 120)

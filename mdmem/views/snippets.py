@@ -11,7 +11,7 @@ _SIGNS = (
     r"```[\w-]*|`|\*\*|(?<!\S)#{1,6}\s+|<!--.*?(?:-->|$)"  # fences, code, emphasis, headings, comments
     r"|(?<!\S)(?:---|\+\+\+) (?:[ab]/\S+|/dev/null)|@@ -[\d,]+ \+[\d,]+ @@|[=_-]{6,}"  # heads of diffs, rules
 )
-_SYNTAX = re.compile(rf"{_SIGNS}|\[(?=[^\[\]]*\]\()|\]\([^()\s]*(?:\)|$)")  # a link except its words
+_SYNTAX = re.compile(rf"{_SIGNS}|!?\[(?=[^\[\]]*\]\()|\]\([^()\s]*(?:\)|$)")  # a link except its words
 _PAGE_SYNTAX = re.compile(
     rf"{_SIGNS}|(?<!\\)\[(?=(?:\\.|[^\[\]\\])*(?:\]\(|$))|(?<!\\)\]\((?:<[^<>]*>|[^()\s<>]*)(?:\)|$)"
     r"|\\(?=[^\w\s])|(?<!\S)(?P<item>[-*]|\d+\.)(?=\s)|(?<=\A…)[^\s()\[\]]*\.md\)"

@@ -151,6 +151,17 @@ def test_a_search_for_people_shows_rank_date_kind_title_citation_and_place(day: 
     assert re.fullmatch(r"1 of \d results; --limit 0 shows all, --offset 1 the next ones\n", done.stderr)
 
 
+def test_a_persons_note_is_quoted_without_the_addresses_of_its_links_and_an_agents_text_as_it_is(
+    tmp_path: Path,
+) -> None:
+    day = cli_day.empty(tmp_path)
+    (day.vault / "notes" / "wall.md").write_text("See [the zyxomma page](https://example.org/zyxomma) here.\n")
+    day.ask("zyxomma: call `f[i](x)`", cli_day.MORNING)
+    text = day.run("search", "zyxomma").stdout
+    assert "See the zyxomma page here." in text
+    assert "call `f[i](x)`" in text
+
+
 def test_pages_follow_each_other_and_limit_0_is_everything(day: Day) -> None:
     everything = [hit["id"] for hit in day.json("search", "kind:prompt", "--limit", "0")]
     assert len(everything) == 3

@@ -534,6 +534,17 @@ def test_a_folder_of_markdown_is_copied_with_its_front_matter(vault: Path, tmp_p
     assert tally.skipped["file that says it is private"] == 1
 
 
+def test_markdown_without_a_title_is_titled_by_its_heading_or_else_by_its_name(vault: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    texts = {"a": "# How we release\n\nPecan.\n", "b": "---\ntitle: Own\n---\n# Other\n", "c": "Words.\n"}
+    for name, text in texts.items():
+        (tmp_path / "mine" / f"{name}.md").write_text(text)
+    bring(tmp_path / "mine")
+    home = vault / "notes" / "imported" / "mine"
+    titles = [note.parse((home / f"{name}.md").read_bytes()).meta["title"] for name in texts]
+    assert titles == ["How we release", "Own", "c"]
+
+
 def test_markdown_is_copied_once_and_never_over_what_is_there(vault: Path, tmp_path: Path) -> None:
     source = obsidian(tmp_path / "mine")
     bring(source)

@@ -16,6 +16,10 @@ def test_a_snippet_reads_as_text_and_keeps_its_marks() -> None:
     assert [plain[start:stop] for start, stop in marked] == ["parse", "parse"]
 
 
+def test_an_image_leaves_only_its_words() -> None:
+    assert snippets.readable("see ![the plan](plan.png) and [docs](a.md)", [])[0] == "see the plan and docs"
+
+
 def test_a_mark_within_the_address_of_a_link_goes_with_it() -> None:
     text = "[answer](001-the-parser.md) and the parser"
     plain, marked = snippets.readable(text, [(14, 20), (36, 42)])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mdmem import plural
 from mdmem.cli.terminal import extent, render, startup
 from mdmem.search import staged
-from mdmem.vault import attachments
+from mdmem.vault import JOURNAL, attachments
 from mdmem.vault.note import PAGES
 from mdmem.views import wording
 from mdmem.watcher import warm_search
@@ -101,9 +101,9 @@ def _head(hit: SearchHit | WarmHit) -> Iterator[Piece]:
 
 
 def _marked(hit: SearchHit | WarmHit) -> Iterator[Piece]:
-    """Split a snippet into the words that matched and the text around them. A page shows its links' words only."""
+    """Split a snippet into the words that matched and the text around them. Only agents' text keeps its Markdown."""
     text, spans, end = hit.snippet, [(start, stop) for start, stop in hit.spans], 0
-    if hit.kind in PAGES:
+    if hit.kind in PAGES or not hit.path.startswith(f"{JOURNAL}/"):
         from mdmem.views import snippets
 
         text, spans = snippets.readable(text, spans, hit.kind)

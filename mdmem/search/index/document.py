@@ -46,7 +46,6 @@ _MONTHS = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
-_HEADING = lazy(r"^#{1,3}[ \t]+(\S.*?)[ \t#]*$", re.MULTILINE)
 _KNOWN_FILES = """
 py pyi pyx ipynb js jsx mjs cjs ts tsx vue svelte java kt kts scala groovy gradle go rs c h cc cpp cxx hh hpp m mm
 swift cs fs vb rb php pl pm lua r jl ex exs erl hs ml clj dart zig nim sh bash zsh fish ps1 bat sql graphql proto
@@ -90,8 +89,7 @@ def build(
     meta, body = parsed.meta, _own_words(root, parsed)
     created = creation.when_made(meta, entry.path)
     kind = _text(meta.get("kind")) or _text(meta.get("type")) or "note"
-    heading = _HEADING.search(body[:2000]) if "#" in body[:2000] else None
-    title = _text(meta.get("title")) or (heading[1] if heading else "")
+    title = _text(meta.get("title")) or titles.heading(body)
     named = "" if "digest" in meta or kind in note.PAGES else _name_words(path, _text(meta.get("id")))
     counted, with_parts = analysis.counted(_body_text(meta, body))
     words = {
