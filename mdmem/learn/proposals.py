@@ -86,10 +86,14 @@ def dismiss(config: Config, key: str, *, now: float) -> Proposal:
     if proposal.kind == "note":
         user_notes.set_keys(config, proposal.path, {"status": "dismissed"})
     else:
-        before = people.read(config.vault, proposal.path).meta.get("dismissed")
-        dismissed = [*(before if isinstance(before, list) else []), proposal.noted or proposal.kind]
-        user_notes.set_keys(config, proposal.path, {"dismissed": dismissed})
+        _note_dismissed(config, proposal)
     return proposal
+
+
+def _note_dismissed(config: Config, proposal: Proposal) -> None:
+    before = people.read(config.vault, proposal.path).meta.get("dismissed")
+    dismissed = [*(before if isinstance(before, list) else []), proposal.noted or proposal.kind]
+    user_notes.set_keys(config, proposal.path, {"dismissed": dismissed})
 
 
 def _waiting_with_key(config: Config, key: str, now: float) -> Proposal:
@@ -156,10 +160,10 @@ class _Finder:
         since = self._now - WORDING_DAYS * _DAY
         recent = {number for number in self._view.notes("facet", "is:candidate") if self._created[number] > since}
         for number, parsed in self._newest(recent):
-            if parsed.meta.get("dismissed"):
-                continue
-            for kind, sentence in list(wordings.worded_rules(parsed.body))[:1]:
-                yield self._proposal(number, "wording", sentence, f"sounds like a {kind} in a prompt", noted=kind)
+            for place, (kind, sentence) in enumerate(wordings.worded_rules(parsed.body)):
+                noted = f"{kind}:{place + 1}" if place else kind
+                proposal = self._proposal(number, "wording", sentence, f"sounds like a {kind} in a prompt", noted=noted)
+                yield from _unless_dismissed(parsed.meta, proposal)
 
     def superseding(self) -> Iterator[Proposal]:
         """Yield decisions in force with the same subject as an earlier one."""
@@ -241,8 +245,9 @@ def _take_note(config: Config, proposal: Proposal, now: float) -> None:
 
 def _write_wording(config: Config, proposal: Proposal, now: float) -> None:
     body = f"> {proposal.title}\n\nSaid in [mem:{proposal.id}].\n"
-    decisions.add(config, proposal.title, body, kind=proposal.noted, project=proposal.project, now=now)
-    user_notes.set_keys(config, proposal.path, {"dismissed": ["taken"]})
+    kind = proposal.noted.partition(":")[0]
+    decisions.add(config, proposal.title, body, kind=kind, project=proposal.project, now=now)
+    _note_dismissed(config, proposal)
 
 
 def _supersede(config: Config, proposal: Proposal, now: float) -> None:  # noqa: ARG001 - signature of `Accept`

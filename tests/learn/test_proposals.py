@@ -107,6 +107,23 @@ def test_agents_propose_over_mcp_unless_the_user_lets_them_write(vault: Path, ho
         ("Fix the parser. Never push to main without asking me.", "preference"),
         ("please always run the linter before you commit", "preference"),
         ("Entscheidung: alle Zeiten in UTC speichern.", "decision"),
+        ("ok, and never run terraform apply", "preference"),
+        ("Fix the parser, and always run the tests afterwards.", "preference"),
+        ("In this repo we always squash commits.", "preference"),
+        ("For this project, always use uv.", "preference"),
+        ("Make sure to always add type hints.", "preference"),
+        ("Please don't ever push to main.", "preference"),
+        ("I prefer pytest over unittest.", "preference"),
+        ("We use tabs here, not spaces.", "preference"),
+        ("Remember: tests go next to the code.", "preference"),
+        ("Remember to run the linter before each commit.", "preference"),
+        ("By default, write commit messages in English.", "preference"),
+        ("Immer Tabs verwenden.", "preference"),
+        ("Bitte niemals terraform apply ausführen.", "preference"),
+        ("Führe nie terraform apply aus.", "preference"),
+        ("Usa siempre tabuladores.", "preference"),
+        ("Nunca ejecutes terraform apply.", "preference"),
+        ("Por favor, no uses nunca npm.", "preference"),
     ],
 )
 def test_wordings_that_decide_are_marked(prompt: str, kind: str) -> None:
@@ -122,6 +139,19 @@ def test_wordings_that_decide_are_marked(prompt: str, kind: str) -> None:
         "Never mind.",
         "```\nDecision: use tabs everywhere\n```",
         "What was the decision about the cache?",
+        "It works, but never stops.",
+        "Fix the loop, it always stops early.",
+        "In the loop it always returns None",
+        "Write a test that always fails",
+        "I prefer the second option.",
+        "Remember to push.",
+        "By default the port is 80, change it",
+        "Immer noch kaputt, der Parser",
+        "Immer wenn ich speichere, kommen Ausnahmen.",
+        "Mach das Fenster zu, es ist immer offen",
+        "Schreib einen Test, der immer fehlschlägt",
+        "El parser nunca devuelve nada.",
+        "Siempre falla los lunes.",
         "",
     ],
 )
@@ -144,6 +174,20 @@ def test_a_rule_in_a_prompt_is_a_candidate_and_a_note_only_when_a_person_says_so
     (row,) = at.day.json("decisions", "--kind", "preference")
     assert row["title"] == "From now on write all times in UTC."
     assert f"Said in [mem:{found[1].id}]." in at.day.run("show", row["id"]).stdout
+    assert waiting(at) == []
+
+
+def test_each_rule_of_a_prompt_is_proposed_on_its_own(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Two things: \n- always use tabs\n- never run terraform apply\n- Decision: all times are in UTC.")
+    one.answer()
+    tabs, terraform, times = waiting(at)
+    assert [tabs.title, terraform.title] == ["always use tabs", "never run terraform apply"]
+    at.day.run("proposals", "--accept", terraform.key, "--dismiss", tabs.key)
+    assert [row["title"] for row in at.day.json("decisions", "--kind", "preference")] == ["never run terraform apply"]
+    assert [one.key for one in waiting(at)] == [times.key]
+    at.day.run("proposals", "--accept", times.key)
+    assert [row["title"] for row in at.day.json("decisions", "--kind", "decision")] == [times.title]
     assert waiting(at) == []
 
 

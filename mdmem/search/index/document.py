@@ -281,7 +281,7 @@ def _facets(
     if facts["kind"] == "response" and _LEFT.search(body[-_END_CHARS:]):
         yield layout.LEFT
     states = list(_states(path, parsed, facts, edited=edited))
-    if facts["kind"] == "prompt" and not meta.get("dismissed") and any(wordings.worded_rules(body)):
+    if facts["kind"] == "prompt" and len(_texts(meta.get("dismissed"))) < len(list(wordings.worded_rules(body))):
         states.append("candidate")
     yield from (f"is:{state}" for state in states)
     if "failed" in states:
