@@ -73,6 +73,8 @@ def handle(at: Capture, env: Mapping[str, str] | None) -> Outcome:
         from mdmem.capture import queued
 
         queued.write_some(at.config, at.session.key)
+    if at.live and at.event.name != "SessionStart" and not turn.has_learned_instructions(at):
+        turn.learn_instructions(at)
     return EVENTS[at.event.name](at)
 
 

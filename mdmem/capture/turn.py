@@ -32,6 +32,9 @@ _JUDGING_SECONDS = 1.0
 JUDGED = "judged"
 """Kind of the lines in a session's record with digests of the prompts with private tags whose own hook has run."""
 
+_LEARNED = "instructions"
+"""Kind of the line in a session's record that says that private sections of instruction files are remembered."""
+
 _QUEUED = '"queued_command"'
 _SHELL = {
     "</bash-stderr>": "<bash-",
@@ -158,13 +161,27 @@ def begin(at: Capture) -> None:
 
     if at.live:
         from mdmem import moved
-        from mdmem.capture.tools import instructions
 
         moved.remember(at.config.state_dir, at.config.vault)
-        if not remembered.learn(at, instructions.of_session(at.event, at.rules)):
-            withhold(at)
+        learn_instructions(at)
     if not remembered.inherit(at):
         withhold(at)
+
+
+def learn_instructions(at: Capture) -> None:
+    """Remember private sections of the instruction files that the agent reads at the start of the session."""
+    from mdmem.capture import remembered
+    from mdmem.capture.tools import instructions
+
+    if remembered.learn(at, instructions.of_session(at.event, at.rules)):
+        at.session.append(_LEARNED, "1")
+    else:
+        withhold(at)
+
+
+def has_learned_instructions(at: Capture) -> bool:
+    """Whether `learn_instructions` has succeeded in this session: a full disk may have prevented it."""
+    return f"\n{_LEARNED}\t".encode() in at.session.data  # `lines` would split a long record at each event
 
 
 def mark_passed_over(at: Capture, *, typed: bool) -> bool:

@@ -13,6 +13,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -629,6 +630,27 @@ def test_what_is_private_in_an_agents_instructions_is_masked_in_its_sessions(
     hook(prompt("log in and look", cwd=str(work)))
     hook(bash(f"logged in as {SECRET}", cwd=str(work)))
     hook(stop(f"Logged in as {SECRET.upper()}.", cwd=str(work)))
+
+    assert len([path for path in notes(vault) if "journal" in path.parts]) == 3
+    assert leaks(left()) == []
+
+
+@pytest.mark.parametrize("start", ["met a full disk", "was not heard of"])
+def test_what_is_private_in_instructions_is_masked_also_if_the_start_of_the_session_left_no_sign(
+    vault: Path, hook: Hook, left: Callable[[], bytes], tmp_path: Path, start: str
+) -> None:
+    (tmp_path / "app").mkdir()
+    path = tmp_path / "app" / "CLAUDE.md"
+    path.write_text(f"# Rules\nThe account is <private>{SECRET}</private>; never show it.\n")
+    work: dict[str, Any] = {"cwd": str(path.parent)}
+
+    if start == "met a full disk":
+        full = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (0, 0))
+        limited(payload("SessionStart", source="startup", **work), full)
+    hook(prompt("log in and look", **work))
+    path.unlink()
+    hook(bash(f"logged in as {SECRET}", **work))
+    hook(stop(f"Logged in as {SECRET.upper()}.", **work))
 
     assert len([path for path in notes(vault) if "journal" in path.parts]) == 3
     assert leaks(left()) == []
