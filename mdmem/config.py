@@ -49,7 +49,7 @@ def load(vault: str | None = None, env: Mapping[str, str] | None = None) -> Conf
     """Find the vault (`vault`, MDMEM_VAULT, the user's file, ~/mdmem) and read the settings.
 
     An unreadable file gives a warning, never an exception: the last valid settings are used, so that a typo does not
-    lift an exclusion. Without any, nothing tells what the file excludes, so that every project is excluded.
+    lift an exclusion. Without any, every project is excluded if the file may exclude something.
     """
     env = os.environ if env is None else env
     warnings: list[str] = []
@@ -243,7 +243,7 @@ def _parse(path: str, state: str, warnings: list[str]) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError):
         text = b""
     except (OSError, ValueError) as error:
-        text = b"\0"  # not valid TOML: use the last valid settings
+        text = _UNREADABLE
         why = f" ({error.strerror})" if isinstance(error, OSError) else ""
     lines = map(bytes.strip, text.splitlines())
     if all(line[:1] in (b"", b"#") or (line[:1] == b"[" and line[-1:] == b"]") for line in lines):
@@ -263,12 +263,27 @@ def _parse(path: str, state: str, warnings: list[str]) -> dict[str, Any]:
         why = why or (f" as TOML ({line})" if line else " as TOML")
         if not last_valid and not os.path.lexists(path):
             return {}  # it is not there, and the system failed to say so
-        effect = "the last good settings are used" if last_valid else "nothing that agents do is stored"
+        excludes_all = not last_valid and _may_keep_out(text)
+        effect = "nothing that agents do is stored" if excludes_all else "the default settings are used"
+        effect = "the last good settings are used" if last_valid else effect
         text_of_warning = f"{path} cannot be read{why}: {effect} until it is fixed."
-        warnings.append(SettingsWarning(text_of_warning, is_syntax=True, excludes_all=not last_valid))
-        return last_valid[1] if last_valid else {"capture.exclude_projects": ["*"]}
+        warnings.append(SettingsWarning(text_of_warning, is_syntax=True, excludes_all=excludes_all))
+        if last_valid:
+            return last_valid[1]
+        return {"capture.exclude_projects": ["*"]} if excludes_all else {}
     _store_cache(cache, text, values)
     return values
+
+
+def _may_keep_out(text: bytes) -> bool:
+    """Whether settings that cannot be parsed may keep something out of memory. A text that cannot be read may."""
+    lines = [line for line in map(bytes.strip, text.splitlines()) if line[:1] != b"#"]
+    return text == _UNREADABLE or any(word in line for line in lines for word in _KEEPING_OUT)
+
+
+_UNREADABLE = b"\0"
+"""Stands for a text that cannot be read; it is not valid TOML."""
+_KEEPING_OUT = (b"exclude", b"tools", b"branches", b"privacy", b"tags", b"patterns", b"anonymize")
 
 
 def _load_cache(path: str) -> tuple[bytes, dict[str, Any]] | None:

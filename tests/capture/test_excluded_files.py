@@ -242,7 +242,7 @@ def test_an_ignore_file_that_powershell_wrote_counts(vault: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize("file", ["vault", "user"])
-def test_a_settings_file_that_was_never_readable_stops_storing_until_it_is_and_the_user_is_told(
+def test_a_settings_file_that_was_never_readable_and_excludes_something_stops_storing_and_the_user_is_told(
     vault: Path, home: Path, file: str
 ) -> None:
     path = vault / "mdmem.toml" if file == "vault" else home / ".config" / "mdmem" / "config.toml"
@@ -257,3 +257,10 @@ def test_a_settings_file_that_was_never_readable_stops_storing_until_it_is_and_t
 
 
 STOPPED = "nothing that agents do is stored until it is fixed."
+
+
+@pytest.mark.parametrize("text", ["[[[", "# exclude_paths = [\ninject.chars = \n", "\0\1"])
+def test_a_settings_file_that_was_never_readable_and_excludes_nothing_stops_nothing(vault: Path, text: str) -> None:
+    (vault / "mdmem.toml").write_text(text)
+    send(prompt(VALUE))
+    assert holds([vault / "journal"], VALUE)
