@@ -263,7 +263,7 @@ def _parse(path: str, state: str, warnings: list[str]) -> dict[str, Any]:
         why = why or (f" as TOML ({line})" if line else " as TOML")
         if not last_valid and not os.path.lexists(path):
             return {}  # it is not there, and the system failed to say so
-        excludes_all = not last_valid and _may_keep_out(text)
+        excludes_all = not last_valid and os.path.isfile(path) and _may_keep_out(text)
         effect = "nothing that agents do is stored" if excludes_all else "the default settings are used"
         effect = "the last good settings are used" if last_valid else effect
         text_of_warning = f"{path} cannot be read{why}: {effect} until it is fixed."

@@ -598,6 +598,7 @@ def test_the_time_that_reading_takes_bounds_how_many_files_are_looked_into(
 
     for number in range(100):
         (folder / f"{number}.log").write_text("ordinary\n", encoding="utf-8")
+    run(folder, "Bash", {"command": "true"}, {"stdout": "begun"}, "toolu_0")  # also reads the agent's instructions
     monkeypatch.setattr(files, "read_any", counted)
     monkeypatch.setattr(unnamed_files, "time", SimpleNamespace(monotonic=lambda: len(read) / 10))
     run(folder, "Bash", {"command": "grep -rh ordinary ."}, {"stdout": "ordinary words"})
