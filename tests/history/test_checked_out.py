@@ -12,6 +12,7 @@ import pytest
 from mdmem.config import Config
 from mdmem.errors import GitError
 from mdmem.history import commit
+from mdmem.history.git import repository, writer
 from tests.helpers import rights
 from tests.helpers.history_vault import git, put, start
 
@@ -152,12 +153,17 @@ def test_a_branch_among_gits_packed_refs_or_without_a_commit_is_not_lost(vault: 
     assert commit.commit(committed).commits
 
 
-@pytest.mark.parametrize("branch_is_lost", [True, False])
+@pytest.mark.parametrize(
+    ("branch_is_lost", "next_is_begun"), [(True, False), (False, False), (False, True)], ids=["branch", "tip", "next"]
+)
 def test_a_last_commit_that_a_power_cut_left_empty_is_made_again_with_its_notes(
-    vault: Path, committed: Config, branch_is_lost: bool, ask: Run
+    vault: Path, committed: Config, branch_is_lost: bool, next_is_begun: bool, ask: Run
 ) -> None:
     before = git(vault, "rev-parse", "main").strip()
     commit.commit(committed)
+    if next_is_begun:
+        repo = repository.open_vault(vault)
+        writer.mark(repo, writer.tip(repo, "main"))
     for oid in git(vault, "rev-list", "--objects", "main", f"^{before}").split("\n"):
         if oid:
             file = object_file(vault, oid[:40])

@@ -14,7 +14,7 @@ from contextlib import suppress
 
 from mdmem import files
 from mdmem.errors import GitError
-from mdmem.history.git import repository
+from mdmem.history.git import repository, writer
 from mdmem.history.git.repository import Repository
 
 DAMAGED = "index.damaged"
@@ -77,6 +77,7 @@ def restore(repo: Repository, oid: str, lock_fd: int) -> None:
         files.replace(str(repo.common_dir / name), f"{oid}\n".encode())
         if goes_back(repo, name, oid):
             _drop_empty(repo)
+            writer.unmark(repo)  # what was to be written on top of the lost commit is written again
             repository.run(repo, *_EXPIRE, lock_fd=lock_fd)
 
 
