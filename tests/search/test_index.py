@@ -832,6 +832,7 @@ def test_an_index_in_a_folder_that_others_can_write_is_not_believed(vault: Path,
     index.update(settings)
     folder = Path(settings.index_dir)
     (folder / "theirs").write_text("x")
+    (folder / "folder" / "theirs").mkdir(parents=True)
     folder.chmod(0o777)
 
     result = engine.search(settings, "alpha")
@@ -840,6 +841,7 @@ def test_an_index_in_a_folder_that_others_can_write_is_not_believed(vault: Path,
     assert "others can write in its folder" in result.hints[0]
     assert folder.stat().st_mode & 0o777 == 0o700
     assert not (folder / "theirs").exists()
+    assert not (folder / "folder").exists()
 
 
 def test_an_index_is_never_kept_behind_a_link(vault: Path, settings: Config, tmp_path: Path) -> None:

@@ -229,7 +229,12 @@ def own_folder(folder: str) -> None:
     if not stat.S_ISDIR(state.st_mode) or not system.own(state):
         raise ConfigError(f"{folder} is not owned by you, so no index is kept in it. Remove it.")
     if not system.own(state, 0o022):
-        for name in os.listdir(folder):  # others could write here, so the files may be theirs
-            os.unlink(os.path.join(folder, name))
+        for entry in os.scandir(folder):  # others could write here, so what is here may be theirs
+            if entry.is_dir(follow_symlinks=False):
+                import shutil
+
+                shutil.rmtree(entry)
+            else:
+                os.unlink(entry)
     if not system.own(state, 0o077):
         os.chmod(folder, 0o700)
