@@ -53,9 +53,12 @@ def _run_or_explain() -> NoReturn:
     except MdmemError as error:
         if debug:
             raise
+        import re
+
         from mdmem.cli.terminal import render
 
-        print(f"mdmem: {render.safe(str(error))}", file=sys.stderr, flush=True)  # it may quote a commit's subject
+        text = re.sub(r"[^\s/\\:]{256,}", lambda name: f"{name[0][:60]}…", str(error))  # longer than a name can be
+        print(f"mdmem: {render.safe(text)}", file=sys.stderr, flush=True)  # it may quote a commit's subject
         _output_is_shut()  # else Python complains at its end
         sys.exit(error.exit_code)
     except OSError as error:
