@@ -76,7 +76,10 @@ main()
     ],
     ids=" ".join,
 )  # fmt: skip
-def test_a_note_that_was_moved_by_hand_is_found_by_its_id_at_once(day: Day, words: tuple[str, ...]) -> None:
+def test_a_note_that_was_moved_by_hand_is_found_by_its_id_at_once(
+    day: Day, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EDITOR", "vi")
     repository.init(day.vault)
     made = day.json("note", "Times are stored in UTC.", "--title", "UTC")
     day.run("search", "UTC")

@@ -495,6 +495,7 @@ def test_a_hostile_environment_and_configuration_start_nothing_and_change_nothin
     trap = tmp_path / "trap"
     trap.write_text(f"#!/bin/sh\ntouch {ran}\nexit 1\n")
     trap.chmod(0o755)
+    git(tmp_path, "init", "-q", "project")
     hooks = tmp_path / "hooks"
     hooks.mkdir()
     own_hooks = vault / ".git" / "hooks"
@@ -510,8 +511,6 @@ def test_a_hostile_environment_and_configuration_start_nothing_and_change_nothin
     )
     (tmp_path / "ignore").write_text("*.md\n")
     (tmp_path / "attributes").write_text("*.md filter=trap\n")
-    git(tmp_path, "init", "-q", "project")
-    ran.unlink(missing_ok=True)
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"):
         monkeypatch.setenv(name, str(tmp_path / "project" / ".git"))
     monkeypatch.setenv("GIT_EXTERNAL_DIFF", str(trap))
