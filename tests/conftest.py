@@ -267,7 +267,8 @@ def ask(home: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         done = click.testing.CliRunner().invoke(
             cli, words, input=input, env=env, prog_name="mdmem", standalone_mode=False
         )
-        status, said = done.exit_code, done.stderr
+        left = done.return_value if isinstance(done.return_value, int) else 0  # by `ctx.exit`
+        status, said = done.exit_code or left, done.stderr
         match done.exception:
             case MdmemError() as error:
                 status, said = error.exit_code, f"{said}mdmem: {error}"
