@@ -88,11 +88,15 @@ def scan(text: str) -> Any:
     """
     try:
         from _json import make_scanner
-    except ImportError:
-        import json
 
-        return json.loads(text, strict=False)
-    return make_scanner(_Context)(text, 0)[0]  # type: ignore[arg-type]
+        scan_once = make_scanner(_Context)  # type: ignore[arg-type]
+    except (ImportError, AttributeError, TypeError):  # no scanner in C, or a later Python's that expects more
+        from json import JSONDecoder
+
+        own = _Context
+        decoder = JSONDecoder(strict=own.strict, parse_int=own.parse_int, parse_constant=own.parse_constant)
+        return decoder.raw_decode(text)[0]
+    return scan_once(text, 0)[0]
 
 
 def encode(value: Any) -> str:
@@ -124,6 +128,7 @@ class _Context:
     strict = False
     object_hook = None
     object_pairs_hook = None
+    array_hook = None  # since Python 3.15
     parse_float = float
     parse_int = staticmethod(lambda digits: int(digits) if len(digits) < 400 else 0)
     parse_constant = staticmethod(lambda _: None)
