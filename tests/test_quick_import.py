@@ -26,7 +26,7 @@ LOOK = (
     "import sys; sys.path.insert(0, sys.argv[1]); from mdmem import quick_import; quick_import.install();"
     "quick_import.install(); from mdmem import one; import mdmem.inner as inner;"
     "print(one.value, inner.depth, type(one.__spec__.loader).__name__, type(inner.two.__spec__.loader).__name__,"
-    " one.__cached__.startswith(sys.argv[1] + '/mdmem/__pycache__/one.') and"
+    " one.__spec__.cached.startswith(sys.argv[1] + '/mdmem/__pycache__/one.') and"
     " one.__file__ == sys.argv[1] + '/mdmem/one.py', inner.__path__ == [sys.argv[1] + '/mdmem/inner'],"
     " sum(type(finder).__name__ == 'QuickFinder' for finder in sys.meta_path))"
 )
