@@ -106,7 +106,7 @@ def commit(
             for group in groups
         ]
 
-    return _commit(config, plan, Wanted(None, accept), _How(mode, imported=imported, report=report))
+    return _commit(config, plan, Wanted(None, accept, report), mode, imported=imported)
 
 
 def commit_paths(
@@ -123,7 +123,7 @@ def commit_paths(
         return [PlannedCommit(f"{subject}{' (continued)' * goes_on}{newline}{body}", files)] if files else []
 
     only = frozenset(paths)
-    return _commit(config, plan, Wanted(only), _How(mode=ScanMode(only=only), report=report))
+    return _commit(config, plan, Wanted(only, report=report), ScanMode(only=only))
 
 
 def waiting(config: Config) -> CommitBatch:
@@ -149,22 +149,15 @@ def _differing(config: Config, repo: Repository) -> State:
             return changes.find(repo, copy)
 
 
-class _How(NamedTuple):
-    """How to commit; the fields are parameters of `commit`."""
-
-    mode: ScanMode = scan.EVERY_FILE
-    imported: bool = False
-    report: progress.ProgressCallback = progress.ignore
-
-
-def _commit(config: Config, plan: Plan, wanted: Wanted, how: _How) -> CommitResult:
+def _commit(config: Config, plan: Plan, wanted: Wanted, mode: ScanMode, *, imported: bool = False) -> CommitResult:
+    """Commit what is wanted. mode, imported: as for `commit`."""
     repo = repository.open_vault(config.vault)
-    how.report("Waiting for another process to commit", 0, 0)
+    wanted.report("Waiting for another process to commit", 0, 0)
     with lock.held(config.state_dir) as lock_fd:
         git_index.heal(repo)
         if not (repo.git_dir / "index").exists() and lost_index.problem(repo):
             lost_index.restore(repo, lock_fd)
-        work = _Work(config, repo, plan, wanted, how, lock_fd)
+        work = _Work(config, repo, plan, wanted, mode, lock_fd, imported)
         try:
             result = work.all()
         except GitError:
@@ -196,10 +189,12 @@ class _Written(NamedTuple):
 class _Work:
     """A commit in progress, under the committer's lock. done: the result so far."""
 
-    def __init__(self, config: Config, repo: Repository, plan: Plan, wanted: Wanted, how: _How, lock_fd: int) -> None:
+    def __init__(
+        self, config: Config, repo: Repository, plan: Plan, wanted: Wanted, mode: ScanMode, lock_fd: int, imported: bool
+    ) -> None:
         self.done = CommitResult([], [], [], [], [])
         self._config, self._repo, self._lock_fd = config, repo, lock_fd
-        self._plan, self._wanted, self._how = plan, wanted, how
+        self._plan, self._wanted, self._mode, self._imported = plan, wanted, mode, imported
         self._rules = privacy.Rules.of(config.settings)
         self._linked: set[str] = set()
 
@@ -222,11 +217,9 @@ class _Work:
 
     def round(self) -> bool:
         """Look for changes and commit them; False when another git process interfered."""
-        self._how.report("Looking for changes", 0, 0)
-        listing = scan.find(self._config, self._repo, self._how.mode, self._lock_fd)
-        wanted = self._wanted._replace(
-            report=self._how.report, total=len(listing.state.changes) + listing.state.further
-        )
+        self._wanted.report("Looking for changes", 0, 0)
+        listing = scan.find(self._config, self._repo, self._mode, self._lock_fd)
+        wanted = self._wanted._replace(total=len(listing.state.changes) + listing.state.further)
         uncommitted: list[Change] = []
         self._linked = set()
         while written := self._batches(listing, wanted, uncommitted):
@@ -276,7 +269,7 @@ class _Work:
                 return None
             git_index.catch_up_copy(repo, copy, lock_fd)
             writer.mark(repo, state.head)
-            oids = _prepare(repo, state.head, drafts, lock_fd, imported=self._how.imported)
+            oids = _prepare(repo, state.head, drafts, lock_fd, imported=self._imported)
             # None of these files is staged in the copy: staged ones are never planned.
             git_index.update(
                 repo,
