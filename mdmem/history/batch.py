@@ -9,7 +9,7 @@ from typing import NamedTuple
 from mdmem import progress
 from mdmem.config import Config
 from mdmem.files import UnreadableError
-from mdmem.history import changes, gate, other_files, pages, past, private
+from mdmem.history import changes, gate, other_files, pages, private
 from mdmem.history.changes import Change, State
 from mdmem.history.gate import HeldBack
 from mdmem.history.git import objects
@@ -199,7 +199,7 @@ class _Reading:
         is_free = path in self._wanted.accept or file.change.kind == "deleted"  # history has its name already
         held_back = None if is_free else self._gate.look(path, file.data)
         if held_back:
-            before = past.objects_of(self._repo, [file.change.oid])[file.change.oid] if file.change.oid else b""
+            before = objects.contents(self._repo, [file.change.oid]).get(file.change.oid, b"")
             self._held_back.append(held_back._replace(in_history=self._gate.is_known(file.data, before)))
         else:
             self._files.append(file._replace(meta={key: file.meta[key] for key in NEEDED if key in file.meta}))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from mdmem import moved, plural, privacy, progress
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError
-from mdmem.history import batch, changes, message, past, scan
+from mdmem.history import batch, changes, message, scan
 from mdmem.history.batch import CommitBatch, Wanted
 from mdmem.history.changes import Change, State
 from mdmem.history.gate import HeldBack
@@ -96,8 +96,8 @@ def commit(
     """
 
     def plan(files: list[File], _goes_on: bool) -> list[PlannedCommit]:
-        blob_ids = sorted({file.change.oid for file in files if file.change.oid and message.was_wanted(file)})
-        before = past.objects_of(repository.open_vault(config.vault), blob_ids)
+        blob_ids = (file.change.oid for file in files if message.was_wanted(file))
+        before = objects.contents(repository.open_vault(config.vault), blob_ids)
         groups = [group for group in message.group(files, before) if session in (None, group.session or group.unpacked)]
         if mode.background and all(message.is_upkeep(group, before) for group in groups):
             return []  # such as a session's end on its page: the next commit includes it

@@ -178,11 +178,6 @@ def deletions(root: str, folder: str) -> dict[str, float]:
     return times
 
 
-def objects_of(repo: Repository, oids: list[str]) -> dict[str, bytes]:
-    """Read objects of any kind in one git process; return id -> content."""
-    return dict(objects.read(repo, oids))
-
-
 def _renamed(config: Config, paths: dict[str, str], name: str) -> str:
     """Return the current path of a note by id if the old tree has it too; for notes without the id in their name."""
     try:

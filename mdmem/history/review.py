@@ -13,7 +13,7 @@ from mdmem import timestamps
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, NotFoundError, VaultError
 from mdmem.history import commit, past, rewrite
-from mdmem.history.git import checked_out, git_index, lock, repository, writer
+from mdmem.history.git import checked_out, git_index, lock, objects, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.history.message import SESSION_FORMAT
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
@@ -201,13 +201,13 @@ def decide(config: Config, item: ReviewItem, *, now: datetime | None = None, **c
 def delete(config: Config, items: Iterable[ReviewItem]) -> list[RewriteStep]:
     """Return the steps that delete notes."""
     oids = {item.path: item.oid for item in items}
-    texts = past.objects_of(repository.open_vault(config.vault), sorted(set(oids.values())))
+    texts = objects.contents(repository.open_vault(config.vault), oids.values())
     return [RewriteStep(path, texts[oid], None) for path, oid in oids.items()]
 
 
 def text_of(config: Config, item: ReviewItem) -> bytes:
     """Return the bytes of a reviewed note, from git."""
-    return past.objects_of(repository.open_vault(config.vault), [item.oid])[item.oid]
+    return objects.contents(repository.open_vault(config.vault), [item.oid])[item.oid]
 
 
 def _is_unshown(item: ReviewItem) -> bool:
@@ -231,7 +231,7 @@ def _items(repo: Repository, base: str, head: str) -> Iterator[ReviewItem]:
     while part := list(islice(paths, AT_ONCE)):
         new_oids = {path: changed.get(path) or deleted[path] for path in part}
         old_oids = {path: before[path] for path in part if path in before and path not in deleted}
-        texts = past.objects_of(repo, sorted({*new_oids.values(), *old_oids.values()}))
+        texts = objects.contents(repo, chain(new_oids.values(), old_oids.values()))
         for path, oid in new_oids.items():
             change = "deleted" if path in deleted else "changed" if path in before else "added"
             parsed = note.parse(texts[oid])

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from mdmem import plural
 from mdmem.config import Config
 from mdmem.errors import GitError, NotFoundError, UsageError, VaultError
-from mdmem.history import changes, commit, find, forget, message, pages, past, rewrite
+from mdmem.history import changes, commit, find, forget, message, pages, rewrite
 from mdmem.history.git import objects, repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import merge
@@ -215,7 +215,7 @@ def _texts(
     """Yield path, content after and content before of what a commit changed, reading some at a time."""
     for start in range(0, len(changed), AT_ONCE):
         rows = changed[start : start + AT_ONCE]
-        texts = past.objects_of(repo, sorted({blob for _, *blobs in rows for blob in blobs if blob}))
+        texts = objects.contents(repo, (blob for _, *blobs in rows for blob in blobs))
         yield from ((path, texts.get(new), texts.get(old)) for path, old, new in rows)
 
 

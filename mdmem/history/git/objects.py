@@ -61,6 +61,11 @@ def read(repo: Repository, oids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
             yield from _with_data(out)
 
 
+def contents(repo: Repository, oids: Iterable[str]) -> dict[str, bytes]:
+    """Return the contents of objects of any kind by id, read by one git process; "" stands for none."""
+    return dict(read(repo, sorted(set(oids) - {""})))
+
+
 def blob_id(data: bytes, like: str) -> str:
     """Return the id of a blob with this content, by the hash algorithm of the id `like`."""
     hashed = hashlib.sha256 if len(like) == 64 else hashlib.sha1

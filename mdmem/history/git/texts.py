@@ -20,7 +20,7 @@ class Texts(MutableMapping[str, bytes]):
 
     def __getitem__(self, path: str) -> bytes:
         source = self._files[path]
-        return source if isinstance(source, bytes) else dict(objects.read(self._repo, [source]))[source]
+        return source if isinstance(source, bytes) else objects.contents(self._repo, [source])[source]
 
     def __setitem__(self, path: str, data: bytes) -> None:
         self._files[path] = data

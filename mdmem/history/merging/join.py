@@ -7,7 +7,6 @@ from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
 
-from mdmem.history import past
 from mdmem.history.git import git_index, objects, repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.texts import Texts
@@ -195,7 +194,7 @@ def _deleted_day_pages(repo: Repository, was: Tree, our: Tree, their: Tree) -> s
     """Return the day pages that one side deleted, and the other changed in the generated part at most."""
     on_one_side = (path for path in was if path.startswith(f"{generated.DAYS}/") and (path in our) != (path in their))
     blobs = {path: (was[path], our.get(path) or their[path]) for path in on_one_side}
-    texts = past.objects_of(repo, sorted({oid for oids in blobs.values() for oid in oids})) if blobs else {}
+    texts = objects.contents(repo, chain.from_iterable(blobs.values()))
     return {path for path, oids in blobs.items() if len({generated.replaced(texts[oid], []) for oid in oids}) == 1}
 
 
@@ -204,8 +203,7 @@ def _resolve(
 ) -> dict[str, bytes]:
     """Merge texts that both sides changed; one that cannot be merged becomes two files."""
     was, our, their = trees
-    oids = {oid for path in paths for oid in (was.get(path), our[path], their[path]) if oid}
-    texts = past.objects_of(repo, sorted(oids))
+    texts = objects.contents(repo, (tree.get(path, "") for path in paths for tree in trees))
     resolved: dict[str, bytes] = {}
     for path in sorted(paths):
         base, ours, theirs = texts.get(was.get(path, "")), texts[our[path]], texts[their[path]]
@@ -234,7 +232,7 @@ def _taken_apart(repo: Repository, was: Tree, ours: Tree, theirs: Tree) -> tuple
     to_unpack = {path for path in packs if _tag(path) in changed_twice}
     if not to_unpack:
         return trees
-    texts = past.objects_of(repo, sorted({tree[path] for tree in trees for path in to_unpack & tree.keys()}))
+    texts = objects.contents(repo, (tree[path] for tree in trees for path in to_unpack & tree.keys()))
     base, our_tree, their_tree = (_with_notes(repo, tree, to_unpack & tree.keys(), texts) for tree in trees)
     return base, our_tree, their_tree
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 
 from mdmem import plural
 from mdmem.config import Config
-from mdmem.history import past
 from mdmem.history.git import objects, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.texts import Texts
@@ -138,7 +137,7 @@ def _replayed(repo: Repository, span: str, planned: PurgePlan, joined: Joined) -
 
 def _replay(repo: Repository, oid: str, planned: PurgePlan, joined: Joined) -> CommitDraft:
     changed = {path: blob for path, _, blob in objects.changed(repo, oid)}
-    texts = past.objects_of(repo, sorted(set(changed.values()) - {""}))
+    texts = objects.contents(repo, changed.values())
     puts = {
         new: planned.cleaned(texts[blob])
         for path, blob in changed.items()

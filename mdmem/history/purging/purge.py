@@ -14,7 +14,7 @@ from typing import NamedTuple
 from mdmem import files
 from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
-from mdmem.history import find, pages, past, rewrite
+from mdmem.history import find, pages, rewrite
 from mdmem.history.git import advice, checked_out, filtering, git_index, lock, objects, repository, writer
 from mdmem.history.git.filtering import Rewritten
 from mdmem.history.git.repository import Repository
@@ -284,7 +284,7 @@ def _in_messages(repo: Repository, paths: tuple[str, ...], pattern: bytes) -> re
     arguments = ("log", "--all", "--no-renames", "--raw", "--no-abbrev", "--format=", "-z", "--", *paths)
     fields = os.fsdecode(repository.attempt(repo, *arguments).out).split("\0")
     oids = {oid for field in fields if field.startswith(":") for oid in field.split(" ")[2:4] if oid.strip("0")}
-    texts = past.objects_of(repo, sorted(oids)).values()
+    texts = objects.contents(repo, oids).values()
     titles = {note.one_line(str(note.parse(text).meta.get("title") or "")) for text in texts} - {""}
     return patterns.any_of([*patterns.lines_naming(titles), pattern])
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from mdmem import plural
 from mdmem.config import Config
 from mdmem.errors import UsageError, VaultError
-from mdmem.history import commit, past, private
+from mdmem.history import commit, private
 from mdmem.history.gate import CommitGate
 from mdmem.history.git import objects, repository, writer
 from mdmem.history.git.repository import Repository
@@ -121,7 +121,7 @@ def texts_at(repo: Repository, oid: str, paths: Collection[str]) -> dict[str, by
     tree = join.tree(repo, oid)[0] if oid and paths else {}
     file_of = {path: path if path in tree else layout.archive_of(layout.folder_of(path)) for path in paths}
     blobs = {path: tree[file] for path, file in file_of.items() if file in tree}
-    texts = past.objects_of(repo, sorted(set(blobs.values())))
+    texts = objects.contents(repo, blobs.values())
     contents = {}
     for path, blob in blobs.items():
         archived = {} if file_of[path] == path else packed.parse(texts[blob])
