@@ -13,27 +13,9 @@ from mdmem.privacy import encoded
 from mdmem.settings import Settings
 from mdmem.vault import archives, disk, journal, layout, note, packed, people
 
-TOO_LARGE = "too large"
-"""Rule: the file exceeds the size limit for reading."""
-
-UNREADABLE = "unreadable"
-"""Rule: the file cannot be read for lack of permission."""
-
-DISK = "disk"
-"""Rule: the file cannot be read because the disk fails."""
-
-CUT_OFF = "cut off"
-"""Rule: the archive has lost its end."""
-
-NUL = "NUL byte"
-"""Rule: the note contains a NUL byte. It may be UTF-16, in which no rule finds a secret."""
-
-NESTED = "nested repository"
-"""Rule: the folder is another git repository, whose notes git does not add to this one."""
-
-FILE_NAME = "file name"
-"""Rule: the file's name contains private text or a likely secret."""
-
+TOO_LARGE, UNREADABLE, DISK, CUT_OFF = "too large", "unreadable", "disk", "cut off"
+NUL, NESTED, FILE_NAME = "NUL byte", "nested repository", "file name"
+"""Rules for what is no text to be searched; they have rows in `_ADVICE`."""
 
 IN_HISTORY = " The private text is already in history; `mdmem purge 'THE TEXT' --apply` removes it there too."
 
@@ -56,47 +38,59 @@ class HeldBack(NamedTuple):
     @property
     def why(self) -> str:
         """Return a sentence that says why the file was not committed."""
-        if self.rule == TOO_LARGE:
-            return f"{self.path} is larger than {disk.MAX_READ_BYTES // 1024**2} MiB, so it was not committed."
-        if self.rule in (UNREADABLE, DISK):
-            return f"{self.path} cannot be read, so it was not committed."
-        if self.rule == NESTED:
-            return f"{self.path} is a git repository of its own, so its notes are not committed here."
-        if self.rule == CUT_OFF:
-            return f"{self.path} has lost its end, and so notes of its session; it was not committed."
-        if self.rule == NUL:
-            return (
-                f"{self.path}:{self.line} contains a NUL byte (is it saved as UTF-16?), so it cannot be searched for"
-                " secrets and was not committed."
-            )
-        what = f"The name of {self.path}" if self.rule == FILE_NAME else f"{self.path}:{self.line}"
-        rule = "" if self.rule == FILE_NAME else f" ({self.rule})"
-        history_advice = IN_HISTORY if self.in_history else ""
-        return f"{what} holds private text or what looks like a secret{rule}, so it was not committed.{history_advice}"
+        return self._filled(_ADVICE.get(self.rule, _OF_TEXT)[0])
 
     @property
     def todo(self) -> str:
         """Return a sentence that says what the owner can do."""
-        if self.rule == TOO_LARGE:
-            return "Split it, or move it out of the vault."
-        if self.rule == FILE_NAME:
-            return "Rename it."
-        if self.rule == NESTED:
-            return f"Move its {self.path}.git out of the vault, or name {self.path} in .gitignore."
-        if self.rule == CUT_OFF:
-            return archives.restoring(self.path)
-        if self.rule == UNREADABLE:
-            name = shlex.quote(self.path)
-            return f"Take ownership of it, in the vault's folder: sudo chown $USER {name}; chmod u+rw {name}"
-        if self.rule == DISK:
-            return "The disk, or the program that fetches the file from elsewhere, failed: `mdmem doctor` shows why."
-        if self.rule == NUL:
-            return f"Save it as UTF-8, without NUL bytes, and commit again, or, if it may stay: {self._accept}"
-        return f"Remove that and commit again, or, if it may stay: {self._accept}"
+        return self._filled(_ADVICE.get(self.rule, _OF_TEXT)[1])
 
-    @property
-    def _accept(self) -> str:
-        return f"mdmem commit --accept {shlex.quote(self.path)}"
+    def _filled(self, text: str) -> str:
+        quoted = shlex.quote(self.path)
+        return text.format(
+            path=self.path, line=self.line, rule=self.rule, known=IN_HISTORY if self.in_history else "", quoted=quoted,
+            accept=f"mdmem commit --accept {quoted}", restoring=archives.restoring(self.path),
+            most=disk.MAX_READ_BYTES // 1024**2,
+        )  # fmt: skip
+
+
+_CANNOT_BE_READ = "{path} cannot be read, so it was not committed."
+_ADVICE = {
+    TOO_LARGE: (
+        "{path} is larger than {most} MiB, so it was not committed.",
+        "Split it, or move it out of the vault.",
+    ),
+    UNREADABLE: (  # for lack of permission
+        _CANNOT_BE_READ,
+        "Take ownership of it, in the vault's folder: sudo chown $USER {quoted}; chmod u+rw {quoted}",
+    ),
+    DISK: (
+        _CANNOT_BE_READ,
+        "The disk, or the program that fetches the file from elsewhere, failed: `mdmem doctor` shows why.",
+    ),
+    CUT_OFF: ("{path} has lost its end, and so notes of its session; it was not committed.", "{restoring}"),
+    NESTED: (
+        "{path} is a git repository of its own, so its notes are not committed here.",
+        "Move its {path}.git out of the vault, or name {path} in .gitignore.",
+    ),
+    NUL: (  # in UTF-16, no rule finds a secret
+        (
+            "{path}:{line} contains a NUL byte (is it saved as UTF-16?), so it cannot be searched for secrets and was"
+            " not committed."
+        ),
+        "Save it as UTF-8, without NUL bytes, and commit again, or, if it may stay: {accept}",
+    ),
+    FILE_NAME: (
+        "The name of {path} holds private text or what looks like a secret, so it was not committed.{known}",
+        "Rename it.",
+    ),
+}
+"""Rule -> why a file was not committed, and what its owner can do."""
+_OF_TEXT = (
+    "{path}:{line} holds private text or what looks like a secret ({rule}), so it was not committed.{known}",
+    "Remove that and commit again, or, if it may stay: {accept}",
+)
+"""The same for the rules of the privacy gate."""
 
 
 class CommitGate:
