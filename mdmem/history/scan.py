@@ -185,7 +185,7 @@ def _fast(repo: Repository, before: SeenFolders, token: str, touched: list[str] 
     differing: list[str] = []
     if touched is None:
         arguments = ("diff-files", "--name-only", "--ignore-submodules=all", "-z")
-        touched = differing = list(filter(None, os.fsdecode(repository.run(repo, *arguments)).split("\0")))
+        touched = differing = list(repository.each(repo, *arguments))
         if len(differing) > MANY_TOUCHED:
             raise UnsureError
     doubted = frozenset((*before.left, *touched))  # the last scan may have missed what was touched just before it

@@ -135,6 +135,6 @@ def listed(repo: Repository, oid: str, *folders: str) -> Iterator[tuple[str, str
 def changed(repo: Repository, oid: str) -> list[tuple[str, str, str]]:
     """Return the paths that a commit changed, each with the blob ids before and after; "" for no file."""
     command = ("diff-tree", "--root", "-r", "--raw", "--no-renames", "--no-abbrev", "--no-commit-id", "-z", oid)
-    fields = os.fsdecode(repository.run(repo, *command)).split("\0")
-    rows = ((path, *meta.split(" ")[2:4]) for meta, path in zip(fields[::2], fields[1::2], strict=False))
+    fields = repository.each(repo, *command)
+    rows = ((path, *meta.split(" ")[2:4]) for meta, path in zip(fields, fields, strict=True))
     return [(path, old.strip("0") and old, new.strip("0") and new) for path, old, new in rows]

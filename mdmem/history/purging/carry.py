@@ -5,7 +5,6 @@ The common base is filtered like the other side, so that only what is new counts
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 
 from mdmem import plural
@@ -125,9 +124,9 @@ def _replayed(repo: Repository, span: str, planned: PurgePlan, joined: Joined) -
     """Replay each commit, oldest first, limited to the files in which the merged result differs."""
     form = "--format=%H%x00%an <%ae> %ad%x00%B%x00"
     arguments = ("log", "-z", "--reverse", "--topo-order", "--no-merges", "--date=raw", form, span)
-    fields = os.fsdecode(repository.run(repo, *arguments)).split("\0")
+    fields = repository.each(repo, *arguments)
     drafts = []
-    for oid, author, text in zip(fields[::4], fields[1::4], fields[2::4], strict=False):
+    for oid, author, text, _ in zip(fields, fields, fields, fields, strict=False):
         draft = _replay(repo, oid.strip(), planned, joined)
         message = planned.cleaned(text.encode("utf-8", "surrogateescape")).decode("utf-8", "replace")
         if draft.puts or draft.deletes:

@@ -355,8 +355,7 @@ def _write_as(config: Config, path: str, data: bytes) -> bool:
 
 def _unstage(repo: Repository, planned: PurgePlan) -> None:
     """Unstage files whose staged content contains the text; the files keep their changes."""
-    listed = repository.run(repo, "diff", "--cached", "--name-only", "--no-renames", "-z")
-    for path in filter(None, os.fsdecode(listed).split("\0")):
+    for path in list(repository.each(repo, "diff", "--cached", "--name-only", "--no-renames", "-z")):
         shown = repository.attempt(repo, "cat-file", "blob", f":{path}")
         if planned.finds(shown.out):
             repository.run(repo, "reset", "--quiet", "--", path)

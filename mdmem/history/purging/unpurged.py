@@ -84,7 +84,7 @@ def refusal(done: GitResult) -> str:
 def in_git(repo: Repository, oids: Collection[str]) -> list[str]:
     """Return which refs and work trees still hold some of these objects, each with the command that removes it."""
     told = []
-    listed = os.fsdecode(repository.run(repo, "worktree", "list", "--porcelain", "-z")).split("\0")
+    listed = repository.each(repo, "worktree", "list", "--porcelain", "-z")
     for place in (line.removeprefix("worktree ") for line in listed if line.startswith("worktree ")):
         if Path(place) != repo.root and Path(place).is_dir():
             where = shlex.quote(place)
