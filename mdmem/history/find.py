@@ -9,6 +9,7 @@ from mdmem import when
 from mdmem.config import Config
 from mdmem.errors import AmbiguousError, MdmemError, NotFoundError, UsageError
 from mdmem.history.git import repository
+from mdmem.history.git.environment import PATTERNS
 from mdmem.history.git.repository import Repository
 from mdmem.vault import disk, journal, layout, note
 
@@ -66,14 +67,14 @@ def deletion_of(config: Config, name: str) -> str:
 def uncommitted_deletion(repo: Repository, place: str) -> str:
     """Return the end of a sentence about files at a pathspec that are deleted, if that is not committed; else ""."""
     words = ("diff", "--name-only", "--no-renames", "--diff-filter=D", "HEAD", "--", place)
-    deleted = repository.attempt(repo, *words, env={"GIT_LITERAL_PATHSPECS": "0"}).out
+    deleted = repository.attempt(repo, *words, env=PATTERNS).out
     return "but that is not committed: `mdmem commit` completes it." if deleted else ""
 
 
 def last_deletion(repo: Repository, place: str) -> tuple[str, str, str]:
     """Return id, time (ISO 8601) and subject of the last commit that deleted files at a pathspec; "" for none."""
     arguments = ("log", "-1", "--diff-filter=D", "--format=%H%x00%aI%x00%s", "HEAD", "--", place)
-    commit = repository.attempt(repo, *arguments, env={"GIT_LITERAL_PATHSPECS": "0"}).out.decode("utf-8", "replace")
+    commit = repository.attempt(repo, *arguments, env=PATTERNS).out.decode("utf-8", "replace")
     oid, time, subject = commit.strip("\n").split("\0", 2) if commit else ("", "", "")
     return oid, time, subject
 

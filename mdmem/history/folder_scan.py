@@ -16,6 +16,7 @@ from typing import NamedTuple
 from mdmem.history import changes
 from mdmem.history.changes import Change, State
 from mdmem.history.git import git_index, objects, repository
+from mdmem.history.git.environment import PATTERNS
 from mdmem.history.git.objects import Tree
 from mdmem.history.git.repository import Repository
 from mdmem.vault import disk
@@ -189,7 +190,7 @@ def _without_ignored(repo: Repository, differing: list[Change]) -> list[Change]:
     if not added:
         return differing
     arguments = ("check-ignore", "-z", "--stdin", "--no-index")
-    result = repository.attempt(repo, *arguments, stdin=added, env={"GIT_LITERAL_PATHSPECS": "0"})
+    result = repository.attempt(repo, *arguments, stdin=added, env=PATTERNS)
     if result.status not in (0, 1):
         raise UnsureError
     ignored = frozenset(path.removeprefix("./") for path in os.fsdecode(result.out).split("\0"))

@@ -17,6 +17,7 @@ from mdmem.config import Config
 from mdmem.errors import AmbiguousError, MdmemError, NotFoundError
 from mdmem.history import commit, find, pages, rewrite
 from mdmem.history.git import repository
+from mdmem.history.git.environment import PATTERNS
 from mdmem.history.git.repository import Repository
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
 from mdmem.progress import ProgressCallback, ignore, reporting
@@ -181,7 +182,7 @@ def _folder_by_tag(repo: Repository, name: str) -> str:
 def _first_folder(repo: Repository, *words: str) -> str:
     """Return the first session folder in the last commit that `git log` lists for these words; "" for none."""
     form = ("log", "-1", "-z", "--format=", "--no-renames", "--name-only")
-    listed = os.fsdecode(repository.attempt(repo, *form, *words, env={"GIT_LITERAL_PATHSPECS": "0"}).out)
+    listed = os.fsdecode(repository.attempt(repo, *form, *words, env=PATTERNS).out)
     return next(filter(None, map(layout.session_of, listed.strip("\0\n").split("\0"))), "")
 
 

@@ -11,6 +11,7 @@ from mdmem.config import Config
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.history import find
 from mdmem.history.git import repository
+from mdmem.history.git.environment import PATTERNS
 from mdmem.history.git.repository import Repository
 from mdmem.history.message import SESSION_FORMAT
 from mdmem.vault import disk, is_in_journal, layout, note
@@ -125,8 +126,7 @@ def _paths_named(repo: Repository, commits: list[OriginStep], name: str) -> set[
     """
     arguments = ("diff-tree", "--stdin", "-m", "-r", "-z", "--no-renames", "--no-commit-id", "--name-only")
     stdin = "".join(f"{commit.oid}\n" for commit in commits).encode()
-    env = {"GIT_LITERAL_PATHSPECS": "0"}
-    result = repository.attempt(repo, *arguments, "--", f":(glob)**/{name}", stdin=stdin, env=env)
+    result = repository.attempt(repo, *arguments, "--", f":(glob)**/{name}", stdin=stdin, env=PATTERNS)
     return set(filter(None, os.fsdecode(result.out).split("\0")))
 
 

@@ -70,6 +70,9 @@ ENVIRONMENT = {
     "SSH_ASKPASS_REQUIRE": "never",
 }
 
+PATTERNS = {"GIT_LITERAL_PATHSPECS": "0"}
+"""For commands whose pathspecs are patterns, as `:(glob)**/*.md`."""
+
 LOCAL_ONLY = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
 """For commands that need no credentials and no identity: ignore the configuration of user and system."""
 

@@ -12,6 +12,7 @@ from mdmem.errors import VaultError
 from mdmem.hashing import sha256, short
 from mdmem.history import rewrite
 from mdmem.history.git import repository
+from mdmem.history.git.environment import PATTERNS
 from mdmem.history.git.repository import Repository
 from mdmem.history.rewrite import RewriteStep
 from mdmem.vault import disk
@@ -33,7 +34,7 @@ def both_versions(repo: Repository) -> Iterator[tuple[str, str]]:
     Raises GitError when git fails.
     """
     words = ("ls-files", "-z", "--", ":(glob)**/*.conflict-*")
-    for other in repository.each(repo, *words, env={"GIT_LITERAL_PATHSPECS": "0"}):
+    for other in repository.each(repo, *words, env=PATTERNS):
         named = _BESIDE.fullmatch(other)
         path = f"{named[1]}{named[2] or ''}" if named else ""
         if path and all(os.path.lexists(repo.root / each) for each in (path, other)):

@@ -17,6 +17,7 @@ from mdmem.config import Config
 from mdmem.errors import GitError, NotFoundError, VaultError
 from mdmem.history import find, past, private, why
 from mdmem.history.git import repository
+from mdmem.history.git.environment import PATTERNS
 from mdmem.learn import relations
 from mdmem.search import engine, solved
 from mdmem.search.all_but import AllBut
@@ -155,7 +156,7 @@ def _patch(repo: repository.Repository, oid: str, path: str) -> str:
     is_followed = is_in_journal(path) and find.id_in(name)
     words = ("show", "--no-ext-diff", "--no-textconv", "--no-color", "--format=", oid, "--")
     if is_followed:
-        return _hunks(repository.attempt(repo, *words, f":(glob)**/{name}", env={"GIT_LITERAL_PATHSPECS": "0"}).out)
+        return _hunks(repository.attempt(repo, *words, f":(glob)**/{name}", env=PATTERNS).out)
     return _hunks(repository.attempt(repo, *words, path).out)
 
 
