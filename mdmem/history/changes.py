@@ -14,8 +14,6 @@ from mdmem.history.git import checked_out, git_index, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.vault import disk, layout
 
-MARKDOWN = disk.NOTE_ENDINGS
-
 OWN_FILES = frozenset(["mdmem.toml", ".gitignore", ".gitattributes", "CODEOWNERS", ".github/CODEOWNERS"])
 """Files of the vault that mdmem commits besides notes."""
 
@@ -190,7 +188,7 @@ def _place(kind: str, change: Change) -> bytes:
 def is_own(path: str) -> bool:
     """Whether a path is a note that is not hidden, one of the vault's own files, or a nested repository."""
     hidden = path.startswith(".") or "/." in path
-    return path in OWN_FILES or (path.endswith(MARKDOWN) and not hidden) or (is_nested(path) and not hidden)
+    return path in OWN_FILES or (path.endswith(disk.NOTE_ENDINGS) and not hidden) or (is_nested(path) and not hidden)
 
 
 def is_nested(path: str) -> bool:

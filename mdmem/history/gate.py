@@ -8,7 +8,6 @@ import shlex
 from typing import NamedTuple
 
 from mdmem import files, privacy
-from mdmem.history.changes import MARKDOWN
 from mdmem.privacy import encoded
 from mdmem.settings import Settings
 from mdmem.vault import archives, disk, journal, layout, note, packed, people
@@ -108,7 +107,7 @@ class CommitGate:
         Outside notes, for example in mdmem.toml, an unclosed tag counts as a mention; secrets after it are still found.
         Of a file that is not text, such as an image or an archive, only the name and pairs of private tags are checked.
         """
-        is_note = path.endswith(MARKDOWN)
+        is_note = path.endswith(disk.NOTE_ENDINGS)
         if people.clean_path(self._rules, path, data if is_note or layout.archived_in(path) else None) != path:
             return HeldBack(path, 1, FILE_NAME)
         if layout.archived_in(path) and packed.is_cut_off(data):

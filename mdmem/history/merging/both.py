@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 
 from mdmem import timestamps
 from mdmem.errors import UsageError
-from mdmem.history.changes import MARKDOWN
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import merge
 from mdmem.history.merging.merge import KeptBoth
-from mdmem.vault import editing, followed_copies, front_matter, generated, journal, note
+from mdmem.vault import disk, editing, followed_copies, front_matter, generated, journal, note
 
 LISTS = (".gitignore", ".gitattributes", "CODEOWNERS")
 """Files that are lists of lines, where a surplus line does no harm."""
@@ -43,7 +42,7 @@ def merge_note(repo: Repository, path: str, ours: bytes, base: bytes | None, the
     Return None for a file that is not text, cannot be merged, or whose front matter has no clear end: keeping two
     versions of a place could break it, so the caller keeps both files.
     """
-    if not path.endswith(MARKDOWN):
+    if not path.endswith(disk.NOTE_ENDINGS):
         return _merge_other(repo, path, ours, base or b"", theirs)
     if None in map(_text, (ours, base or b"", theirs)):
         return None

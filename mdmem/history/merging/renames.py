@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Mapping
 from typing import NamedTuple
 
 from mdmem.history import find
-from mdmem.history.changes import MARKDOWN
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.texts import Texts
-from mdmem.vault import is_in_journal, journal, note, projects
+from mdmem.vault import disk, is_in_journal, journal, note, projects
 
 Tree = dict[str, str]
 """Path -> blob id, without links, nested repositories and paths that a vault does not accept."""
@@ -96,11 +94,10 @@ def _similar(repo: Repository, base: str, oid: str, left_paths: set[str], new_pa
     if not left_paths or not new_paths:
         return {}
     arguments = ("diff-tree", "-r", "--find-renames=60%", "--diff-filter=R", "--name-status", "-z", base, oid)
-    fields = os.fsdecode(repository.run(repo, *arguments)).split("\0")
-    rows = zip(fields[1::3], fields[2::3], strict=False)
+    fields = repository.each(repo, *arguments)
     return {
         old: path
-        for old, path in rows
+        for _, old, path in zip(fields, fields, fields, strict=True)
         if old in left_paths and path in new_paths and not (_captured_id(old) or _captured_id(path))
     }
 
@@ -126,7 +123,7 @@ def _captured_id(path: str) -> str:
 
 
 def _is_note(path: str) -> bool:
-    return path.endswith(MARKDOWN)
+    return path.endswith(disk.NOTE_ENDINGS)
 
 
 def _best_match(path: str, candidates: list[str]) -> str:
