@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mdmem import config, plural, timestamps
+from mdmem import plural, timestamps
 from mdmem.cli import listing
 from mdmem.cli.terminal import completions, extent, options, pager, progress, render, startup
 from mdmem.cli.terminal.render import print_json, safe, warn
@@ -328,8 +328,8 @@ def _print_origin(origin: Origin) -> None:
 @click.argument("span", metavar="[A..B]", default="")
 @click.argument("paths", metavar="[PATH]...", nargs=-1)
 @options.as_json("an array of objects: path, patch")
-@click.pass_obj
-def diff(vault: str | None, span: str, paths: tuple[str, ...], as_json: bool) -> None:
+@options.with_settings
+def diff(settings: Config, span: str, paths: tuple[str, ...], as_json: bool) -> None:
     """Show what changed in the vault, or in files of it: since the last commit, since A, or from A to B (commits or
     dates).
 
@@ -339,7 +339,6 @@ def diff(vault: str | None, span: str, paths: tuple[str, ...], as_json: bool) ->
     """
     from mdmem.history import past
 
-    settings = config.load(vault)
     if _is_file(settings, span):
         span, paths = "", (span, *paths)
     paths = tuple(layout.typed_path(settings.vault, path) or path for path in paths)

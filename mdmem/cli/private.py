@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from mdmem import config, privacy, timestamps
+from mdmem import privacy, timestamps
 from mdmem.cli.terminal import options, render
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
@@ -28,8 +28,8 @@ def privacy_group() -> None:
 @click.argument("file", type=click.Path(dir_okay=False, allow_dash=True), default="-")
 @click.option("--tool", is_flag=True, help="Read the text as a tool's output, not as a prompt.")
 @options.as_json("an object: text, private, redacted, unclosed, findings")
-@click.pass_obj
-def check(vault: str | None, file: str, tool: bool, as_json: bool) -> None:
+@options.with_settings
+def check(settings: Config, file: str, tool: bool, as_json: bool) -> None:
     """Show what would be stored of FILE (`-`: stdin), and which rule removes what. Nothing is stored.
 
     \b
@@ -40,7 +40,7 @@ def check(vault: str | None, file: str, tool: bool, as_json: bool) -> None:
     except FileNotFoundError:
         raise NotFoundError(f"There is no file {file}. To check a text: echo 'TEXT' | mdmem privacy check") from None
     text = data.decode("utf-8", "replace")
-    rules = privacy.Rules.of(config.load(vault).settings)
+    rules = privacy.Rules.of(settings.settings)
     cleaned = privacy.clean(text, rules=rules, origin="tool" if tool else "prompt", explain=True)
     findings = cleaned.findings
     if as_json:
@@ -60,8 +60,8 @@ def check(vault: str | None, file: str, tool: bool, as_json: bool) -> None:
 
 @privacy_group.command("keep-last")
 @options.as_json("an object: path")
-@click.pass_obj
-def keep_last(vault: str | None, as_json: bool) -> None:
+@options.with_settings
+def keep_last(settings: Config, as_json: bool) -> None:
     """Store what private tags kept out of your last prompt.
 
     The prompt is read from the agent's own transcript and stored without its tags. Secrets stay masked.
@@ -71,7 +71,7 @@ def keep_last(vault: str | None, as_json: bool) -> None:
     """
     from mdmem.transcripts import last_prompt
 
-    path = last_prompt.keep(config.load(vault))
+    path = last_prompt.keep(settings)
     click.echo(render.as_json({"path": path}) if as_json else f"Stored the whole prompt: {path}")
 
 
@@ -79,8 +79,8 @@ def keep_last(vault: str | None, as_json: bool) -> None:
 @click.option("--for", "length", metavar="TIME", help="Resume by itself after this long: 30m, 1h, 2d.")
 @options.one_session
 @options.as_json('an object: paused, session ("": all), until ("": until `mdmem resume`)')
-@click.pass_obj
-def pause(vault: str | None, length: str | None, session: str | None, as_json: bool) -> None:
+@options.with_settings
+def pause(settings: Config, length: str | None, session: str | None, as_json: bool) -> None:
     """Stop storing, in all sessions or in one, until `mdmem resume` or for a while.
 
     A session that is not stored yet needs its whole id.
@@ -89,7 +89,6 @@ def pause(vault: str | None, length: str | None, session: str | None, as_json: b
     Example:  mdmem pause --for 1h
     """
     ends = time.time() + wording.seconds_of(length) if length else 0.0
-    settings = config.load(vault)
     session_id = conversation.id_of(settings, session) if session else ""
     pauses.begin_pause(settings, session_id, ends)
     if as_json:
@@ -104,15 +103,14 @@ def pause(vault: str | None, length: str | None, session: str | None, as_json: b
 @click.command()
 @options.one_session
 @options.as_json('an object: paused, session ("": all)')
-@click.pass_obj
-def resume(vault: str | None, session: str | None, as_json: bool) -> None:
+@options.with_settings
+def resume(settings: Config, session: str | None, as_json: bool) -> None:
     """Store again after `mdmem pause`. A session that was paused on its own is resumed by `--session`.
 
     \b
     Example:  mdmem resume
               mdmem resume --session 3f0c6d1e
     """
-    settings = config.load(vault)
     session_id = _paused_session(settings, session) if session else ""
     key = pauses.key_of(session_id)
     was_paused = pauses.end_pause(settings, key, time.time())

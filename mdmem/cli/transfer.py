@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 @click.option("--every", metavar="TIME", help="Let the watcher sync this often: 10m, 2h; off: never.")
 @click.option("--whole", is_flag=True, help="First fetch the rest of a vault that was cloned in part.")
 @options.as_json("an object: received, sent, conflicts, held_back, private, refused, told, kept, undeleted")
-@click.pass_obj
-def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json: bool) -> int:
+@options.with_settings
+def sync(settings: Config, remote: str, every: str | None, whole: bool, as_json: bool) -> int:
     """Commit, fetch, merge and push, with any git remote. Nothing is lost: the remote's history is replaced only
     after a purge, and even then new notes from other machines are kept.
 
@@ -55,9 +55,8 @@ def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json
 
     if every is not None:
         minutes = 0 if every.lower() in ("off", "never", "0") else round(wording.seconds_of(every) / 60)
-        _sync_every(config.load(vault), minutes)
+        _sync_every(settings, minutes)
         return 0
-    settings = config.load(vault)
     brought = _bring_rest(settings, as_json=as_json) if whole else 0
     mode = ScanMode(touched=partial(client.touched, settings))
     with progress.ProgressBar("Making pages", shown=not as_json) as bar:
@@ -272,8 +271,8 @@ def _counted(count: ExportCounts, form: str) -> str:
 @click.command()
 @click.argument("target", metavar="PATH", type=click.Path(dir_okay=False, path_type=Path))
 @options.as_json("an object: path, bytes, commits, missing")
-@click.pass_obj
-def backup(vault: str | None, target: Path, as_json: bool) -> None:
+@options.with_settings
+def backup(settings: Config, target: Path, as_json: bool) -> None:
     """Write the whole history into one verified file. `git clone PATH` restores it.
 
     \b
@@ -282,7 +281,7 @@ def backup(vault: str | None, target: Path, as_json: bool) -> None:
     from mdmem.history import export as work
 
     with progress.ProgressBar("Writing the history", shown=not as_json):
-        written = work.backup(config.load(vault), target)
+        written = work.backup(settings, target)
     if as_json:
         print_json(written)
         return

@@ -52,15 +52,14 @@ def values_of(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 @config_group.command("get")
 @click.argument("key", shell_complete=keys)
 @options.as_json("an object: key, value, default, source, meaning, choices, user_only, env")
-@click.pass_obj
-def get(vault: str | None, key: str, as_json: bool) -> None:
+@options.with_settings
+def get(loaded: Config, key: str, as_json: bool) -> None:
     """Print the value of KEY.
 
     \b
     Example:  mdmem config get inject.chars
     """
     row = known(key)
-    loaded = config.load(vault)
     warn(loaded)
     value = printed(loaded, row)
     if as_json:
@@ -163,14 +162,13 @@ def _why_own(row: Setting[Any]) -> str:
 @config_group.command("list", short_help="List every setting: value, source and meaning.")
 @click.option("--changed", is_flag=True, help="Only settings that are not at their default.")
 @options.as_json("an array of objects: key, value, default, source, meaning, choices, user_only, env")
-@click.pass_obj
-def list_settings(vault: str | None, changed: bool, as_json: bool) -> None:
+@options.with_settings
+def list_settings(loaded: Config, changed: bool, as_json: bool) -> None:
     """List every setting with its value, where the value comes from, and its meaning.
 
     \b
     Example:  mdmem config list --changed
     """
-    loaded = config.load(vault)
     warn(loaded)
     shown = [row for row in SETTINGS if not changed or loaded.settings.values[row.key] != row.default]
     if as_json:
@@ -191,14 +189,13 @@ def _lines(loaded: Config, row: Setting[Any]) -> Iterator[list[Piece]]:
 
 @config_group.command("path")
 @options.as_json("an object: vault, vault_settings, your_settings, index, state, runtime, log")
-@click.pass_obj
-def path(vault: str | None, as_json: bool) -> None:
+@options.with_settings
+def path(loaded: Config, as_json: bool) -> None:
     """Print where settings, index, state and log are.
 
     \b
     Example:  mdmem config path
     """
-    loaded = config.load(vault)
     state = Path(loaded.state_dir)
     where = {
         "vault": loaded.vault,
