@@ -46,8 +46,7 @@ def head() -> bytes:
 def read(package: str, name: str = EVERY) -> "list[tuple[str, str, Any]]":
     """Return name, source and code of each module in a file, in the order they run; [] when the file is stale.
 
-    Raises:
-        OSError, ValueError, TypeError, EOFError: when the file or a source is missing, or the file is damaged.
+    Raises OSError, ValueError, TypeError or EOFError when the file or a source is missing, or the file is damaged.
     """
     from marshal import loads
 

@@ -41,8 +41,7 @@ def read(at: Capture, key: str) -> dict[bytes, bytes]:
     The two files are equal unless one was lost; then the longer one is right. Marks in the temporary folder are newer
     than both, until the next mark moves them.
 
-    Raises:
-        OSError: when there are marks and none can be read.
+    Raises OSError when there are marks and none can be read.
     """
     marks: dict[bytes, bytes] = {}
     data = _longest(_usual_places(at, key)) + _longest([_spare(at, key)])

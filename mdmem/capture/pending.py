@@ -163,8 +163,7 @@ class Capture:
     def home(self, created: str) -> str:
         """Return the name of the project's folder in the journal, creating the folder if needed.
 
-        Raises:
-            OSError, VaultError: when the vault cannot be written.
+        Raises OSError or VaultError when the vault cannot be written.
         """
         name = journal.recall_project(self.config, journal.identity(self.project))
         if name:

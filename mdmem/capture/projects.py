@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 def folder_name(config: Config, project: Project, created: str, rules: privacy.Rules) -> str:
     """Return the name of the project's folder in the journal; create the folder and its page if there is none.
 
-    Raises:
-        OSError, VaultError: when the vault cannot be written.
+    Raises OSError or VaultError when the vault cannot be written.
     """
     identity = journal.identity(project)
     name = journal.recall_project(config, identity)

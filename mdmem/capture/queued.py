@@ -49,8 +49,7 @@ def flush(config: Config, most: int | None = None, session_key: str = "", second
     start no further note (0: no limit). A note that fails holds back only later notes of its own session. Only one
     process does this at a time; others wait.
 
-    Raises:
-        TimeoutError: when another process takes too long.
+    Raises TimeoutError when another process takes too long.
     """
     path = retry_queue.folder(config)
     result = Flush()

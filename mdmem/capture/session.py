@@ -139,8 +139,7 @@ class Session(journal.Record):
         project: the project's folder name. words: the slug of the first prompt. page: builds the session page.
         now: the session's start, unless the record knows it.
 
-        Raises:
-            OSError, VaultError: when the vault cannot be written.
+        Raises OSError or VaultError when the vault cannot be written.
         """
         folder = self.open_folder()
         if folder and not _lacks_page(folder):
@@ -273,8 +272,7 @@ class Session(journal.Record):
 
         So a hook that was killed in between differs from a note that its owner deleted.
 
-        Raises:
-            OSError: when it cannot be stored.
+        Raises OSError when it cannot be stored.
         """
         if "/" in name:  # numbers are looked up by names without a part
             self.append("=", f"{numbers(name)[0]:03d}-{numbers(name)[1]:03d}-")

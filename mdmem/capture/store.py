@@ -145,8 +145,7 @@ def _staged(at: Capture) -> str:
 def publish(at: Capture, draft: PendingNote, built: note.Note, outcome: Outcome) -> None:
     """Choose the note's folder, number and name, and write it.
 
-    Raises:
-        OSError, VaultError: when the vault cannot take it.
+    Raises OSError or VaultError when the vault cannot take it.
     """
     if at.is_deleted(built):
         outcome.stored = True

@@ -64,8 +64,7 @@ def walk(
 
     to_read: folders to read in any case. is_heard: no other known folder has changed. Deleted folders count as read.
 
-    Raises:
-        UnsureError: when a folder cannot be read. GitError: when git would wait for a pipe.
+    Raises UnsureError when a folder cannot be read, GitError when git would wait for a pipe.
     """
     times: dict[str, int] = {}
     listed: set[str] = set()
@@ -108,8 +107,7 @@ def compare(repo: Repository, last: SeenFolders, listed: Collection[str], doubte
 
     Only some folders are in memory at a time: there may be as many files as the vault has.
 
-    Raises:
-        UnsureError: when git has to decide.
+    Raises UnsureError when git has to decide.
     """
     differing: list[Change] = []
     root, folders = str(repo.root), iter(listed)
@@ -200,8 +198,7 @@ def _without_ignored(repo: Repository, differing: list[Change]) -> list[Change]:
 def refuse_other(root: str, folders: Collection[str]) -> None:
     """Refuse a folder behind a link or in another repository.
 
-    Raises:
-        UnsureError: when there is one.
+    Raises UnsureError when there is one.
     """
     with_parents = {path for folder in folders for path in accumulate(folder.split("/"), _join)}
     for folder in with_parents - {""}:
@@ -213,8 +210,7 @@ def refuse_other(root: str, folders: Collection[str]) -> None:
 def _entries(root: str, folder: str) -> _Entries | None:
     """List a folder; None when it was deleted.
 
-    Raises:
-        UnsureError: when it cannot be read.
+    Raises UnsureError when it cannot be read.
     """
     try:
         with os.scandir(f"{root}/{folder}") as scan:

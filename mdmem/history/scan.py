@@ -222,8 +222,7 @@ def _among(repo: Repository, before: SeenFolders, only: Collection[str]) -> Scan
 def _as_it_was(repo: Repository, before: SeenFolders, began_ns: int) -> git_index.Stamp:
     """Return the stamp of the index, if the repository is as the last scan left it.
 
-    Raises:
-        UnsureError: when it is not.
+    Raises UnsureError when it is not.
     """
     shown = repository.attempt(repo, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD").out.decode("utf-8", "replace")
     is_same = shown.split("\n")[:2] == [before.head, before.branch] and _rules(repo) == before.rules

@@ -136,8 +136,7 @@ def _run(listener: socket.socket, alive: int) -> None:
 def _answer(link: socket.socket) -> None:
     """Do a command's work and send it the output, even if its deadline ends this process.
 
-    Raises:
-        OSError, ValueError: when the command has gone or the request is invalid; nothing was done then.
+    Raises OSError or ValueError when the command has gone or the request is invalid; nothing was done then.
     """
     request, stdin = _read(link)
     try:
@@ -173,8 +172,7 @@ def _become(folder: str, pairs: list[str]) -> None:
 def _read(link: socket.socket) -> tuple[list[bytes], int]:
     """Read a request: vault, folder, arguments up to an empty one, environment; return it with the command's stdin.
 
-    Raises:
-        OSError, ValueError: when it is not a valid request.
+    Raises OSError or ValueError when it is not a valid request.
     """
     data, streams, _, _ = socket.recv_fds(link, 1 << 16, 1)
     try:

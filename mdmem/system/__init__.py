@@ -154,8 +154,7 @@ class HeldFolder:
     def publish(self, temp: str, name: str) -> bool:
         """Publish the file `temp` under its final name; False when that name is taken. `temp` may remain.
 
-        Raises:
-            OSError: when neither links nor renaming work here.
+        Raises OSError when neither links nor renaming work here.
         """
         try:
             os.link(temp, name, src_dir_fd=self._fd, dst_dir_fd=self._fd, follow_symlinks=False)
@@ -199,8 +198,7 @@ class HeldFolder:
 def open_folder(path: str) -> HeldFolder:
     """Open a folder; links in its path are followed.
 
-    Raises:
-        OSError: when it is missing or not a folder.
+    Raises OSError when it is missing or not a folder.
     """
     return HeldFolder(path, os.open(path, _DIRECTORY))
 

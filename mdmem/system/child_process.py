@@ -19,8 +19,7 @@ class ChildProcess:
     def ask(self, line: bytes, seconds: float) -> bytes | None:
         """Return the answer to a line; None when the process ended, or was killed after `seconds`.
 
-        Raises:
-            OSError: when no process can be started.
+        Raises OSError when no process can be started.
         """
         with self._lock:
             process = self._running()

@@ -38,8 +38,7 @@ def port_path(folder: str, name: str) -> str:
 def connect(folder: str, name: str, deadline: float) -> Socket | None:
     """Connect to the socket `name` in a folder before `deadline` (monotonic clock); None when nobody listens.
 
-    Raises:
-        OSError: when the connection fails.
+    Raises OSError when the connection fails.
     """
     port = None
     path = os.path.join(folder, f"{name}.sock")

@@ -136,8 +136,7 @@ class HeldFolder:
     def publish(self, temp: str, name: str) -> bool:
         """Publish the file `temp` under its final name; False when that name is taken.
 
-        Raises:
-            OSError: when the file system fails.
+        Raises OSError when the file system fails.
         """
         if os.name == "nt":
             try:
@@ -199,8 +198,7 @@ def _is_link(status: os.stat_result) -> bool:
 def open_folder(path: str) -> HeldFolder:
     """Open a folder.
 
-    Raises:
-        OSError: when it is missing or not a folder.
+    Raises OSError when it is missing or not a folder.
     """
     if not stat.S_ISDIR(os.stat(path).st_mode):
         raise NotADirectoryError(errno.ENOTDIR, "A file is where a folder should be.", path)

@@ -65,8 +65,7 @@ def answer(config: Config, words: list[str], env: dict[str, str], body: bytes) -
 
     The watcher knows every change, so that the search looks for none, unless the watcher cannot be sure.
 
-    Raises:
-        Exception: when the request is wrong in any way; the client then searches in-process.
+    Raises an exception when the request is wrong in any way; the client then searches in-process.
     """
     from mdmem.search import engine
     from mdmem.search.staged import Place

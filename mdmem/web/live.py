@@ -72,8 +72,7 @@ class Live:
     def view(self) -> View:
         """Return the index, up to date.
 
-        Raises:
-            BusyError: when there is no index yet, because another process is building it.
+        Raises BusyError when there is no index yet, because another process is building it.
         """
         with self.lock:
             paths = self._dirty.take_few()

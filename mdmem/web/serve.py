@@ -29,8 +29,7 @@ _NEXT_TO = 1
 def listen(config: Config, port: int | None) -> socket.socket:
     """Open a port on loopback: exactly the given one; without one, the vault's own or any free port.
 
-    Raises:
-        UsageError: when the given port is taken.
+    Raises UsageError when the given port is taken.
     """
     return ports.listen(HOST, port or ports.default_port(config.vault) + _NEXT_TO, exact=port is not None)
 
@@ -42,8 +41,7 @@ def run(
 
     beside: whether another process already serves the vault, and answers requests for links.
 
-    Raises:
-        VaultError: when there is no vault.
+    Raises VaultError when there is no vault.
     """
     port = int(opened.getsockname()[1])
     browsers = Browsers()

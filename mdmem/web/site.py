@@ -97,8 +97,7 @@ class PageRequest:
     def note(self, reference: str) -> OpenNote:
         """Return the note with this id or path.
 
-        Raises:
-            NotFoundError: when there is none, more than one, or it is an internal memory.
+        Raises NotFoundError when there is none, more than one, or it is an internal memory.
         """
         if "\0" in reference:  # no file system has such a path
             raise NotFoundError(f"No note has the id or path {reference!r:.80}.")

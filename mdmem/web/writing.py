@@ -61,8 +61,7 @@ def do(request: PageRequest) -> Response:
 def checked(request: PageRequest) -> Response:
     """Run the checks of the health page.
 
-    Raises:
-        ForgedError: as `do`.
+    Raises ForgedError as `do`.
     """
     _check(request)
     return health.check(request)

@@ -35,8 +35,7 @@ def _is_outdated(meta: dict[str, Any], later: note.Note) -> bool:
 def complete(folder: disk.Folder, name: str, later: note.Note, *, durable: bool) -> note.Note | None:
     """Update a note with what a later source knows of its event; return the new note, or None if it was left alone.
 
-    Raises:
-        OSError: when it cannot be written.
+    Raises OSError when it cannot be written.
     """
     data = disk.read(folder, name)
     parsed = note.parse(data or b"")
@@ -60,8 +59,7 @@ def renew(folder: disk.Folder, name: str, later: note.Note, *, durable: bool) ->
 
     Open items of the earlier list that the new one no longer has are kept as dropped, `- [-]`.
 
-    Raises:
-        OSError: when it cannot be written.
+    Raises OSError when it cannot be written.
     """
     data = disk.read(folder, name)
     parsed = note.parse(data or b"")

@@ -262,8 +262,7 @@ def _changed(folder: str, until: float) -> Iterator[str]:
 class _Git:
     """A running git process, killed at a given time; it starts no other program and fetches nothing.
 
-    Raises:
-        OSError: when git or the folder is missing.
+    Raises OSError when git or the folder is missing.
     """
 
     def __init__(self, folder: str, until: float, *command: str) -> None:

@@ -148,8 +148,7 @@ class _Ready:
     def check(self, folder: str, notes: dict[str, bytes]) -> None:
         """Check the notes of a session.
 
-        Raises:
-            VaultError: with the reason why they cannot be packed.
+        Raises VaultError with the reason why they cannot be packed.
         """
         if layout.project_of(folder) in self._private:
             raise VaultError("its project stays on this machine")

@@ -161,8 +161,7 @@ def is_open(folder: str) -> bool:
 def is_whole(folder: str, segment: Segment) -> bool:
     """Whether a segment is undamaged, byte for byte.
 
-    Raises:
-        OSError, MemoryError: when the system lacks the resources to check.
+    Raises OSError or MemoryError when the system lacks the resources to check.
     """
     try:
         for extension in segment.files:

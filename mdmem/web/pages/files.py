@@ -78,8 +78,7 @@ def about(view: View, path: str, *, project: str = "", most: int = 100) -> About
 def attachment(request: PageRequest) -> Response:
     """Return a file of the vault: a picture to show, anything else to save.
 
-    Raises:
-        NotFoundError: when there is no such file, or notes may not show files of its type.
+    Raises NotFoundError when there is no such file, or notes may not show files of its type.
     """
     path_or_name, base, config = request.parts["path"], request.query.get("from", ""), request.config
     paths = attachments.named(config.vault, path_or_name, base, config.settings) if base else (path_or_name,)

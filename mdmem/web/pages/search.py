@@ -148,8 +148,7 @@ def snippet(hit: SearchHit) -> Markup:
 def go(request: PageRequest) -> Response:
     """Redirect from a `[[name]]` to the note with that file name, else that title; else to a search for it.
 
-    Raises:
-        AmbiguousError: when several notes have that name.
+    Raises AmbiguousError when several notes have that name.
     """
     name = request.query.get("to", "").partition("#")[0].strip()[:200]
     ambiguous = None
