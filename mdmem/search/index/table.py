@@ -161,10 +161,6 @@ class Table:
     def _name_ends(self) -> array[int]:
         return self.numbers("name_ends")
 
-    def members(self) -> tuple[array[int], array[int]]:
-        """Return the rows of all folders, each folder's in the order of its files, and the end of each folder's."""
-        return self.numbers("members"), self.member_ends
-
     @cached_property
     def member_ends(self) -> array[int]:
         """Return the end of each folder's rows among those of all folders."""

@@ -204,10 +204,6 @@ class View:
         folder = self.folders[self.folder_of[note]]
         return f"{folder}/{self.name(note)}" if folder else self.name(note)
 
-    def paths(self) -> list[str]:
-        """Return the paths of all note numbers, including deleted ones."""
-        return self.some_paths(0, self.size)
-
     def some_paths(self, first: int, last: int) -> list[str]:
         """Return the paths of note numbers `first` to `last`, exclusive, including deleted ones."""
         paths: list[str] = []
@@ -310,9 +306,6 @@ class View:
         above, name = split(f"{folder}/")
         return (note for note in self.members_of(above) if self.name(note).rpartition("/")[0] == name[:-1])
 
-    def _leaf(self, note: int) -> Leaf:
-        return self._numbered.leaf(note)
-
     def newest(self) -> Iterator[int]:
         """Yield every note, newest first; those of the same second by path, the last first."""
 
@@ -332,7 +325,7 @@ class View:
         if notes is not None:
             of_leaf: dict[int, list[int]] = {}
             for note in notes:
-                leaf = self._leaf(note)
+                leaf = self._numbered.leaf(note)
                 of_leaf.setdefault(leaf.start, []).append(note - leaf.start)
             rows = (row for leaf in self.leaves for row in leaf.table.rows(of_leaf.get(leaf.start, ())))
             return tally.total([tally.of(rows, internal=True)], tally.of([]))
@@ -372,22 +365,22 @@ class View:
 
     def facts(self, note: int) -> dict[str, Any]:
         """Return a note's facts."""
-        leaf = self._leaf(note)
+        leaf = self._numbered.leaf(note)
         return leaf.table.facts(note - leaf.start)
 
     def sketch(self, note: int) -> tuple[int, ...]:
         """Return a note's sketch of its words."""
-        leaf = self._leaf(note)
+        leaf = self._numbered.leaf(note)
         return leaf.table.sketch(note - leaf.start)
 
     def number(self, name: str, note: int) -> int:
         """Return one number of a note: mtime_ns, size, inode, digest, created or flags."""
-        leaf = self._leaf(note)
+        leaf = self._numbered.leaf(note)
         return leaf.table.number(name, note - leaf.start)
 
     def stamp(self, note: int) -> tuple[int, int, int]:
         """Return the mtime, size and inode of a note's file when it was read."""
-        leaf = self._leaf(note)
+        leaf = self._numbered.leaf(note)
         row = note - leaf.start
         return leaf.table.number("mtime_ns", row), leaf.table.number("size", row), leaf.table.number("inode", row)
 
