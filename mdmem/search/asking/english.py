@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from mdmem.search.asking import frames, general, orders, references
+from mdmem.search.asking.general import after as _after
+from mdmem.search.asking.general import pairs as _pairs
 from mdmem.search.asking.orders import word_set as _words
 
 SURE, LIKELY, POSSIBLE, NOT = 3, 2, 1, 0
@@ -379,11 +381,6 @@ def without_leading(words: list[str]) -> list[str]:
     return words[next((at for at, word in enumerate(words) if word not in _LEADING), 0) :]
 
 
-def _after(words: list[str], first: frozenset[str], second: frozenset[str]) -> bool:
-    """Whether a word of `second` directly follows one of `first`."""
-    return not first.isdisjoint(words) and any(a in first and b in second for a, b in _pairs(words))
-
-
 def _is_of_ours(words: list[str], first: str) -> bool:
     """Whether a question asks what "we" do, even if its first word is misspelled: `wich do we use`."""
     return _after(words[words.index(first) + 1 :], _INVERTED, _WE) if first else False
@@ -441,8 +438,3 @@ _MAY_BE_OPEN = ("anything", "is anything", "is there anything", "whats", "what i
 _OPEN_OF = _words("on for with in from of about regarding")
 _UNDONE = _words("left remains remaining missing unfinished undone half outstanding todo todos")  # `what is left to do`
 _BEHIND_UNDONE = frozenset(["", "to", "for", "on", "open", "undone", "done", "finished", "work", "tasks"])
-
-
-def _pairs(words: list[str]) -> zip[tuple[str, str]]:
-    """Return each word with the next one. Importing `itertools` would cost every prompt as much as two modules."""
-    return zip(words, words[1:], strict=False)  # noqa: RUF007

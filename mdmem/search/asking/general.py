@@ -10,7 +10,7 @@ from mdmem.search.asking.orders import word_set
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Set
 
 _POINTS = word_set("the our ours us we weve this that these those my mine your its their here there it they again")
 """With one of these, a question is about something known, or at hand."""
@@ -47,9 +47,9 @@ def explains(words: list[str]) -> bool:
     if first == "how":
         return asks_how_to(words) or (second in _DOES and (words[-1] in _EXPLAINED or "differ" in words))
     if first == "what":
-        return _after(words, _HAPPENS, _IF) or (second == "are" and _STATE.isdisjoint(words))
+        return after(words, _HAPPENS, _IF) or (second == "are" and _STATE.isdisjoint(words))
     if first == "when":
-        return _after(words, _FIRST, _PUBLISHED)
+        return after(words, _FIRST, _PUBLISHED)
     return (first == "why" and second in _IS | _DOES and words[-1] in _NEEDED) or (
         first == "who" and second in _INVENTED
     )
@@ -65,9 +65,9 @@ def defines(words: list[str]) -> bool:
 
     words: as in `explains`.
     """
-    if words[0] == "which" and words[1:2] == ["is"] and _POINTS.isdisjoint(words) and _after(words, ("or",), _A):
+    if words[0] == "which" and words[1:2] == ["is"] and _POINTS.isdisjoint(words) and after(words, {"or"}, _A):
         return True  # `which is faster, a map or an object`
-    return _after(words[:3], _IS | {"what", "whats"}, _A) or (words[0] != "why" and not _COMPARES.isdisjoint(words))
+    return after(words[:3], _IS | {"what", "whats"}, _A) or (words[0] != "why" and not _COMPARES.isdisjoint(words))
 
 
 def defines_name(sentence: str) -> bool:
@@ -111,12 +111,12 @@ def asks_why_in_general(words: list[str]) -> bool:
 def asks_purpose(words: list[str]) -> bool:
     """Whether a question asks what one named thing is for: `what is tare for`."""
     named = [word for word in words[2:-1] if word not in _POINTS | _A]
-    return words[-1] == "for" and len(named) == 1 and _after(words[:2], ("what", "whats"), _IS | {"was", "were"})
+    return words[-1] == "for" and len(named) == 1 and after(words[:2], {"what", "whats"}, _IS | {"was", "were"})
 
 
 def asks_what_became(words: list[str]) -> bool:
     """Whether a question asks what became of something or was learned of it: `is X still broken`, `gotchas with X`."""
-    return not _UNTIL_NOW.isdisjoint(words) or _after(words, _LEARNED, _OF)
+    return not _UNTIL_NOW.isdisjoint(words) or after(words, _LEARNED, _OF)
 
 
 _UNTIL_NOW = word_set("still yet anymore gone")  # `is X still broken`
@@ -136,5 +136,11 @@ def asks_whether(words: list[str]) -> bool:
     return words[0] in _IS | _DOES | {"can"} and (_POINTS | _ANYONE).isdisjoint(words[1:2])
 
 
-def _after(words: list[str], first: Iterable[str], second: Iterable[str]) -> bool:
-    return any(a in first and b in second for a, b in zip(words, words[1:], strict=False))  # noqa: RUF007
+def after(words: list[str], first: Set[str], second: Set[str]) -> bool:
+    """Whether a word of `second` directly follows one of `first`."""
+    return not first.isdisjoint(words) and any(a in first and b in second for a, b in pairs(words))
+
+
+def pairs(words: list[str]) -> zip[tuple[str, str]]:
+    """Return each word with the next one. Importing `itertools` would cost every prompt as much as two modules."""
+    return zip(words, words[1:], strict=False)  # noqa: RUF007
