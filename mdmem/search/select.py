@@ -132,7 +132,7 @@ def _in_text(view: View, query: Query) -> Iterable[tuple[Collection[int], str]]:
     for phrase in query.phrases:
         yield _with_all(view, phrase), _searched_text(phrase)
     for prefix in query.prefixes:
-        yield _packed_with_terms(view, prefix_terms(view, prefix)), _flat(prefix).rstrip()
+        yield _packed_with_terms(view, prefix_terms(view, prefix)), flat(prefix).rstrip()
 
 
 def _newest(view: View, notes: Collection[int]) -> Iterable[int]:
@@ -236,7 +236,7 @@ def _within_folder(part: str) -> str:
 # -- text --------------------------------------------------------------------------------------------
 
 
-def with_terms(view: View, terms: Iterable[str]) -> set[int]:
+def with_terms(view: View, *terms: str) -> set[int]:
     """Return the notes with one of these terms in any field."""
     return set(_each_with_terms(view, terms))
 
@@ -254,11 +254,6 @@ def _packed_with_terms(view: View, terms: Iterable[str]) -> array[int]:
     return array("I", compress(range(view.size), has_one))
 
 
-def with_term(view: View, term: str) -> set[int]:
-    """Return the notes with a term in any field."""
-    return with_terms(view, (term,))
-
-
 def with_word(view: View, word: str) -> set[int]:
     """Return the notes with a word in any form with its stem; for an identifier, itself or all its parts."""
     notes_by_word = [_with_raw_word(view, raw) for raw in analysis.words(word)]
@@ -267,10 +262,10 @@ def with_word(view: View, word: str) -> set[int]:
 
 def _with_raw_word(view: View, raw: str) -> set[int]:
     whole, *parts = analysis.terms(raw)
-    every_part = set.intersection(*(with_term(view, term) for term in parts)) if parts else set()
+    every_part = set.intersection(*(with_terms(view, term) for term in parts)) if parts else set()
     if analysis.is_unspaced(raw):
-        return with_term(view, whole) & every_part if parts else with_term(view, whole)
-    return with_term(view, whole) | every_part
+        return with_terms(view, whole) & every_part if parts else with_terms(view, whole)
+    return with_terms(view, whole) | every_part
 
 
 def with_phrase(view: View, root: str, phrase: str) -> set[int]:
@@ -293,7 +288,7 @@ def _with_all(view: View, phrase: str) -> set[int]:
     """Return the notes with every term of a phrase, in any order."""
     notes: set[int] | None = None
     for term in dict.fromkeys(analysis.terms(phrase)):
-        having = with_term(view, term)
+        having = with_terms(view, term)
         notes = having if notes is None else notes & having
     return notes or set()
 
@@ -318,15 +313,16 @@ def _with_text(view: View, root: str, notes: Iterable[int], text: str) -> set[in
     matching = set()
     for note in sorted(notes):  # folder by folder, so that a packed session is read once
         data = disk.readable(root, view.path(note))
-        if data is not None and text in _flat(data.decode("utf-8", "replace")):
+        if data is not None and text in flat(data.decode("utf-8", "replace")):
             matching.add(note)
     return matching
 
 
 def _searched_text(phrase: str) -> str:
-    flat = _flat(phrase)
-    return flat.strip() if analysis.is_unspaced(flat.strip()) else flat
+    spaced = flat(phrase)
+    return spaced.strip() if analysis.is_unspaced(spaced.strip()) else spaced
 
 
-def _flat(text: str) -> str:
+def flat(text: str) -> str:
+    """Return the words of a text in lower case, between single spaces."""
     return f" {_PUNCTUATION.sub(' ', normalize('NFKC', text).lower()).strip()} "

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from itertools import chain
 from typing import TYPE_CHECKING
-from unicodedata import normalize
 
-from mdmem.lazy_pattern import lazy
-from mdmem.search import select, snippet
+from mdmem.search import hits, select, snippet
 from mdmem.search.text import analysis
-from mdmem.vault import disk, people
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -18,7 +15,6 @@ if TYPE_CHECKING:
     from mdmem.search.prompts.language import PromptTerm
 
 FIELD = "body"
-_PUNCTUATION = lazy(r"\W+")
 
 
 class PromptMatcher:
@@ -46,7 +42,7 @@ class PromptMatcher:
     def text(self, number: int) -> list[str]:
         """Return a prompt's words in order, in lower case."""
         if number not in self._texts:
-            self._texts[number] = _flat(body(self._root, self._view.path(number)))
+            self._texts[number] = select.flat(body(self._root, self._view.path(number))).split()
         return self._texts[number]
 
     def _with_terms(self, terms: Iterable[str]) -> set[int]:
@@ -60,7 +56,7 @@ class PromptMatcher:
         return {number for number in candidates if holds(self.text(number))}
 
     def _phrase(self, tree: PromptTerm) -> set[int]:
-        wanted = _flat(tree.text)
+        wanted = select.flat(tree.text).split()
         unspaced = analysis.is_unspaced("".join(wanted))
         return self._checked(
             self._with_terms(analysis.terms(tree.text)),
@@ -68,16 +64,16 @@ class PromptMatcher:
         )
 
     def _first(self, tree: PromptTerm) -> set[int]:
-        wanted = _flat(tree.text)
+        wanted = select.flat(tree.text).split()
         return self._checked(self._with_terms(analysis.terms(tree.text)), lambda text: text[: len(wanted)] == wanted)
 
     def _prefix(self, tree: PromptTerm) -> set[int]:
-        *before, last = _flat(tree.text)
+        *before, last = select.flat(tree.text).split()
         terms = select.prefix_terms(self._view, last)
         return self._checked(self._with_any(terms), lambda text: _begins(text, before, last))
 
     def _near(self, tree: PromptTerm) -> set[int]:
-        wanted = [(_flat(part.text), part.op == "word") for part in tree.parts]
+        wanted = [(select.flat(part.text).split(), part.op == "word") for part in tree.parts]
         terms = [term for part in tree.parts if part.op != "prefix" for term in analysis.terms(part.text)[:1]]
         return self._checked(
             self._with_terms(terms), lambda text: _near([_places(text, *part) for part in wanted], wanted, tree.number)
@@ -96,7 +92,7 @@ class TitleMatcher(PromptMatcher):
 
     def text(self, number: int) -> list[str]:
         """Return the words of a prompt's title."""
-        return _flat(str(self._view.facts(number)["title"]))
+        return select.flat(str(self._view.facts(number)["title"])).split()
 
     def _with_terms(self, terms: Iterable[str]) -> set[int]:
         wanted = set(terms)
@@ -104,7 +100,7 @@ class TitleMatcher(PromptMatcher):
         return {number for number, title in titles if wanted and wanted <= set(analysis.terms(title))}
 
     def _prefix(self, tree: PromptTerm) -> set[int]:
-        *before, last = _flat(tree.text)
+        *before, last = select.flat(tree.text).split()
         return self._checked(self.among, lambda text: _begins(text, before, last))
 
 
@@ -123,11 +119,7 @@ _OPS: dict[str, Callable[[PromptMatcher, PromptTerm], set[int]]] = {
 
 def body(root: str, path: str) -> str:
     """Return a prompt's text, without private parts."""
-    return snippet.body_of(people.quoted(root, (disk.readable(root, path) or b"").decode("utf-8", "replace"))).strip()
-
-
-def _flat(text: str) -> list[str]:
-    return _PUNCTUATION.sub(" ", normalize("NFKC", text).lower()).split()
+    return snippet.body_of(hits.read(root, path)).strip()
 
 
 def _starts(text: list[str], wanted: list[str]) -> list[int]:

@@ -196,7 +196,7 @@ def matching(view: View, root: str, query: Query) -> set[int]:
     units = ranking.affordable(view, units_of(view, query.text))
     if not units or query.must or query.phrases or query.prefixes:
         return set(view.all if permitted is None else permitted)
-    numbers = select.with_terms(view, (term for unit in units for term, _ in unit.terms))
+    numbers = select.with_terms(view, *(term for unit in units for term, _ in unit.terms))
     return numbers if permitted is None else numbers & permitted
 
 
