@@ -127,10 +127,7 @@ def commit_paths(
 
 
 def waiting(config: Config) -> CommitBatch:
-    """Return what the next commit would take and leave, up to one batch.
-
-    Raises what `commit` raises.
-    """
+    """Return what the next commit would take and leave, up to one batch. Raises what `commit` raises."""
     repo = repository.open_vault(config.vault)
     return batch.read(config, repo, batch.in_order(_differing(config, repo)), Wanted(), set())
 

@@ -196,10 +196,7 @@ def _without_ignored(repo: Repository, differing: list[Change]) -> list[Change]:
 
 
 def refuse_other(root: str, folders: Collection[str]) -> None:
-    """Refuse a folder behind a link or in another repository.
-
-    Raises UnsureError when there is one.
-    """
+    """Refuse a folder behind a link or in another repository. Raises UnsureError when there is one."""
     with_parents = {path for folder in folders for path in accumulate(folder.split("/"), _join)}
     for folder in with_parents - {""}:
         is_other = _time(root, folder) is None and os.path.lexists(f"{root}/{folder}")
@@ -208,10 +205,7 @@ def refuse_other(root: str, folders: Collection[str]) -> None:
 
 
 def _entries(root: str, folder: str) -> _Entries | None:
-    """List a folder; None when it was deleted.
-
-    Raises UnsureError when it cannot be read.
-    """
+    """List a folder; None when it was deleted. Raises UnsureError when it cannot be read."""
     try:
         with os.scandir(f"{root}/{folder}") as scan:
             return [entry for entry in scan if folder or entry.name != ".git"]

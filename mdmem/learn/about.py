@@ -97,10 +97,7 @@ def kind_of(entity: str) -> str:
 
 
 def about(config: Config, entity: str, *, project: str = "", now: float) -> Knowledge:
-    """Return what is known about an entity.
-
-    project: only in this one. now: seconds since the epoch.
-    """
+    """Return what is known about an entity. project: only in this one. now: seconds since the epoch."""
     entity = entity.strip()
     in_force = decisions.listed(config, project=project, kinds=decisions.KINDS)
     open_items = work.open_work(config, project, now=now)

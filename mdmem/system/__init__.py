@@ -196,10 +196,7 @@ class HeldFolder:
 
 
 def open_folder(path: str) -> HeldFolder:
-    """Open a folder; links in its path are followed.
-
-    Raises OSError when it is missing or not a folder.
-    """
+    """Open a folder; links in its path are followed. Raises OSError when it is missing or not a folder."""
     return HeldFolder(path, os.open(path, _DIRECTORY))
 
 

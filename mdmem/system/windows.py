@@ -196,10 +196,7 @@ def _is_link(status: os.stat_result) -> bool:
 
 
 def open_folder(path: str) -> HeldFolder:
-    """Open a folder.
-
-    Raises OSError when it is missing or not a folder.
-    """
+    """Open a folder. Raises OSError when it is missing or not a folder."""
     if not stat.S_ISDIR(os.stat(path).st_mode):
         raise NotADirectoryError(errno.ENOTDIR, "A file is where a folder should be.", path)
     return HeldFolder(path)

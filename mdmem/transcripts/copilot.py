@@ -63,10 +63,7 @@ def is_one(lines: list[dict[str, Any]]) -> bool:
 
 
 class CopilotReader:
-    """Turns the lines of one session into events.
-
-    session, since: the id and the time to use until a line has one.
-    """
+    """Turns the lines of one session into events. session, since: the id and the time to use until a line has one."""
 
     def __init__(self, path: str, session: str, since: float, options: ReadOptions) -> None:
         self._path = path

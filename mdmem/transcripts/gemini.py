@@ -152,10 +152,7 @@ def _id(message: dict[str, Any]) -> str:
 
 
 class GeminiReader:
-    """Turns the messages of one chat into events.
-
-    _answer: the last text, if no tool run followed.
-    """
+    """Turns the messages of one chat into events. _answer: the last text, if no tool run followed."""
 
     def __init__(self, chat: dict[str, Any], path: Path, options: ReadOptions) -> None:
         self._chat, self._options = chat, options

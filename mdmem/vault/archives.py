@@ -46,10 +46,7 @@ def packed_sessions(root: str, year: str, project: str) -> Iterator[str]:
 
 
 def read(root: str, folder: str) -> dict[str, bytes]:
-    """Return the notes of a session, by name.
-
-    Raises VaultError with the reason why they cannot be packed.
-    """
+    """Return the notes of a session, by name. Raises VaultError with the reason why they cannot be packed."""
     notes: dict[str, bytes] = {}
     for name in sorted(disk.names_in(root, folder)):
         data = disk.read_path(root, f"{folder}/{name}") if disk.is_note_path(name, ours=False) else None

@@ -294,10 +294,7 @@ def change(config: Config, path: str, edit: Callable[[bytes], bytes], *, interna
 
 
 def clean(config: Config, value: Any) -> Any:
-    """Clean a value for a note: a text, or lists and objects of texts.
-
-    Raises MdmemError when that is impossible.
-    """
+    """Clean a value for a note: a text, or lists and objects of texts. Raises MdmemError when that is impossible."""
     rules = privacy.Rules.of(config.settings)
     names = frozenset(value) if isinstance(value, dict) else frozenset()
     cleaned = privacy.clean(value, rules=rules, origin="prompt", echo=memory.load_all(config), names=names)

@@ -59,10 +59,7 @@ def do(request: PageRequest) -> Response:
 
 
 def checked(request: PageRequest) -> Response:
-    """Run the checks of the health page.
-
-    Raises ForgedError as `do`.
-    """
+    """Run the checks of the health page. Raises ForgedError as `do`."""
     _check(request)
     return health.check(request)
 

@@ -285,18 +285,12 @@ def printing(
 
 
 def each(repo: Repository, *args: str, env: dict[str, str] | None = None) -> Iterator[str]:
-    """Yield a git command's NUL-terminated output, decoded, as it is printed.
-
-    Raises GitError when it fails.
-    """
+    """Yield a git command's NUL-terminated output, decoded, as it is printed. Raises GitError when it fails."""
     return map(os.fsdecode, fields(repo, *args, env=env))
 
 
 def fields(repo: Repository, *args: str, env: dict[str, str] | None = None, end: bytes = b"\0") -> Iterator[bytes]:
-    """Yield a git command's output, split at `end`, as it is printed.
-
-    Raises GitError when it fails.
-    """
+    """Yield a git command's output, split at `end`, as it is printed. Raises GitError when it fails."""
     with printing(repo, *args, env=env) as out:
         tail = b""
         while read := out.read(READ_BYTES):

@@ -87,10 +87,7 @@ def trailers(kept: Iterable[KeptPlace]) -> str:
 
 
 def waiting(config: Config) -> list[OpenChoice]:
-    """Return the undecided places, sorted by note.
-
-    Raises VaultError when the vault is not a repository.
-    """
+    """Return the undecided places, sorted by note. Raises VaultError when the vault is not a repository."""
     repo = repository.open_vault(config.vault)
     named = [(oid, place) for oid, name in _undecided_places(config, repo) if (place := _parse(name))]
     texts = _texts(repo, [f"{oid}:{place.path}" for oid, place in named])

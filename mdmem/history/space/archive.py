@@ -146,10 +146,7 @@ class _Ready:
         self._committed = {path: oid for _, oid, path in objects.listed(self._repo, head, *places)} if head else {}
 
     def check(self, folder: str, notes: dict[str, bytes]) -> None:
-        """Check the notes of a session.
-
-        Raises VaultError with the reason why they cannot be packed.
-        """
+        """Check the notes of a session. Raises VaultError with the reason why they cannot be packed."""
         if layout.project_of(folder) in self._private:
             raise VaultError("its project stays on this machine")
         target = layout.archive_of(folder)  # may contain notes that a killed run packed

@@ -39,10 +39,7 @@ def is_story(words: list[str]) -> bool:
 
 
 def clause(words: list[str]) -> list[str]:
-    """Return the words of the clause that a frame asks for, or [] if the sentence has no frame.
-
-    words: folded.
-    """
+    """Return the words of the clause that a frame asks for, or [] if the sentence has no frame. words: folded."""
     last = ""
     for at, word in enumerate(words[:MAX_WORDS]):
         if last in _KNOWS and (at > 1 or last not in _NOT_ALONE):

@@ -19,10 +19,7 @@ SCHEMA = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
 
 
 def write(notes: Iterable[Exported], target: Path) -> None:
-    """Write the database to `target`, a new file.
-
-    Raises OSError when it cannot be written.
-    """
+    """Write the database to `target`, a new file. Raises OSError when it cannot be written."""
     try:
         with closing(sqlite3.connect(target)) as base:
             base.executescript(f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; {SCHEMA}")

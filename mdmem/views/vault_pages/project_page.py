@@ -25,10 +25,7 @@ def names_of(listing: Listing, name: str) -> set[str]:
 
 
 def lines(listing: Listing, name: str, open_items: Iterable[OpenItem]) -> list[str]:
-    """Return the generated part of the page of the project whose folder has this name.
-
-    open_items: its open work.
-    """
+    """Return the generated part of the page of the project whose folder has this name. open_items: its open work."""
     folder = f"{JOURNAL}/{name}"
     sessions_here = [session for session in listing.sessions if session.page.startswith(f"{folder}/")]
     names = names_of(listing, name)
