@@ -21,8 +21,11 @@ from mdmem.search.query import STATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import SupportsIndex, SupportsInt
+    from typing import SupportsIndex, SupportsInt, TypeVar
 
+    from mdmem.search.index.view import View
+
+    Answer = TypeVar("Answer")
 
 Function = Callable[..., Any]
 
@@ -220,15 +223,21 @@ def _resolve_project(ctx: click.Context, _: click.Parameter, value: str | None) 
 
 def _renamed(ctx: click.Context, former: str) -> list[str]:
     """Return the project whose folder had this name before; [] if there is none, or no vault."""
-    from mdmem.views import rows
     from mdmem.views import sessions as session_rows
 
     loaded = config.load(ctx.find_root().params.get("vault"))
-    with contextlib.suppress(MdmemError):  # the command itself reports it
+    called = _asked(loaded, lambda view: session_rows.project_called(view, loaded.vault, former)) or former
+    return [called] if called != former else []
+
+
+def _asked(loaded: Config, question: Callable[[View], Answer]) -> Answer | None:
+    """Return what the index answers; None if there is no note, or that fails: the command itself reports it."""
+    from mdmem.views import rows
+
+    with contextlib.suppress(MdmemError):
         if os.path.isdir(loaded.vault) and not rows.is_empty(loaded):  # noqa: PTH112 - nothing else here needs pathlib
-            called = rows.ask(loaded, lambda view: session_rows.project_called(view, loaded.vault, former))
-            return [called] if called != former else []
-    return []
+            return rows.ask(loaded, question)
+    return None
 
 
 def _resolve_agent(ctx: click.Context, _: click.Parameter, value: str | None) -> str | None:
@@ -251,13 +260,9 @@ def _hint_at_unmatched(ctx: click.Context, **filters: str) -> None:
 
 def _print_unmatched(vault: str | None, filters: dict[str, str]) -> None:
     from mdmem.search import select
-    from mdmem.views import rows
 
-    loaded = config.load(vault)
-    with contextlib.suppress(MdmemError):  # the command itself reports it
-        if os.path.isdir(loaded.vault) and not rows.is_empty(loaded):  # noqa: PTH112 - nothing else here needs pathlib
-            for sentence in rows.ask(loaded, lambda view: select.unmatched(view, query(filters))):
-                click.echo(f"hint: {sentence}", err=True)
+    for sentence in _asked(config.load(vault), lambda view: select.unmatched(view, query(filters))) or ():
+        click.echo(f"hint: {sentence}", err=True)
 
 
 project = click.option(
