@@ -226,11 +226,8 @@ def _print_stats(stats: list[Stat], as_json: bool) -> None:
     for one in stats:
         counts = [f"{sign}{count}" for sign, count in zip("+~-", one[4:], strict=True) if count]
         when = timestamps.readable(one.time)
-        render.hanging([(f"{one.oid[:8]} ", "yellow"), (f"{when} ", "dim")], [(safe(one.subject), ""), *_dim(counts)])
-
-
-def _dim(counts: list[str]) -> list[render.Piece]:
-    return [(f" {' '.join(counts)}", "dim")] if counts else []
+        told = [(safe(one.subject), ""), *((f" {count}", "dim") for count in counts)]
+        render.hanging([(f"{one.oid[:8]} ", "yellow"), (f"{when} ", "dim")], told)
 
 
 def _clock(session: LoggedSession) -> str:

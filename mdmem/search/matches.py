@@ -188,8 +188,9 @@ def score_notes(
         postings = list(group)
         gain = FIELDS[field] * (weight * idf(view.live, _having(postings, field))) * (K + 1)
         used = postings if only is None else [posting.only(only) for posting in postings]
+        notes = (posting.notes for posting in used)
         # lengths of bodies are used repeatedly
-        lengths = view.lengths(field) if field == "body" else view.numbers_of(f"length_{field}", *_notes(used))
+        lengths = view.lengths(field) if field == "body" else view.numbers_of(f"length_{field}", *notes)
         flat, slope = K * (1 - B), K * B / view.average_length(field)
         gains, flats = [gain * times for times in _TIMES], [times + flat for times in _TIMES]
         field_scores = {
@@ -204,10 +205,6 @@ def score_notes(
         else:
             scores = field_scores
     return scores
-
-
-def _notes(lists: Iterable[Posting]) -> list[Sequence[int]]:
-    return [posting.notes for posting in lists]
 
 
 def _weigh_titles(view: View, scores: dict[int, float]) -> None:

@@ -93,10 +93,6 @@ def _run(line: list[str], instead: str = "") -> None:
         raise MdmemError(f"{line[0]} ended with status {status}{told}")
 
 
-def _obsidian(path: str) -> list[str]:
-    return [*_opener(), f"obsidian://open?path={quote(path, safe='')}"]
-
-
 _OPENERS = (["wslview"], ["xdg-open"], ["gio", "open"])
 
 
@@ -108,7 +104,7 @@ def _opener() -> list[str]:
 
 
 WAYS: dict[str, Callable[[str], list[str]]] = {
-    "obsidian": _obsidian,
+    "obsidian": lambda path: [*_opener(), f"obsidian://open?path={quote(path, safe='')}"],
     "code": lambda path: ["code", path],
     "editor": lambda path: [*words(), path],
     "files": lambda path: [*_opener(), path],
