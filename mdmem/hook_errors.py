@@ -29,4 +29,9 @@ class PatternError(ConfigError):
 
 
 class DeadlineError(BaseException):
-    """The process has run out of time. Not an `Exception`, so that no handler on the way catches it."""
+    """The process has run out of time. Not an `Exception`, so that no handler on the way catches it.
+
+    has_passed: whether this process has run out of time, so that only quick work is left to do.
+    """
+
+    has_passed = False

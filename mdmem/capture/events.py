@@ -100,11 +100,12 @@ def _prompt(at: Capture) -> Outcome:
 
     payload_text = at.event.prompt
     use, answer = prompts.reported(payload_text)
+    added = None
     if use and answer and not turn.is_private(at):
-        _awaited().end(at, at.session.note_id(use, "observation"), answer)
+        added = _awaited().end(at, at.session.note_id(use, "observation"), answer)
     if not _is_typed(at):
         turn.mark_open(at, sure=not at.session.is_continuous())  # nothing else records this turn
-        return pass_over(at, pending.NOT_TYPED)
+        return _with_late_answer(at, pass_over(at, pending.NOT_TYPED), added)
     if turn.is_withheld(at):
         return pass_over(at, pending.PRIVATE)
     turn.learn_queued(at)
@@ -268,12 +269,20 @@ def _subagent_stop(at: Capture) -> Outcome:
 
     The sub-agent's id is part of the note's identity, because two sub-agents of one turn may answer the same.
     """
-    answered = not turn.is_private(at) and bool(at.session.lines("open")) and _awaited().end(at)
-    if answered or not at.config.settings.capture.subagents:
-        return pass_over(at, pending.SUBAGENT)
+    may_wait = not turn.is_private(at) and at.session.lines("open")
+    added = _awaited().end(at) if may_wait else None
+    if added or not at.config.settings.capture.subagents:
+        return _with_late_answer(at, pass_over(at, pending.SUBAGENT), added)
     spoken = SpokenText("response", label="subagent", tag="subagent", of=at.event.extra.get("agent_id", ""))
     outcome = _store_spoken(at, spoken)
     at.update_page()
+    return outcome
+
+
+def _with_late_answer(at: Capture, outcome: Outcome, added: privacy.Cleaned | None) -> Outcome:
+    """Return the outcome; note in it if the answer that was added to a sub-agent's run could not be checked."""
+    if added is not None and added.failure is not None:
+        store.note_withheld(at, outcome, added.failure, "sub-agent's answer")
     return outcome
 
 

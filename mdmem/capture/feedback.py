@@ -30,10 +30,7 @@ FORGOTTEN = (
     " {folder}, it was deleted, damaged or kept by version 0.1, or it took too long to remember. A new session"
     " is stored."
 )
-WITHHELD = (
-    "mdmem: a text of this {what} could not be checked for private text, so it is left out of memory."
-    " Run `mdmem doctor` to see why."
-)
+WITHHELD = "mdmem: a text of this {what} could not be checked for private text, so it is left out of memory. {why}"
 UNREAD = {
     "NoPayloadError": "what the agent sent is cut off, damaged or in an unknown form",
     "PayloadTooLongError": "what the agent sent is longer than 64 MB",
@@ -49,7 +46,7 @@ def message(config: Config, event: Event, outcome: Outcome) -> str | None:
     if outcome.withheld:
         what = "prompt" if outcome.kind == "prompt" else "turn"
         is_told = what == "prompt" or _is_first(config, event, "withheld")
-        sentences += [WITHHELD.format(what=what)] if is_told else []
+        sentences += [WITHHELD.format(what=what, why=outcome.why or DOCTOR)] if is_told else []
     if outcome.unmarked:
         is_uncounted = outcome.is_lost and not outcome.counted
         is_told = event.name in ("UserPromptSubmit", "Stop") or is_uncounted
@@ -84,7 +81,7 @@ def _trouble(config: Config, event: Event, outcome: Outcome) -> list[str]:
         return []
     if outcome.error in UNREAD:
         return [UNREADABLE.format(why=UNREAD[outcome.error])]
-    return [LOST.format(why=outcome.why or DOCTOR)]
+    return [LOST.format(why=DOCTOR)]
 
 
 def forget(config: Config, session_key: str) -> None:

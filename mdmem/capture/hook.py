@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mdmem.agents import Agent, Event
     from mdmem.capture.pending import Outcome
     from mdmem.config import Config
+    from mdmem.hook_errors import DeadlineError
 
     T = TypeVar("T")
 
@@ -120,19 +121,20 @@ class Delivery:
         started = time.monotonic()
         if self.data is None:
             self.data = _attempt(_read)
+        from mdmem import system
         from mdmem.hook_errors import DeadlineError
 
         _alarm(max(DEADLINE_SECONDS - (time.monotonic() - started), 0.1), DeadlineError, self.end)
         out = self.deliver()
-        _alarm(0, DeadlineError)
+        system.alarm(0, lambda *_: None)
         return out
 
     def deliver(self) -> bytes:
         """Store the payload and return what to print on stdout."""
-        from mdmem.hook_errors import DeadlineError, PatternError
+        from mdmem.hook_errors import DeadlineError
 
         try:
-            return _attempt(self._once, (PatternError,))
+            return _attempt(self._once)
         except (Exception, DeadlineError) as error:  # noqa: BLE001 - the user is told of any failure
             if self.outcome is not None and not self.outcome.is_lost:
                 return b""  # the note is safe; only the message about it failed
@@ -217,12 +219,10 @@ def _message(settings: Config, event: Event, outcome: Outcome) -> str | None:
     return feedback.message(settings, event, outcome)
 
 
-def _attempt(work: Callable[[], T], hopeless: tuple[type[Exception], ...] = ()) -> T:
+def _attempt(work: Callable[[], T]) -> T:
     """Call `work`; if it fails, repair damaged bytecode and call it once more."""
     try:
         return work()
-    except hopeless:
-        raise
     except Exception:  # noqa: BLE001 - any failure may be transient
         from mdmem import launch
 
@@ -230,18 +230,17 @@ def _attempt(work: Callable[[], T], hopeless: tuple[type[Exception], ...] = ()) 
     return work()
 
 
-def _alarm(seconds: float, error: type[BaseException], end: Callable[[], None] | None = None) -> None:
-    """Raise `error` after `seconds` (0: cancel); GRACE_SECONDS later, call `end`, or raise again."""
+def _alarm(seconds: float, error: type[DeadlineError], end: Callable[[], None]) -> None:
+    """Raise `error` after `seconds`; GRACE_SECONDS later, call `end`."""
     from mdmem import system
 
-    rung: list[bool] = []
-
     def ring(*_: object) -> None:
-        if rung and end is not None:
+        if error.has_passed:
             end()
-        rung.append(True)
+        error.has_passed = True
         raise error
 
+    error.has_passed = False
     system.alarm(seconds, ring, GRACE_SECONDS)
 
 
@@ -259,12 +258,10 @@ def run(words: list[str], data: bytes, vault: str | None = None, env: Mapping[st
 def _failed(config: Config, what: str, error: BaseException) -> Outcome:
     from mdmem import log
     from mdmem.capture.pending import Outcome
-    from mdmem.hook_errors import PatternError
 
     log.write(config, what, error)
     outcome = Outcome()
     outcome.error = type(error).__name__
-    outcome.why = str(error) if isinstance(error, PatternError) else ""
     return outcome
 
 

@@ -142,7 +142,7 @@ class Capture:
     __slots__ = ("config", "event", "left_out", "now", "project", "rules", "session")
 
     def __init__(self, config: Config, event: Event, now: float) -> None:
-        self.rules = privacy.Rules.of(config.settings)
+        self.rules = privacy.Rules.of(config.settings, skips_slow=True)
         self.left_out = 0
         # Clean at once: the folder's name becomes the project's. A lone surrogate or NUL is invalid in a path.
         event.cwd = privacy.clean(event.cwd, rules=self.rules, origin="tool").value.replace("\0", "")

@@ -81,14 +81,7 @@ def store(at: Capture, draft: PendingNote) -> Outcome:
     outcome.hidden, outcome.stray = cleaned.hidden, cleaned.stray
     outcome.too_long = at.left_out
     if cleaned.failure is not None:
-        from mdmem import log
-
-        outcome.withheld = True
-        log.write(
-            at.config,
-            f"a text could not be checked for private text: the {draft.kind} is stored without it",
-            cleaned.failure,
-        )
+        note_withheld(at, outcome, cleaned.failure, draft.kind)
     if cleaned.spans or cleaned.secrets or cleaned.unlearned:
         from mdmem.capture import remembered
 
@@ -118,6 +111,16 @@ def store(at: Capture, draft: PendingNote) -> Outcome:
     if begins and outcome.added:
         at.update_page()  # so that a session killed in its first turn still has a title
     return outcome
+
+
+def note_withheld(at: Capture, outcome: Outcome, failure: BaseException, what: str) -> None:
+    """Record that a text is left out of what is stored, because it could not be checked, and why."""
+    from mdmem import log
+    from mdmem.hook_errors import PatternError
+
+    outcome.withheld = True
+    outcome.why = str(failure) if isinstance(failure, PatternError) else ""
+    log.write(at.config, f"a text could not be checked for private text: the {what} is stored without it", failure)
 
 
 def _wait_behind(at: Capture) -> None:

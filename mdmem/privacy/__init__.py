@@ -63,7 +63,7 @@ class Rules(RuleSet):
             self.redacted = _usable(self.redacted, Rules.redacted, self.tags)
 
     @classmethod
-    def of(cls, settings: Settings) -> Rules:
+    def of(cls, settings: Settings, *, skips_slow: bool = False) -> Rules:
         """Return the rules for these settings."""
         privacy = settings.privacy
         return cls(
@@ -76,6 +76,7 @@ class Rules(RuleSet):
             patterns=tuple(privacy.patterns),
             tags=tuple(privacy.tags),
             home=_home() if privacy.anonymize else "",
+            skips_slow=skips_slow,
         )
 
 
@@ -99,24 +100,23 @@ def clean(
     said: private texts of the same event (`spans` of an earlier call), masked here as well.
 
     A text that cannot be cleaned, because of a fault or because the hook's deadline passes, is withheld (`withheld`).
-
-    Raises:
-        PatternError: a pattern of the user takes too long.
+    Raises PatternError when a pattern of the user takes too long for a text, unless the rules say that it is withheld.
     """
     job = Job(Cleaned(), rules or DEFAULT, origin, echo)
     job.names, job.said, job.clean = names, said, text.clean
     try:
+        if DeadlineError.has_passed:
+            raise DeadlineError
         _fill(value, job)
     except (Exception, DeadlineError) as error:  # noqa: BLE001 - a fault must neither lose an event nor let text through
         from mdmem.privacy import withheld
 
         job = withheld.without_unchecked(value, job, error, _fill)
-    cleaned = job.cleaned
     if isinstance(value, str) and explain:
         from mdmem.privacy import findings
 
-        cleaned.findings = findings.locate(text.storable(value), job.history)
-    return cleaned
+        job.cleaned.findings = findings.locate(text.storable(value), job.history)
+    return job.cleaned
 
 
 def _fill(value: Any, job: Job) -> None:

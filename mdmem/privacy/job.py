@@ -36,6 +36,7 @@ class RuleSet(Value):
     home: the user's home folder, for `anonymized`; "": paths stay as they are.
     secrets: whether to look for secrets at all. patterns: the user's own regular expressions. Their first group, or
         else the whole match, is masked. Invalid ones are ignored.
+    skips_slow: a text that a pattern takes too long for is withheld; else that is an error.
     """
 
     marker: str = "[PRIVATE]"
@@ -48,6 +49,7 @@ class RuleSet(Value):
     patterns: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     home: str = ""
+    skips_slow: bool = False
     _compiled: list[Any] | None = None
 
     def key(self) -> tuple[object, ...]:
@@ -138,11 +140,12 @@ class Job:
     plain_chars: strings up to this length need only a check for tokens.
     history: the edits of each step on the last text.
     said: private texts known before. clean: cleans one text.
+    patience: the part of their time limit that the user's patterns still have for each text.
     """
 
     __slots__ = (
-        "clean", "cleaned", "echo", "history", "is_input", "marks", "names", "origin", "plain_chars", "revealed",
-        "rules", "said", "secrets", "spans",
+        "clean", "cleaned", "echo", "history", "is_input", "marks", "names", "origin", "patience", "plain_chars",
+        "revealed", "rules", "said", "secrets", "spans",
     )  # fmt: skip
 
     def __init__(self, cleaned: Cleaned, rules: RuleSet, origin: str, echo: SessionMemory | None) -> None:
@@ -160,3 +163,4 @@ class Job:
         self.said: tuple[str, ...] = ()
         self.clean: Callable[[str, Job], str]  # set by the caller, as `text` imports this module
         self.plain_chars = 0
+        self.patience = 1.0

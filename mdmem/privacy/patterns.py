@@ -31,8 +31,12 @@ class _TooSlowError(Exception):
     """A pattern exceeded its time limit."""
 
 
-def find(value: str, patterns: list[Pattern[str]], own_marks: tuple[str, ...]) -> list[tuple[int, int, str]]:
+def find(
+    value: str, patterns: list[Pattern[str]], own_marks: tuple[str, ...], patience: float = 1.0
+) -> list[tuple[int, int, str]]:
     """Return the matches of the user's patterns, except those that begin or end inside one of mdmem's own marks.
+
+    patience: the part of SECONDS that they may take.
 
     Raises:
         PatternError: a pattern takes too long. The text must not be stored then.
@@ -46,12 +50,13 @@ def find(value: str, patterns: list[Pattern[str]], own_marks: tuple[str, ...]) -
             current = pattern.pattern
             matches.extend((start, end, f"pattern-{number}") for start, end in spans_of(pattern, value))
 
+    seconds = SECONDS * patience
     try:
-        if not _in_time(lambda: look(_spans), SECONDS):
-            look(lambda pattern, text: _spans_apart(pattern, [text], SECONDS))
+        if not _in_time(lambda: look(_spans), seconds):
+            look(lambda pattern, text: _spans_apart(pattern, [text], seconds))
     except (_TooSlowError, DeadlineError):  # on a busy machine the hook's deadline may pass first
         raise PatternError(
-            f"privacy.patterns has {current!r:.60}, which takes too long: nothing that it looks at is stored. "
+            f"privacy.patterns has {current!r:.60}, which takes too long to check a text. "
             "Change it with `mdmem config set privacy.patterns`, or in the vault's mdmem.toml."
         ) from None
     return [span for span in matches if span[0] < span[1] and not marks.cuts(value, span[0], span[1], own_marks)]

@@ -308,7 +308,7 @@ def secret_edits(text: str, low: str, job: Job) -> list[Edit]:
     if job.rules.patterns:
         from mdmem.privacy import patterns
 
-        spans += patterns.find(text, job.rules.compiled(), job.marks)
+        spans += patterns.find(text, job.rules.compiled(), job.marks, job.patience)
     if not spans:
         return []
     spans.sort(key=lambda span: span[0])

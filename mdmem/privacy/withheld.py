@@ -1,4 +1,4 @@
-"""Withheld: what could not be cleaned, because of a fault in a scanner or because there was no time left.
+"""Withheld: what could not be cleaned: a scanner failed, a pattern of the user is slow, or there was no time left.
 
 Such a text is replaced whole, so that neither the event is lost nor a part of the text stored unchecked. If it may hold
 a private section, all of it counts as one, and is recognized when it comes back.
@@ -34,25 +34,28 @@ def without_unchecked(value: Any, failed: Job, error: BaseException, fill: Calla
     fill: cleans a value, as `failed` says.
 
     Raises:
-        PatternError: `error`, or a pattern of the user takes too long: the user is told which.
+        PatternError: `error`, or a pattern of the user takes too long, and the rules do not skip that.
     """
-    if isinstance(error, PatternError):
-        raise error
+    _raise_pattern(error, failed)
     job = _again(failed)
-    if isinstance(error, DeadlineError):
+    if DeadlineError.has_passed or isinstance(error, DeadlineError):
         rest = _withhold_longer(value, _QUICK_CHARS, job, error, 0)
         if job.cleaned.private:  # a private section may go on in the short texts
             return _without_texts(value, failed, error)
         value = rest
-    else:
+    elif not isinstance(error, PatternError):
         launch.repair()  # a damaged bytecode file is no fault of the text
     try:
         fill(value, job)
-    except PatternError:
-        raise
     except (Exception, DeadlineError) as later:  # noqa: BLE001 - whatever failed, nothing of the value is known to be clean
+        _raise_pattern(later, job)
         return _without_texts(value, failed, later)
     return job
+
+
+def _raise_pattern(error: BaseException, job: Job) -> None:
+    if isinstance(error, PatternError) and not job.rules.skips_slow:
+        raise error
 
 
 def _without_texts(value: Any, failed: Job, error: BaseException) -> Job:
@@ -65,18 +68,21 @@ def _without_texts(value: Any, failed: Job, error: BaseException) -> Job:
 def _again(failed: Job) -> Job:
     job = Job(Cleaned(), failed.rules, failed.origin, failed.echo)
     job.names, job.said, job.clean = failed.names, failed.said, _clean
+    job.patience = 0.1 if DeadlineError.has_passed else 0.5
     return job
 
 
 def _clean(value: str, job: Job) -> str:
-    """Return a text cleaned, or MARK if that fails."""
-    if value == MARK:
+    """Return a text cleaned, or MARK if that fails, or would take too long."""
+    if value in ("", MARK):
         return value
+    if DeadlineError.has_passed and len(value) > _QUICK_CHARS:
+        return _withhold(value, job, DeadlineError())
     try:
         return text.clean(value, job)
-    except PatternError:
-        raise
     except (Exception, DeadlineError) as error:  # noqa: BLE001 - the text is withheld, whatever its scanners failed at
+        _raise_pattern(error, job)
+        job.patience /= 2  # a slow pattern may take its time once, not for each of many texts
         return _withhold(value, job, error)
 
 

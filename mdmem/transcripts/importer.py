@@ -213,7 +213,7 @@ class Import:
 
         Raises OSError or VaultError when the vault cannot be written.
         """
-        rules = privacy.Rules.of(self.config.settings)
+        rules = privacy.Rules.of(self.config.settings, skips_slow=True)
         every = [(folder, name) for folder in found for name in markdown.files(folder)]
         with self._synced():
             for folder, name in reporting(every, "Importing files", report):

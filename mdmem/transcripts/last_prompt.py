@@ -12,7 +12,7 @@ from mdmem.agents.install.known import AGENTS
 from mdmem.capture import drafts, notices, store
 from mdmem.capture.pending import Capture, Outcome
 from mdmem.config import Config
-from mdmem.errors import NotFoundError, UsageError, VaultError
+from mdmem.errors import NotFoundError, PatternError, UsageError, VaultError
 from mdmem.privacy import memory
 from mdmem.privacy import text as private_text
 from mdmem.transcripts import sources
@@ -64,6 +64,8 @@ def _store(config: Config, event: Event, now: float, note_id: str) -> str:
     draft = drafts.of_prompt(at, text)
     spans = privacy.clean(privacy.as_typed(event.prompt), rules=at.rules).spans
     new_note, cleaned = store.make(at, draft, memory.load_without(config, at.session.key, spans))
+    if isinstance(cleaned.failure, PatternError):
+        raise cleaned.failure
     if cleaned.failure is not None:
         raise UsageError(
             "This prompt could not be checked for secrets, because of a fault in mdmem. Nothing was stored."

@@ -63,7 +63,7 @@ class Replay:
             self.session.take_in()
         elif again:
             self.session.forget()
-        self.rules = privacy.Rules.of(config.settings)
+        self.rules = privacy.Rules.of(config.settings, skips_slow=True)
         self.added = self.completed = 0
         self.twins: dict[str, str] = {}
         self.purged = purged

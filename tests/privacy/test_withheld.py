@@ -204,6 +204,53 @@ def test_a_text_that_takes_too_long_to_check_is_withheld_before_the_agent_ends_t
     assert "cellar" not in everything(vault, state)
 
 
+def slow_for_long() -> None:
+    """Let the deadline pass in the first long text, and let all of them take as long, as on a very slow machine."""
+    hook.DEADLINE_SECONDS = 0.5
+
+    def take_long(value: str, low: str, job: Job) -> list[Any]:
+        del low, job
+        time.sleep(100 if len(value) > 1024 else 0)
+        return []
+
+    text._STEPS = (take_long, *text._STEPS)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        bash("fine", tool_name=f"mcp__{'cellar: password ' * 500}"),
+        bash("fine " * 500, tool_name=f"mcp__{'cellar: password ' * 500}"),
+        bash("fine " * 500, cwd=f"/home/{'cellar/' * 500}"),
+        bash("password: fine " * 500, session_id="cellar: password " * 500),
+        stop("password: cellar " * 500, cwd=f"/home/{'cellar/' * 500}"),
+    ],
+    ids=["tool", "tool and output", "folder and output", "session and output", "folder and answer"],
+)
+def test_an_event_is_stored_although_several_of_its_texts_are_long_when_its_deadline_has_passed(
+    vault: Path, state: Path, event: dict[str, Any]
+) -> None:
+    said = told(limited(event, slow_for_long))
+    (note,) = notes(vault)
+    assert withheld.MARK in note.read_text()
+    assert "could not be checked" in said
+    assert "cellar" not in everything(vault, state)
+
+
+def test_an_answer_of_a_sub_agent_that_is_added_without_its_text_is_told(vault: Path, state: Path) -> None:
+    launched = {"status": "async_launched", "agentId": "a77"}
+    asked = {"description": "Find it", "prompt": "Where is it?", "subagent_type": "Explore"}
+    limited(prompt("Where is it?"), broken)
+    limited(bash("", tool_name="Agent", tool_input=asked, tool_response=launched), broken)
+    ended = {"hook_event_name": "SubagentStop", "agent_id": "a77"}
+    said = told(limited(stop(f"{TRIPS}: it is in the cellar") | ended, broken))
+
+    (run,) = [path for path in notes(vault) if "-agent-" in path.name]
+    assert withheld.MARK in run.read_text()
+    assert "could not be checked" in said
+    assert "cellar" not in everything(vault, state)
+
+
 def test_a_session_ends_for_memory_if_its_private_text_is_too_long_to_be_remembered_in_time(vault: Path) -> None:
     limited(prompt("Read the plan"), slow)
     long = f"{TRIPS} <private>the code name is Quokka</private> {'and so on ' * 10_000}"
@@ -244,7 +291,8 @@ def test_nothing_is_searched_for_with_a_prompt_that_cannot_be_checked(
     vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(text, "_STEPS", (trip, *text._STEPS))
-    assert Gate(config.load(str(vault))).prompt(f"Why did {TRIPS} fail?") == ""
+    gate = Gate(config.load(str(vault)))
+    assert gate.prompt(f"Why did {TRIPS} fail?") == ""
 
 
 def test_lines_below_a_tag_are_withheld_with_the_long_line_that_opens_it(vault: Path) -> None:

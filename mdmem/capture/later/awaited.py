@@ -35,8 +35,8 @@ def names(session: Session) -> dict[str, str]:
     return {line[0]: line[1] if len(line) > 1 else "" for line in session.lines("open") if line[0] not in over}
 
 
-def end(at: Capture, note_id: str = "", answer: str = "") -> bool:
-    """Add a sub-agent's answer to the note that waits for it; return whether there was one.
+def end(at: Capture, note_id: str = "", answer: str = "") -> privacy.Cleaned | None:
+    """Add a sub-agent's answer to the note that waits for it; return the answer, cleaned, or None if none waits.
 
     note_id, answer: the waiting note and the answer; by default, found by the event's sub-agent, and its last message.
     """
@@ -49,33 +49,33 @@ def end(at: Capture, note_id: str = "", answer: str = "") -> bool:
         matching = list(waiting)
     answer = answer or at.event.message
     if len(matching) != 1 or not answer.strip():
-        return False
+        return None
     try:
         return _answer(at, matching[0], answer)
     except (OSError, VaultError) as error:
         log.write(at.config, "a sub-agent's answer could not be added to its run", error)
-        return False
+        return None
 
 
-def _answer(at: Capture, name: str, answer: str) -> bool:
+def _answer(at: Capture, name: str, answer: str) -> privacy.Cleaned | None:
     clean = privacy.clean(answer, rules=at.rules, origin="assistant", echo=at.load_echo())
     folder = at.session.open_folder() if remembered.learn_cleaned(at, clean) else None
     if folder is None or not str(clean.value).strip():
-        return False
+        return None
     with folder:
         folder.lock()
         data = disk.read(folder, name)
         parsed = note.parse(data or b"")
         if data is None or parsed.meta.get("status") not in LATER:
-            return False
+            return None
         if not people.is_untouched(parsed, data, parsed.meta.get("tags")):
-            return False
+            return None
         changed = completion.put(folder, name, data, _with_answer(at, parsed, str(clean.value)))
         if changed is None:
-            return False
+            return None
         at.session.append("+", name, *facts(changed))
         at.session.append("shut", name)
-    return True
+    return clean
 
 
 def _with_answer(at: Capture, parsed: note.Parsed, answer: str) -> note.Note:
