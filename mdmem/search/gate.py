@@ -6,7 +6,7 @@ What hooks stored is already clean; what a person wrote into a note by hand is n
 from __future__ import annotations
 
 from mdmem import privacy
-from mdmem.privacy import memory
+from mdmem.privacy import memory, withheld
 from mdmem.vault import projects
 
 TYPE_CHECKING = False
@@ -32,11 +32,11 @@ class Gate:
         self._short = _kept.setdefault(self._rules.key(), {})
 
     def prompt(self, text: str) -> str:
-        """Clean a typed text; "" if all of it is private or cannot be checked. Leaves no marks of private text."""
+        """Clean a typed text; "" if all of it is private or cannot be checked. Leaves no marks of such text."""
         cleaned = privacy.clean(text, rules=self._rules, origin="prompt", echo=self._echo)
         if cleaned.failure is not None:
             return ""
-        value = str(cleaned.value)
+        value = str(cleaned.value).replace(withheld.MARK, " ")
         if self._marker and cleaned.private:
             value = value.replace(self._marker, " ")
         return value.strip()

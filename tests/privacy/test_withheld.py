@@ -293,6 +293,7 @@ def test_nothing_is_searched_for_with_a_prompt_that_cannot_be_checked(
     monkeypatch.setattr(text, "_STEPS", (trip, *text._STEPS))
     gate = Gate(config.load(str(vault)))
     assert gate.prompt(f"Why did {TRIPS} fail?") == ""
+    assert gate.prompt(withheld.MARK) == ""
 
 
 def test_lines_below_a_tag_are_withheld_with_the_long_line_that_opens_it(vault: Path) -> None:
