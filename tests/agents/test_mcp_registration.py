@@ -196,6 +196,14 @@ def test_hooks_and_server_in_one_file_leave_nothing_behind(home: Path) -> None:
     assert not (home / ".gemini").exists()
 
 
+def test_an_agent_that_was_the_first_to_use_the_folder_of_settings_leaves_none_behind(home: Path) -> None:
+    registration.register("opencode")
+    assert (home / ".config/opencode").is_dir()
+    registration.unregister("opencode")
+
+    assert not (home / ".config").exists()
+
+
 @pytest.mark.slow
 def test_the_commands_register_hooks_and_server(
     home: Path, mdmem: Callable[..., subprocess.CompletedProcess[str]]

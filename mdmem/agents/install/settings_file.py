@@ -91,10 +91,13 @@ class SettingsFile:
             raise _unwritable(self.path, error) from error
 
     def remove_empty_folders(self, top: str) -> None:
-        """Remove the file's folder and those above it, up to `top`, if they are empty: they look like an agent."""
+        """Remove the file's folder and those above it, up to `top` or `.config`, if they are empty.
+
+        An agent seems to be installed where its folder is.
+        """
         folder = os.path.dirname(self.path)
         with suppress(OSError):
-            while folder == top or folder.startswith(os.path.join(top, "")):
+            while folder == top or folder.startswith(os.path.join(top, "")) or os.path.basename(folder) == ".config":
                 os.rmdir(folder)
                 folder = os.path.dirname(folder)
 
