@@ -35,11 +35,13 @@ def main() -> None:
     files = sorted(Path(__file__).parent.glob("[a-z]*.py"))
     names = [path.stem for path in files if "__main__" in path.read_text("utf-8")]
     parser.add_argument("name", nargs="?", choices=names, help="run this bench only; it takes the remaining words")
-    words, sys.argv[1:] = parser.parse_known_args()  # the benches read the remaining arguments
-    if words.name:
-        sys.modules.pop(f"tests.bench.{words.name}", None)
-        runpy.run_module(f"tests.bench.{words.name}", run_name="__main__")
+    name = sys.argv[1] if len(sys.argv) > 1 else ""
+    if name in names:
+        del sys.argv[1]  # the bench reads the remaining words, such as --help
+        sys.modules.pop(f"tests.bench.{name}", None)
+        runpy.run_module(f"tests.bench.{name}", run_name="__main__")
         return
+    words = parser.parse_args()
     page = readme.HELP / "cost.md"
     for name, run in (("hooks", hooks.main), ("inject", inject.main), ("recall", recall.main)):
         found = printed(run)

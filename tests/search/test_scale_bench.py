@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,12 @@ import pytest
 from tests.bench import peers, scale, sized, vaults
 
 pytestmark = pytest.mark.slow
+
+
+def test_a_bench_gets_the_words_behind_its_name() -> None:
+    words = [sys.executable, "-m", "tests.bench", "segments", "--help"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert "usage: python -m tests.bench segments" in done.stdout
 
 
 def test_each_tool_that_is_installed_is_measured_and_one_that_is_not_is_named(
