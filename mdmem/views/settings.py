@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 from mdmem.config import Config
@@ -73,6 +75,19 @@ def unfit(row: Setting[Any], value: Any) -> str:
     judge = _JUDGES.get(row.key) if value != row.default else None
     why = judge(value) if judge else ""
     return f"{row.key} {why}." if why else ""
+
+
+def _no_folder(value: str) -> str:
+    """Return why no vault can be at a path; one that does not exist yet is fine."""
+    path = Path(os.path.expanduser(value))  # noqa: PTH111 - pathlib raises for a user that does not exist
+    if str(path).startswith("~"):
+        return f"is {value!r:.60}, and there is no such user"
+    try:
+        return "" if stat.S_ISDIR((Path.home() / path).stat().st_mode) else f"is {value!r:.60}, which is no folder"
+    except (FileNotFoundError, PermissionError):
+        return ""
+    except (OSError, ValueError) as error:
+        return f"is {value!r:.60}, where no folder can be ({getattr(error, 'strerror', error)})"
 
 
 def _no_block(value: int) -> str:
@@ -207,6 +222,7 @@ def _no_pairs(value: list[str]) -> str:
 
 
 _JUDGES: dict[str, Callable[[Any], str]] = {
+    "vault": _no_folder,
     "capture.tools": _no_tool,
     "capture.exclude_tools": _no_tool,
     "capture.exclude_projects": _no_project,

@@ -85,6 +85,17 @@ def test_a_vault_that_is_not_there_yet_is_told(day: Day) -> None:
     assert "run `mdmem init`" in ran.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("a" * 5_000, "where no folder can be"), ("~nobody-at-all/x", "no such user"), ("/dev/null", "no folder")],
+)
+def test_a_vault_where_no_folder_can_be_is_refused_before_anything_is_written(day: Day, name: str, said: str) -> None:
+    own = Path(config.user_file(day.env))
+    before = own.read_bytes() if own.exists() else None
+    assert said in str(day.attempt("config", "set", "vault", name).exception)
+    assert (own.read_bytes() if own.exists() else None) == before
+
+
 def test_comments_and_layout_stay_whatever_is_set(day: Day) -> None:
     text = "# mine\n[capture]   # what\nmax_lines = 7   # few\n\ntools = [\n  'Bash', # shell\n  'Edit',\n]\n"
     text += "[privacy]\nmarker = '#'\n"
