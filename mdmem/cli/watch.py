@@ -16,8 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-import mdmem
-from mdmem import config, files, log, plural, system, timestamps
+from mdmem import config, files, log, plural, system, timestamps, upgrade
 from mdmem.cli.terminal import options, render
 from mdmem.config import Config
 from mdmem.errors import BusyError, MdmemError, no_vault
@@ -114,14 +113,16 @@ def _watch(settings: config.Config, installed: _Installed) -> Watcher:
 
 
 class _Installed:
-    """The files of mdmem that tell its version and that of the index; an upgrade replaces them."""
+    """The installed version of mdmem, which an upgrade replaces (`upgrade`)."""
 
     def __init__(self) -> None:
-        self._loaded = self._last = self._look()
+        self._loaded = self._last = upgrade.LOADED
 
     def is_replaced(self) -> bool:
         """Whether they differ from those loaded, and not from the last call's: then the upgrade is complete."""
-        before, self._last = self._last, self._look()
+        before, self._last = self._last, upgrade.look()
+        if os.name == "nt":
+            return False  # there, no process can be replaced by another one
         return bool(self._last) and self._last != self._loaded and self._last == before
 
     def is_replaced_soon(self) -> bool:
@@ -132,18 +133,6 @@ class _Installed:
                 return False
             time.sleep(1.0)
         return True
-
-    def _look(self) -> list[tuple[int, int]]:
-        from mdmem.search.index import layout
-        from mdmem.search.text import analysis
-
-        if os.name == "nt":
-            return []  # there, no process can be replaced by another one
-        try:
-            states = [Path(str(module.__file__)).stat() for module in (mdmem, layout, analysis)]
-        except OSError:
-            return []  # an upgrade is under way
-        return [(state.st_mtime_ns, state.st_ino) for state in states]
 
 
 @contextmanager
@@ -226,6 +215,8 @@ def _is_there(settings: config.Config, lock: IO[str]) -> bool:
 
 
 def _print_status(settings: config.Config, *, as_json: bool) -> None:
+    from mdmem.views import storing
+
     status = client.status(settings)
     if as_json:
         render.print_json(status)
@@ -237,6 +228,8 @@ def _print_status(settings: config.Config, *, as_json: bool) -> None:
             f" {plural.number(status['batches'], 'batch', 'batches')},"
             f" {plural.number(status['answered'], 'request')} answered."
         )
+        if outdated := storing.outdated_watcher(status):
+            click.echo(f"{outdated} `mdmem watch --stop`, then `mdmem watch --background` renews it.")
         if status.get("polling"):
             click.echo(f"It scans the whole vault every few seconds, because {status['polling']}.")
         if status.get("synced"):

@@ -14,7 +14,7 @@ from functools import partial
 from importlib import metadata
 from pathlib import Path
 
-from mdmem import __version__, launch, plural, timestamps
+from mdmem import launch, plural, timestamps
 from mdmem.agents.install import known, launcher, mcp_registration, registration
 from mdmem.agents.install.registration import Status
 from mdmem.config import ALIAS, Config, variable
@@ -229,9 +229,8 @@ def watcher(config: Config) -> Iterator[HealthFinding]:
         yield warning("A watcher is running but does not answer.", "`mdmem watch --status` says what to do.")
     elif not status["running"]:
         yield fine("no watcher is running (none is needed)")
-    elif status.get("version") != __version__:
-        todo = "`mdmem watch --stop`, then `mdmem watch --background`."
-        yield warning(f"The watcher is mdmem {status.get('version')}; this is {__version__}.", todo)
+    elif outdated := storing.outdated_watcher(status):
+        yield warning(outdated, "`mdmem watch --stop`, then `mdmem watch --background`.")
     elif status.get("polling"):
         text = f"The watcher scans the whole vault every few seconds, because {status['polling']}."
         yield warning(text, "Raise the limit, or stop other programs that watch many folders.")

@@ -8,11 +8,14 @@ user is told.
 
 from __future__ import annotations
 
+import sys
 import time
 
+from mdmem import __version__, files
 from mdmem.errors import BusyError, MdmemError
+from mdmem.hashing import short
 from mdmem.search import index
-from mdmem.search.index import catchup, completion
+from mdmem.search.index import catchup, completion, contents, layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,7 +94,28 @@ def bring_up_to_date(
     reason = reason or ("" if changes.reason == index.NEW else changes.reason)
     if most is not None and not changes.complete:
         return changes, (_in_background(config, reason),)
-    return changes, (f"Rebuilt the index: {reason}.",) if reason else ()
+    return changes, (_rebuilt(config, reason),) if reason else ()
+
+
+def _rebuilt(config: Config, reason: str) -> str:
+    if reason == layout.OTHER_VERSION and _is_in_turn(config):
+        return _IN_TURN.format(version=__version__, program=sys.executable)
+    return f"Rebuilt the index: {reason}."
+
+
+_IN_TURN = (
+    "Rebuilt the index again: several versions of mdmem use this vault in turn, and each rebuilds it. Keep one of them;"
+    " this is mdmem {version} of {program}."
+)
+
+
+def _is_in_turn(config: Config) -> bool:
+    """Whether this version has replaced another's index before; remember that it has now."""
+    name = f"index-of-{short(contents.STAMP, 8)}"
+    try:
+        return not files.claim(f"{config.state_dir}/{name}")
+    except OSError:
+        return False
 
 
 def _telling() -> Callable[[int, int], None]:

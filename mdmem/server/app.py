@@ -21,7 +21,7 @@ from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata, func_meta
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from mdmem import __version__, config, log
+from mdmem import __version__, config, log, upgrade
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.server import access, safe_text
 from mdmem.server.access import Access
@@ -240,7 +240,7 @@ def answer(
 def failed(vault: str | None, kind: str, name: str, error: Exception) -> str:
     """Log a bug in mdmem and return the message for the client, without the error's text."""
     log.write(config.load(vault), f"the {kind} {name} failed", error)
-    return f"{name} failed because of a bug in mdmem ({type(error).__name__}). `mdmem doctor` shows the log."
+    return f"{name} failed. {upgrade.explain(error)}"
 
 
 def _refusal(message: str) -> types.CallToolResult:

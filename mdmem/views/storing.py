@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mdmem import files, plural, project, timestamps
+from mdmem import __version__, files, plural, project, timestamps
 from mdmem.capture import losses, retry_queue
 from mdmem.capture.hook import SEEN_BYTES
 from mdmem.config import Config
@@ -88,6 +88,20 @@ def alarms(config: Config) -> list[str]:
         last = timestamps.readable(timestamps.iso_time(lost[-1]["time"]))
         texts.append(f"{plural.number(len(lost), 'event')} lost, the last on {last}: `mdmem doctor` shows why.")
     return [*texts, *filter(None, (paused(config), unread_ignore_file()))]
+
+
+def outdated_watcher(status: dict[str, Any]) -> str:
+    """Return that the watcher is another version than this one; "" if it is the same, or none is running.
+
+    status: as `watcher.client.status` returns it.
+    """
+    from mdmem.search.index import contents
+
+    if not status["running"] or status.get("index") == contents.STAMP:
+        return ""
+    version = status.get("version")
+    which = f"mdmem {version}; this is {__version__}" if version != __version__ else f"another build of mdmem {version}"
+    return f"The watcher is {which}."
 
 
 def unread_ignore_file() -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from mdmem import __version__, config, log, system
 from mdmem.errors import BusyError
 from mdmem.search import freshness, index
+from mdmem.search.index import contents
 from mdmem.timestamps import iso_time
 from mdmem.watcher import answer, client, events, followed, stillness, warm_search
 
@@ -114,6 +115,7 @@ class Watcher:
             "running": True,
             "pid": os.getpid(),
             "version": __version__,
+            "index": contents.STAMP,
             "vault": self.config.vault,
             "since": iso_time(self.started),
             "current": self._is_current and not self.dirty.count(),

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from mdmem import log
+from mdmem import log, upgrade
 from mdmem.errors import AmbiguousError, BusyError, MdmemError, NotFoundError, UsageError, VaultError
 from mdmem.search import freshness
 from mdmem.views import rows
@@ -117,8 +117,7 @@ def _endpoint(site: Site, handler: Handler, *, alone: bool = True) -> Any:
                 return _problem(page, error)
             except Exception as error:  # noqa: BLE001 - a bug in one page must not end the others
                 log.write(site.config, f"the page {request.url.path.split('/')[1]!r:.40} failed", error)
-                text = f"This is a bug in mdmem ({type(error).__name__}). `mdmem doctor` shows the log."
-                return page.page("problem", status=500, problem=text, choices=[])
+                return page.page("problem", status=500, problem=upgrade.explain(error), choices=[])
 
     async def endpoint(request: Request, *_: Any) -> Response:
         body = await request.body() if request.method == "POST" else b""

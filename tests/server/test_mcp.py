@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from mdmem import config, privacy
+from mdmem import config, privacy, upgrade
 from mdmem.inject import block
 from mdmem.search import index
 from mdmem.search.gate import Gate
@@ -799,10 +799,13 @@ def test_a_fault_of_ours_is_a_word_and_a_line_in_the_log(
     answer = server.call("pin", {"note": "canary"})
 
     assert answer.error
-    assert "failed because of a bug in mdmem (ZeroDivisionError)" in answer.said
+    assert "pin failed. This is a bug in mdmem (ZeroDivisionError)" in answer.said
     log = (Path(config.load(str(vault)).state_dir) / "log").read_text()
     assert "the tool pin failed: ZeroDivisionError" in log
     assert "canary" not in log
+
+    monkeypatch.setattr(upgrade, "LOADED", [])
+    assert "pin failed. mdmem was upgraded since this program was started" in server.call("pin", {"note": "x"}).said
 
 
 def test_the_help_page_names_every_tool_header_and_variable_and_its_example_runs(vault: Path) -> None:

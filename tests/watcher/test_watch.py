@@ -118,12 +118,33 @@ def test_a_watcher_whose_state_folder_was_deleted_begins_again_and_can_be_stoppe
     assert watcher.wait(240) == 0
 
 
+def installed_beside(folder: Path) -> Path:
+    """Make another installation, whose version is 0.0.1; return the file of its version."""
+    shutil.copytree(REPO / "mdmem", folder / "other/mdmem", ignore=shutil.ignore_patterns("__pycache__"))
+    version = folder / "other/mdmem/__init__.py"
+    version.write_text(version.read_text().replace(f'"{__version__}"', '"0.0.1"'))
+    return version
+
+
+@pytest.mark.slow
+def test_that_two_versions_rebuild_the_index_in_turn_is_said_by_both(vault: Path, tmp_path: Path, mdmem: Run) -> None:
+    put(vault, "notes/plan.md", "walnut")
+    installed_beside(tmp_path)
+    words = [sys.executable, "-m", "mdmem", "search", "walnut"]
+    env = {**os.environ, "PYTHONPATH": str(tmp_path / "other")}
+    said = []
+    for _ in range(3):
+        said.append(mdmem("search", "walnut").stderr)
+        said.append(subprocess.run(words, env=env, cwd=tmp_path, capture_output=True, text=True, check=True).stderr)
+
+    assert ["in turn" in one for one in said] == [False, False, False, True, True, True]
+    assert "this is mdmem 0.0.1 of" in said[-1]
+
+
 @pytest.fixture
 def older(vault: Path, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
     """Run the watcher of another installation, whose version is 0.0.1; return it with the file of its version."""
-    shutil.copytree(REPO / "mdmem", tmp_path / "other/mdmem", ignore=shutil.ignore_patterns("__pycache__"))
-    version = tmp_path / "other/mdmem/__init__.py"
-    version.write_text(version.read_text().replace(f'"{__version__}"', '"0.0.1"'))
+    version = installed_beside(tmp_path)
     put(vault, "mdmem.toml", "[watch]\ncommit_after_seconds = 1\n")  # so often it looks
     env = {**os.environ, "PYTHONPATH": str(tmp_path / "other")}
     words = [sys.executable, "-m", "mdmem", "watch"]
@@ -143,6 +164,8 @@ def test_a_watcher_that_is_upgraded_begins_again_with_the_new_version(
     vault: Path, older: tuple[subprocess.Popen[bytes], Path], mdmem: Run
 ) -> None:
     process, version = older
+    for words in (("doctor", "--only", "watcher"), ("watch", "--status"), ("status",)):
+        assert f"The watcher is mdmem 0.0.1; this is {__version__}" in mdmem(*words).stdout
     version.write_text(version.read_text().replace("0.0.1", "10.0.0"))  # of another size, or its bytecode counts
 
     until(lambda: status(vault).get("version") == "10.0.0", "the new version runs")

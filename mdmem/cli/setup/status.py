@@ -34,6 +34,7 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
     from mdmem.history.git import part
     from mdmem.history.merging import undecided
     from mdmem.views import staged, storing
+    from mdmem.watcher import client
 
     if line:
         from mdmem.capture import status_line
@@ -47,7 +48,9 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
     if as_json:
         render.print_json([*rows, *servers])
         return
-    for alarm in (*storing.alarms(settings), *storing.paused_sessions(settings)):
+    outdated = storing.outdated_watcher(client.status(settings))
+    renew = [f"{outdated} `mdmem watch --stop`, then `mdmem watch --background` renews it."] if outdated else []
+    for alarm in (*storing.alarms(settings), *storing.paused_sessions(settings), *renew):
         render.write([[(alarm, "yellow")]])
     click.echo(f"vault: {settings.vault}{'' if Path(settings.vault).is_dir() else '  (missing: run `mdmem init`)'}")
     if here := part.of(settings.vault):
