@@ -86,7 +86,7 @@ def test_a_client_that_is_not_installed_is_not_found_after_its_server_was_taken_
     mcp_registration.unregister("claude-desktop")
     assert mcp_registration.detect() == []
 
-    file.parent.mkdir()
+    file.parent.mkdir(parents=True)
     (file.parent / "of-the-client").touch()
     mcp_registration.register("claude-desktop")
     mcp_registration.unregister("claude-desktop")
