@@ -30,14 +30,21 @@ def last_words(agent: str) -> bytes:
 
 
 def recover(module: str, words: list[str], vault: str | None) -> None:
-    """Run a module that could not be imported, after a repair; or say that its event is lost. Never returns."""
+    """Run a module that could not be imported, after a repair; or say that its event is lost. Never returns.
+
+    A module that was imported has failed later: it may have read the event, which cannot be read again.
+    """
     try:
-        repair()
-        __import__(module, fromlist=["main"]).main(words, vault)
-    except BaseException:  # noqa: BLE001 - nothing may hurt the agent
+        if module not in sys.modules:
+            repair()
+            __import__(module, fromlist=["main"]).main(words, vault)
+    except BaseException:  # noqa: BLE001, S110 - nothing may hurt the agent
+        pass
+    try:
         if module.endswith("hook"):
             os.write(1, last_words(words[0]))
-    os._exit(0)
+    finally:
+        os._exit(0)
 
 
 def use_utf8() -> None:

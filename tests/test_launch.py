@@ -250,6 +250,51 @@ def test_losses_are_errors_for_a_week(vault: Path, mdmem: Callable[..., subproce
     assert mdmem("doctor", "--only", "lost").returncode == 1
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs limits of a process")
+@pytest.mark.parametrize(("verb", "said"), [("hook", "this event is lost"), ("inject", "")])
+def test_a_hook_that_may_open_no_file_says_so_and_nothing_else(vault: Path, verb: str, said: str) -> None:
+    del vault
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))\n"
+    words = [sys.executable, "-I", "-S", "-B", "-c", limit + launcher.code(verb), verb, "claude-code"]
+    done = subprocess.run(words, input=json.dumps(prompt("First")).encode(), capture_output=True)
+
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert said in (json.loads(done.stdout)["systemMessage"] if done.stdout else "")
+    assert bool(said) == bool(done.stdout)
+
+
+def test_a_hook_that_fails_after_it_has_read_its_event_says_so() -> None:
+    """It cannot be run again: there is nothing left to read."""
+    code = "from mdmem import launch; from mdmem.recall import hook; launch.recover(hook.__name__, ['codex'], None)"
+    done = subprocess.run([sys.executable, "-c", code], stdin=subprocess.DEVNULL, capture_output=True, check=True)
+
+    assert "this event is lost" in json.loads(done.stdout)["systemMessage"]
+
+
+LOGS = """
+import logging
+from mdmem.capture import events
+from mdmem.recall import hook
+
+real = events.capture
+
+def capture(*given):
+    logging.error("code for hash md5 was not found.")  # as `hashlib` does without memory
+    return real(*given)
+
+events.capture = capture
+hook.main(["claude-code"])
+"""
+
+
+def test_what_the_standard_library_logs_in_a_hook_is_not_shown(vault: Path) -> None:
+    event = json.dumps(prompt("First")).encode()
+    done = subprocess.run([sys.executable, "-c", LOGS], input=event, capture_output=True, check=True)
+
+    assert (done.stdout, done.stderr) == (b"", b"")
+    assert notes(vault) == 1
+
+
 NO_MORE_FILES = """
 import resource, sys
 from mdmem import cli

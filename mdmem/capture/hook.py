@@ -76,10 +76,11 @@ def finish(out: bytes) -> NoReturn:
 
 
 def _prepare() -> None:
-    """Prepare the process: no garbage collection, UTF-8, and /dev/null for missing streams."""
+    """Prepare the process: no garbage collection, no stderr, UTF-8, and /dev/null for missing streams."""
     import gc
 
     gc.disable()  # a collection costs a tenth of an interpreter start, and this process is short
+    sys.stderr = None  # the standard library logs there what it cannot load, as without memory
     sys.dont_write_bytecode = True  # on a full disk a truncated file would break every later hook
     if not sys.flags.utf8_mode and sys.getfilesystemencoding() != "utf-8":
         from mdmem import launch

@@ -454,7 +454,7 @@ def test_a_prompt_in_a_form_that_is_not_known_is_told_as_lost(vault: Path, home:
 def test_the_hook_loads_nothing_heavy(vault: Path) -> None:
     code = (
         "import os, sys; from mdmem.capture import hook\n"
-        "os._exit = lambda _: print(*sorted(sys.modules), file=sys.stderr)\n"
+        "os._exit = lambda _: print(*sorted(sys.modules), file=sys.__stderr__)\n"
         "hook.main(['claude-code'])"
     )
     event = (PAYLOADS / "claude_code" / "PostToolUse-Edit-01.json").read_bytes()

@@ -49,11 +49,18 @@ from mdmem.cli import main
 main()
 """
 
-# If mdmem cannot be imported, `launch` repairs it or reports it. Each further line is compiled at every hook.
+# If mdmem cannot be imported, `launch` repairs it or reports it; if that cannot be read either, this text says so.
+# Each further line is compiled at every hook.
 _OTHER = """import sys
 sys.path+={paths}
 w,v=sys.argv[2:3],(sys.argv[4:]or[None])[0]
-sys.excepthook=lambda*_:exec(open({rescue}).read(),{{"failed":("{module}",w,v)}})
+def h(*_):
+ try:exec(open({rescue}).read(),{{"failed":("{module}",w,v)}})
+ finally:
+  import os
+  try:os.write(1,{last_words}.get("".join(w),"").encode())
+  finally:os._exit(0)
+sys.excepthook=h
 {preload}from {module} import main
 main(w,v)
 """
@@ -192,8 +199,14 @@ def _alone(verb: str) -> str:
     paths, rescue = _literal(search_path()), _literal(os.path.join(PACKAGE, "launch.py"))
     form = _COMMIT if verb == "commit" else _OTHER
     preload = _PRELOAD.format(preload=_literal(os.path.join(PACKAGE, "preload.py")), package=_literal(PACKAGE))
+    is_hook = verb == "hook"
+    last_words = {agent: launch.last_words(agent).decode() for agent in launch.FORMS} if is_hook else {}
     return form.format(
-        paths=paths, rescue=rescue, module=MODULES.get(verb, ""), preload=preload if verb == "hook" else ""
+        paths=paths,
+        rescue=rescue,
+        module=MODULES.get(verb, ""),
+        preload=preload if is_hook else "",
+        last_words=_literal(last_words),
     )
 
 
