@@ -29,6 +29,9 @@ def read_stdin(seconds: float | None = None) -> bytes:
 
     A longer payload is still read to its end, because an agent may take writing to a closed pipe for a failure. If
     reading fails, what came before is the payload.
+
+    Raises:
+        OSError: reading fails before anything has come.
     """
     pieces: list[bytes] = []
     try:
@@ -52,8 +55,10 @@ def _read_into(pieces: list[bytes]) -> None:
             continue
         except TimeoutError:
             raise
-        except OSError:
-            return
+        except OSError as error:
+            if pieces or system.is_error(error, "EBADF"):
+                return
+            raise
         if not piece:
             return
         pieces.append(piece[:room])

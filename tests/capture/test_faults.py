@@ -29,7 +29,7 @@ from mdmem.capture import queued, retry_queue
 from mdmem.vault import disk, note, pauses
 from mdmem.vault import leftovers as vaults
 from tests.conftest import notes, session_pages
-from tests.helpers import claude
+from tests.helpers import claude, faults
 from tests.helpers.claude import FULL, OTHER, SESSION, bash, contents, prompt, send, stop
 from tests.helpers.faults import run_of, written
 
@@ -175,6 +175,40 @@ def traced(event: dict[str, Any], folder: Path, *words: str) -> subprocess.Compl
     line = ["strace", "-f", "--seccomp-bpf", "-o", str(folder / "trace"), *words, "/bin/sh", "-c", code]
     done = subprocess.run(line, input=json.dumps(event).encode(), capture_output=True)
     return done if (folder / "trace").exists() and (folder / "trace").stat().st_size else None
+
+
+FAILING = [
+    ("openat", "EMFILE"), ("newfstatat", "EIO"), ("read", "EIO"), ("write", "EDQUOT"), ("fsync", "EIO"),
+    ("close", "EIO"), ("linkat", "EDQUOT"), ("getdents64", "EIO"), ("fcntl", "EIO"), ("flock", "ENOLCK"),
+    ("mmap", "ENOMEM"),
+]  # fmt: skip
+"""A system call, and the error that it gives."""
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+@pytest.mark.slow
+@pytest.mark.parametrize(("call", "error"), FAILING)
+def test_an_event_is_stored_queued_or_told_as_lost_whichever_system_call_fails(
+    fresh: Callable[[], Path], tmp_path: Path, call: str, error: str
+) -> None:
+    fresh()
+    send(prompt("First"))
+    if traced(bash("3 passed"), tmp_path, "-e", f"trace={call},openat") is None:
+        pytest.skip("this machine does not let strace trace")
+    before, _, after = (tmp_path / "trace").read_text().partition("/preload.")
+    begin, count = (len(re.findall(rf"^\d+ +{call}\(", text, re.MULTILINE)) for text in (before, after))
+    assert count
+    # If nothing can be written from some call on, the message cannot either.
+    ways = ("{}",) if call == "write" else ("{}", "{}+")
+    for when in range(begin + 1, begin + count + 1, 1 if FULL else max(1, count // 8)):
+        for way in ways:
+            vault = fresh()
+            inject = f"inject={call}:error={error}:when={way.format(when)}"
+            done = traced(bash("3 passed"), tmp_path, "-e", f"trace={call}", "-e", inject)
+            assert done is not None
+            assert (done.returncode, done.stderr) == (0, b""), inject
+            said = done.stdout.decode()
+            assert faults.outcome(vault, said) or "nothing that agents do is stored" in said, inject
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")

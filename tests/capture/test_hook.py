@@ -431,6 +431,17 @@ def test_the_report_says_what_happened(vault: Path, mdmem: Hook) -> None:
     assert report["feedback"].startswith("mdmem: 1 private section (1 character) was kept out of memory.")
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="needs a file of Linux that cannot be read")
+def test_an_event_that_cannot_be_read_at_all_is_told_as_lost(vault: Path) -> None:
+    unreadable = os.open("/proc/self/mem", os.O_RDONLY)  # nothing is at its beginning
+    for verb, is_told in (("hook", True), ("inject", False)):
+        done = subprocess.run(["/bin/sh", "-c", registered(verb)], stdin=unreadable, capture_output=True, check=True)
+        assert done.stderr == b""
+        assert (b"this event is lost" in done.stdout) == is_told
+    os.close(unreadable)
+    assert notes(vault) == []
+
+
 def test_the_report_for_an_unknown_agent_says_so(vault: Path, mdmem: Hook) -> None:
     done = mdmem("hook", "nobody", "--report", input=json.dumps(prompt("a")))
     assert json.loads(done.stdout) == {"stored": False, "error": "unknown agent"}

@@ -50,8 +50,9 @@ main()
 """
 
 # If mdmem cannot be imported, `launch` repairs it or reports it; if that cannot be read either, this text says so.
-# Each further line is compiled at every hook.
+# Each further line is compiled at every hook. The standard library logs to stderr what it cannot load.
 _OTHER = """import sys
+sys.stderr=None
 sys.path+={paths}
 w,v=sys.argv[2:3],(sys.argv[4:]or[None])[0]
 def h(*_):
