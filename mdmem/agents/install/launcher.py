@@ -49,21 +49,22 @@ from mdmem.cli import main
 main()
 """
 
-# If mdmem cannot be imported, `launch` repairs it or reports it; if that cannot be read either, this text says so.
-# Each further line is compiled at every hook. The standard library logs to stderr what it cannot load.
+# Each line is compiled at every hook. The standard library logs to stderr what it cannot load.
 _OTHER = """import sys
 sys.stderr=None
 sys.path+={paths}
 w,v=sys.argv[2:3],(sys.argv[4:]or[None])[0]
-def h(*_):
- try:exec(open({rescue}).read(),{{"failed":("{module}",w,v)}})
- finally:
-  import os
-  try:os.write(1,{last_words}.get("".join(w),"").encode())
-  finally:os._exit(0)
-sys.excepthook=h
+sys.excepthook=lambda*_:exec({rescue})
 {preload}from {module} import main
 main(w,v)
+"""
+
+# If mdmem cannot be imported, `launch` repairs it or reports it; if that cannot be read either, this text says so.
+_RESCUE = """try:exec(open({file}).read(),{{"failed":("{module}",w,v)}})
+finally:
+ import os
+ try:os.write(1,{last_words}.get("".join(w),"").encode())
+ finally:os._exit(0)
 """
 
 _PRELOAD = """try:
@@ -197,17 +198,20 @@ def code(verb: str) -> str:
 
 def _alone(verb: str) -> str:
     """Return the Python code that runs a verb in its own process."""
-    paths, rescue = _literal(search_path()), _literal(os.path.join(PACKAGE, "launch.py"))
-    form = _COMMIT if verb == "commit" else _OTHER
+    if verb == "commit":
+        return _COMMIT.format(paths=_literal(search_path()))
     preload = _PRELOAD.format(preload=_literal(os.path.join(PACKAGE, "preload.py")), package=_literal(PACKAGE))
-    is_hook = verb == "hook"
-    last_words = {agent: launch.last_words(agent).decode() for agent in launch.FORMS} if is_hook else {}
-    return form.format(
-        paths=paths,
-        rescue=rescue,
-        module=MODULES.get(verb, ""),
-        preload=preload if is_hook else "",
-        last_words=_literal(last_words),
+    last_words = {agent: launch.last_words(agent).decode() for agent in launch.FORMS}
+    rescue = _RESCUE.format(
+        file=_literal(os.path.join(PACKAGE, "launch.py")),
+        module=MODULES[verb],
+        last_words=_literal(last_words if verb == "hook" else {}),
+    )
+    return _OTHER.format(
+        paths=_literal(search_path()),
+        rescue=_literal(rescue),
+        module=MODULES[verb],
+        preload=preload if verb == "hook" else "",
     )
 
 
