@@ -86,7 +86,8 @@ def commit(
     session: commit only what this session wrote.
     accept: vault-relative paths that pass the gate whatever they contain, because a person has checked them.
     imported: keep the original dates of what happened long before the last commit, in a line of commits of its own.
-    mode: how to look for changes. In the background, generated parts of pages alone are not committed.
+    mode: how to look for changes. Generated parts of pages alone are not committed in the background, nor right
+        after a synced commit of the same kind.
     report: progress callback.
 
     Raises:
@@ -96,10 +97,12 @@ def commit(
     """
 
     def plan(files: list[File], _goes_on: bool) -> list[PlannedCommit]:
+        repo = repository.open_vault(config.vault)
         blob_ids = (file.change.oid for file in files if message.was_wanted(file))
-        before = objects.contents(repository.open_vault(config.vault), blob_ids)
+        before = objects.contents(repo, blob_ids)
         groups = [group for group in message.group(files, before) if session in (None, group.session or group.unpacked)]
-        if mode.background and all(message.is_upkeep(group, before) for group in groups):
+        is_upkeep = all(message.is_upkeep(group, before) for group in groups)
+        if groups and is_upkeep and (mode.background or _ends_in_pages(repo)):
             return []  # such as a session's end on its page: the next commit includes it
         return [
             PlannedCommit(message.write(group, config.vault), [*group.files, *group.pages], message.happened(group))
@@ -107,6 +110,17 @@ def commit(
         ]
 
     return _commit(config, plan, Wanted(None, accept, report), mode, imported=imported)
+
+
+def _ends_in_pages(repo: Repository) -> bool:
+    """Whether the last commit is on a remote and changes only pages.
+
+    Two machines whose pages list different notes, because one of them has a note that is not committed, would
+    otherwise commit the same pages in turn forever.
+    """
+    arguments = ("for-each-ref", "--points-at=HEAD", "--format=%(subject)", "refs/remotes")
+    subjects = repository.attempt(repo, *arguments).out.decode("utf-8", "replace")
+    return any(map(message.names_pages, subjects.splitlines()))
 
 
 def commit_paths(

@@ -261,7 +261,7 @@ def counts(every: Iterable[str]) -> str:
 
 
 def _subject(project: str, title: str, kinds: str) -> str:
-    head, tail = f"{project}: " if project else "", f" ({kinds})" if kinds else " (session page)"
+    head, tail = f"{project}: " if project else "", f" ({kinds})" if kinds else _SESSION_PAGE
     return head + _cut(note.one_line(title), MAX_SUBJECT_CHARS - len(head) - len(tail)) + tail
 
 
@@ -284,6 +284,15 @@ def _trailers(members: CommitGroup) -> str:
 VERBS = {"added": "add", "changed": "edit", "deleted": "delete"}
 
 
+_PAGES = "Pages: "
+_SESSION_PAGE = " (session page)"
+
+
+def names_pages(subject: str) -> bool:
+    """Whether a commit with this subject changes only pages."""
+    return subject.startswith(_PAGES) or subject.endswith(_SESSION_PAGE)
+
+
 def _pages(files: Sequence[File]) -> str:
     """Write the commit message for generated pages: start page, projects, days, sessions."""
     projects = sum(file.meta.get("kind") == "project" for file in files)
@@ -295,7 +304,7 @@ def _pages(files: Sequence[File]) -> str:
         plural.number(days, "day") if days else "",
         plural.number(sessions, "session") if sessions else "",
     ]
-    return f"Pages: {', '.join(filter(None, parts))}\n"
+    return f"{_PAGES}{', '.join(filter(None, parts))}\n"
 
 
 def _changes(files: list[File], author: str) -> str:

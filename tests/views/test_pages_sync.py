@@ -33,8 +33,8 @@ def work(day: Day, session: str, prompt: str, seconds: float) -> None:
         day.store(event, MORNING + seconds)
 
 
-@pytest.mark.slow
-def test_pages_of_two_machines_never_conflict(tmp_path: Path) -> None:
+def two_machines(tmp_path: Path) -> tuple[Day, Day]:
+    """Return two machines that have a session and its pages in common."""
     remote = make_remote(tmp_path / "remote.git")
     one = cli_day.empty(tmp_path / "one")
     one.run("init")
@@ -42,9 +42,14 @@ def test_pages_of_two_machines_never_conflict(tmp_path: Path) -> None:
     work(one, "aaaaaaaa-1", "Begin the parser", 0)
     one.run("sync")
     two = cli_day.empty(tmp_path / "two")
-    for path in (two.vault / "mdmem.toml", two.vault / "notes", two.vault):
-        path.unlink() if path.is_file() else path.rmdir()
+    shutil.rmtree(two.vault)
     two.run("clone", str(remote))
+    return one, two
+
+
+@pytest.mark.slow
+def test_pages_of_two_machines_never_conflict(tmp_path: Path) -> None:
+    one, two = two_machines(tmp_path)
     work(one, "bbbbbbbb-1", "Test the parser", 3600)
     work(two, "cccccccc-1", "Document the parser", 7200)
     for day in (one, two, one, two):
@@ -59,6 +64,33 @@ def test_pages_of_two_machines_never_conflict(tmp_path: Path) -> None:
     two.run("commit")
     one.run("commit")
     assert (two.vault / "README.md").read_text("utf-8") == start
+
+
+@pytest.mark.usefixtures("pages_at_once")
+@pytest.mark.parametrize("why", ["held back", "staged", "edited and held back"])
+def test_machines_whose_pages_list_different_notes_do_not_commit_them_in_turn(tmp_path: Path, why: str) -> None:
+    one, two = two_machines(tmp_path)
+    text = "---\nkind: decision\ntitle: Hash with Argon\n---\n\nBecause.\n"
+    if why == "edited and held back":
+        put(one.vault, "notes/hash.md", text.replace("Argon", "MD5"))
+        one.run("sync")
+    put(one.vault, "notes/hash.md", text + ("" if why == "staged" else "\n<private>The key.</private>\n"))
+    if why == "staged":
+        git(one.vault, "add", "notes/hash.md")
+    put(two.vault, "notes/other.md", "---\nkind: decision\ntitle: Log as JSON\n---\n\nBecause.\n")
+
+    def sync(day: Day) -> int:
+        return int(json.loads(day.attempt("sync", "--json").stdout)["sent"])
+
+    for day in (one, two) * 2:
+        sync(day)
+
+    assert [sync(day) for day in (one, two) * 2] == [0] * 4
+    for day, title in ((one, "Hash with Argon"), (two, "Log as JSON")):
+        assert f"[{title}]" in (day.vault / "README.md").read_text("utf-8")
+    put(two.vault, "notes/other.md", "A person's words.\n")
+    assert [sync(day) > 0 for day in (two, one, two, one, two)] == [True, True, False, False, False]
+    assert (one.vault / "notes/other.md").read_text("utf-8") == "A person's words.\n"
 
 
 def test_rules_that_cannot_be_written_are_not_said_to_be_there(tmp_path: Path) -> None:
