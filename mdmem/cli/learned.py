@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mdmem import plural, timestamps
-from mdmem.cli.terminal import completions, extent, options, progress, render
+from mdmem.cli.terminal import completions, extent, options, progress, render, startup
 from mdmem.errors import MdmemError, UsageError
 from mdmem.views import rows as note_rows
 from mdmem.views import wording
@@ -95,7 +95,7 @@ def todo(
     from mdmem.learn import work
 
     if closed:
-        items = [work.mark_done(settings, key, now=options.now()) for key in closed]
+        items = [work.mark_done(settings, key, now=options.now(), agent=startup.calling_agent()) for key in closed]
         closed_lines = "\n".join(f"Closed: {render.safe(item.text)}" for item in items)
         click.echo(render.as_json(items) if as_json else closed_lines)
         return

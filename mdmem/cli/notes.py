@@ -14,6 +14,7 @@ from mdmem import plural
 from mdmem.cli.terminal import completions, editor, options, render, startup
 from mdmem.config import Config
 from mdmem.errors import UsageError
+from mdmem.history import attribution
 from mdmem.vault import archives, layout, projects, user_notes
 from mdmem.vault import note as notes
 
@@ -158,7 +159,8 @@ def append(settings: Config, reference: str, text: tuple[str, ...], as_json: boo
     words = " ".join(text)
     path = _path(settings, reference)
     typed = _typed() if words in ("", "-") else words
-    user_notes.append(settings, path, typed)
+    with attribution.to_agent(settings, path, startup.calling_agent()):
+        user_notes.append(settings, path, typed)
     _say(f"Added to {path}.", {"path": path}, as_json=as_json)
     _tell_what_was_kept_out(settings, [typed])
 
@@ -199,7 +201,8 @@ def tag(settings: Config, reference: str, tags: tuple[str, ...], remove: bool, a
     path = _path(settings, reference)
     now = had = user_notes.tags_of(notes.load(settings.vault, path).meta.get("tags"))
     if tags:
-        now = (user_notes.remove_tags if remove else user_notes.add_tags)(settings, path, tags)
+        with attribution.to_agent(settings, path, startup.calling_agent()):
+            now = (user_notes.remove_tags if remove else user_notes.add_tags)(settings, path, tags)
     _say(" ".join(now), {"path": path, "tags": now}, as_json=as_json)
     missing = [name for name in user_notes.meant_tags(had, tags) if name not in had] if remove else []
     if missing:
@@ -234,7 +237,10 @@ def unpin(settings: Config, references: tuple[str, ...], as_json: bool) -> None:
 
 def _set_pinned(settings: Config, references: tuple[str, ...], value: bool | None, *, as_json: bool) -> None:
     paths = [_path(settings, reference) for reference in references]  # check that all exist before changing any
-    outcomes = [(path, user_notes.set_keys(settings, path, {"pinned": value})) for path in paths]
+    outcomes = []
+    for path in paths:
+        with attribution.to_agent(settings, path, startup.calling_agent()):
+            outcomes.append((path, user_notes.set_keys(settings, path, {"pinned": value})))
     word = "Pinned" if value else "Unpinned"
     lines = [f"{word} {path}." if changed else f"{path} was already {word.lower()}." for path, changed in outcomes]
     _say("\n".join(lines), paths, as_json=as_json)

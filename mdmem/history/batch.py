@@ -22,7 +22,7 @@ MAX_BYTES = 8 * 1024 * 1024
 """Text read per batch; finishing a folder may double it. The rest goes into later batches."""
 
 
-NEEDED = ("kind", "title", "session", "project", "agent", "created", "superseded_by")
+NEEDED = ("kind", "title", "session", "project", "agent", "created")
 """Front matter keys that a commit's message needs; the others are not kept in memory."""
 
 

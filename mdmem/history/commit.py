@@ -15,7 +15,7 @@ from typing import NamedTuple
 from mdmem import moved, plural, privacy, progress
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError
-from mdmem.history import batch, changes, message, scan
+from mdmem.history import attribution, batch, changes, message, scan
 from mdmem.history.batch import CommitBatch, Wanted
 from mdmem.history.changes import Change, State
 from mdmem.history.gate import HeldBack
@@ -100,7 +100,8 @@ def commit(
         repo = repository.open_vault(config.vault)
         blob_ids = (file.change.oid for file in files if message.was_wanted(file))
         before = objects.contents(repo, blob_ids)
-        groups = [group for group in message.group(files, before) if session in (None, group.session or group.unpacked)]
+        grouped = message.group(files, before, attribution.load(config))
+        groups = [group for group in grouped if session in (None, group.session or group.unpacked)]
         is_upkeep = all(message.is_upkeep(group, before) for group in groups)
         if groups and is_upkeep and (mode.background or _ends_in_pages(repo)):
             return []  # such as a session's end on its page: the next commit includes it

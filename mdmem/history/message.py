@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from mdmem import plural, timestamps
-from mdmem.errors import UsageError
-from mdmem.history import pages
+from mdmem.history import attribution, pages
+from mdmem.history.attribution import AgentChanges
 from mdmem.history.changes import OWN_FILES, Change, is_own
 from mdmem.history.git import objects
-from mdmem.vault import editing, journal, layout, note, packed, people
+from mdmem.vault import journal, layout, note, packed, people
 
 MAX_SUBJECT_CHARS = 100
 MAX_LISTED = 20
@@ -48,7 +48,7 @@ class CommitGroup(NamedTuple):
     """The files of one commit.
 
     session: the one that wrote them; "" for a person's changes, for notes taken out of an archive, and for what an
-        agent wrote on purpose. author: that agent, "" for a person.
+        agent wrote or changed on purpose. author: that agent, "" for a person.
     pages: generated pages that the message does not mention: start page, projects, days, other sessions.
     unpacked: the session whose notes were taken out of their archive, which is the last file.
     edited: paths of those among them that have changed since.
@@ -62,11 +62,11 @@ class CommitGroup(NamedTuple):
     author: str = ""
 
 
-def group(files: list[File], before: Mapping[str, bytes]) -> list[CommitGroup]:
+def group(files: list[File], before: Mapping[str, bytes], by_agents: AgentChanges) -> list[CommitGroup]:
     """Group files by session, in order of time; then what agents wrote on purpose; a person's changes come last.
 
     Pages that changed only in their generated part join the last session, to save a commit of their own.
-    before: blob id -> earlier text of the files for which `was_wanted` is true.
+    before: blob id -> earlier text of the files for which `was_wanted` is true. by_agents: recorded changes of agents.
     """
     sessions: dict[str, list[File]] = {}
     moved = _moved(files)
@@ -92,9 +92,8 @@ def group(files: list[File], before: Mapping[str, bytes]) -> list[CommitGroup]:
         listed = []
     groups += [CommitGroup("", [], tuple(listed))] if listed else []
     authors: dict[str, list[File]] = {}
-    new = {file.change.path: author for file in by_hand if (author := _author(file))}
     for file in by_hand:
-        author = "" if file.change.path in moved else _author(file) or _superseder(file, before, new)
+        author = "" if file.change.path in moved else _author(file) or _changer(file, by_agents)
         authors.setdefault(author, []).append(file)
     return [*groups, *(CommitGroup("", authors[name], author=name) for name in sorted(authors, reverse=True))]
 
@@ -103,22 +102,13 @@ def _author(file: File) -> str:
     """Return the agent that wrote a new note on purpose, or a memory of its own; "" for a person's change."""
     if note.is_internal(file.change.path, file.meta.get("kind", "")) and file.change.kind != "deleted":
         return "an agent"
-    return note.one_line(str(file.meta.get("agent") or "").replace(":", " "), 40) if file.change.kind == "added" else ""
+    return attribution.name(str(file.meta.get("agent") or "")) if file.change.kind == "added" else ""
 
 
-def _superseder(file: File, before: Mapping[str, bytes], authors: Mapping[str, str]) -> str:
-    """Return the agent whose new note supersedes this one, if nothing else of it has changed; else "".
-
-    authors: path of each new note, which ends with its id -> the agent that wrote it.
-    """
-    newer, old = file.meta.get("superseded_by"), before.get(file.change.oid)
-    if not newer or not old:
-        return ""
-    try:
-        is_all = editing.set_keys(old, {"superseded_by": newer}) == file.data
-    except UsageError:
-        return ""
-    return next((author for path, author in authors.items() if is_all and path.endswith(f"-{newer}.md")), "")
+def _changer(file: File, by_agents: AgentChanges) -> str:
+    """Return the agent that made all that has changed in a note; "" if a person had a part in it."""
+    old = file.change.oid
+    return attribution.agent_of(by_agents, old, objects.blob_id(file.data, old)) if old in by_agents else ""
 
 
 def _move_new_project_pages(by_hand: list[File], sessions: Collection[list[File]]) -> None:
@@ -162,12 +152,11 @@ def _is_upkeep(file: File, before: Mapping[str, bytes]) -> bool:
 
 
 def was_wanted(file: File) -> bool:
-    """Whether only a file's earlier text can tell mdmem's or an agent's change of it from a person's."""
+    """Whether only a file's earlier text can tell mdmem's change of it from a person's."""
     if file.change.kind == "deleted":
         return bool(layout.archived_in(file.change.path))
     is_changed = file.change.kind == "changed"
-    is_superseded = is_changed and "superseded_by" in file.meta
-    return is_generated(file) or is_superseded or (is_changed and file.meta.get("kind") in note.CAPTURED)
+    return is_generated(file) or (is_changed and file.meta.get("kind") in note.CAPTURED)
 
 
 def is_generated(file: File) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from mdmem import timestamps
 from mdmem.config import Config
 from mdmem.errors import MdmemError, UsageError
+from mdmem.history import attribution
 from mdmem.search import engine, freshness, index, replaced
 from mdmem.search.index.document import path_tails
 from mdmem.search.index.view import View
@@ -76,7 +77,8 @@ def add(
     }
     written = user_notes.add(config, title, body, kind=kind, now=now, **meta, **more)
     if old_path and written.path != old_path and not proposed:
-        user_notes.set_keys(config, old_path, {"superseded_by": written.id})
+        with attribution.to_agent(config, old_path, str(more.get("agent") or "")):
+            user_notes.set_keys(config, old_path, {"superseded_by": written.id})
     return written
 
 

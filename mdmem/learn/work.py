@@ -10,6 +10,7 @@ from mdmem import timestamps
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
 from mdmem.hashing import short
+from mdmem.history import attribution
 from mdmem.learn import decisions, taken_up, todo
 from mdmem.search import freshness, runs, turn_groups
 from mdmem.search.asking import shape, small_talk
@@ -71,8 +72,8 @@ def closed(config: Config, project: str = "", *, now: float) -> list[OpenItem]:
     return sorted(items, key=lambda item: (item.created, item.key), reverse=True)
 
 
-def mark_done(config: Config, key: str, *, now: float) -> OpenItem:
-    """Close a piece of open work by `done` in its note's front matter.
+def mark_done(config: Config, key: str, *, now: float, agent: str = "") -> OpenItem:
+    """Close a piece of open work by `done` in its note's front matter. agent: the one that asks, "" for a person.
 
     Raises:
         NotFoundError: when no open work has this key.
@@ -87,7 +88,8 @@ def mark_done(config: Config, key: str, *, now: float) -> OpenItem:
     meta = people.read(config.vault, item.path).meta
     in_list = str(meta.get("kind")) in ("observation", "plan", "response") and item.kind == "task"
     value = [*_marked(meta), item.key] if in_list else True
-    user_notes.set_keys(config, item.path, {"done": value})
+    with attribution.to_agent(config, item.path, agent):
+        user_notes.set_keys(config, item.path, {"done": value})
     return item
 
 

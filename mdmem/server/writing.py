@@ -9,6 +9,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from mdmem.errors import UsageError
+from mdmem.history import attribution
 from mdmem.server import lookup
 from mdmem.server.access import Access
 from mdmem.server.internal.memories import own_tags
@@ -70,7 +71,8 @@ def add_note(
 def append_note(at: Access, note: Note, text: Text) -> WrittenNote:
     """Add a paragraph at the end of a note that somebody wrote. Captured notes cannot be added to."""
     path, parsed = lookup.resolve(at, note)
-    user_notes.append(at.config, path, text)
+    with attribution.to_agent(at.config, path, _client(at)):
+        user_notes.append(at.config, path, text)
     return _written(at, str(parsed.meta.get("id", "")), path, "Added.")
 
 
@@ -80,7 +82,8 @@ def pin(
     """Pin a note, so that it is shown at the start of every session of its project, or unpin it."""
     path, parsed = lookup.resolve(at, note)
     notice = archives.notice(at.config, path)
-    changed = user_notes.set_keys(at.config, path, {"pinned": True if pinned else None})
+    with attribution.to_agent(at.config, path, _client(at)):
+        changed = user_notes.set_keys(at.config, path, {"pinned": True if pinned else None})
     done = ("Pinned." if pinned else "No longer pinned.") if changed else "Nothing to change."
     done = f"{done} {notice}".rstrip()
     return _written(at, str(parsed.meta.get("id", "")), path, done)
@@ -110,12 +113,13 @@ def supersede(
     if new_path == path:
         raise UsageError("A note cannot supersede itself.")
     notice = archives.notice(at.config, path)
-    user_notes.set_keys(at.config, path, {"superseded_by": new_id})
+    with attribution.to_agent(at.config, path, _client(at)):
+        user_notes.set_keys(at.config, path, {"superseded_by": new_id})
     return _written(at, new_id, new_path, f"It supersedes {old_id}. {notice}".rstrip())
 
 
 def _client(at: Access) -> str:
-    """Return the name of the program that calls, for the note that it writes."""
+    """Return the name of the program that calls, for what it writes."""
     return one_line(at.client, MAX_CLIENT_CHARS)
 
 

@@ -27,6 +27,7 @@ from mdmem.health.scope import CheckScope
 from mdmem.history import batch, commit, past, undo, why
 from mdmem.history.git import environment, git_index, lock, repository, writer
 from mdmem.history.scan import ScanMode
+from mdmem.learn import decisions
 from mdmem.vault import user_notes
 from tests.conftest import notes
 from tests.helpers import claude
@@ -151,8 +152,7 @@ def test_a_note_that_an_agents_note_supersedes_is_committed_with_it_unless_a_per
     old = user_notes.add(config, "Dates are text", "We keep them so.", now=1.0)
     commit.commit(config)
 
-    new = user_notes.add(config, "Dates are dates", "Now.", supersedes=old.id, agent="claude-code", now=2.0)
-    user_notes.set_keys(config, old.path, {"superseded_by": new.id})
+    decisions.add(config, "Dates are dates", "Now.", kind="note", supersedes=old.id, agent="claude-code", now=2.0)
     path = vault / old.path
     path.write_text(path.read_text() + also)
     subjects = [made.subject for made in commit.commit(config).commits]
@@ -161,6 +161,38 @@ def test_a_note_that_an_agents_note_supersedes_is_committed_with_it_unless_a_per
         assert subjects == ["By claude-code: add Dates are dates", "By hand: edit Dates are text"]
     else:
         assert subjects == ["By claude-code: add 1 note, edit 1 note"]
+
+
+@pytest.mark.parametrize("hand", ["", "before", "between", "after"])
+def test_what_an_agent_changed_is_committed_under_its_name_unless_a_person_changed_it_too(
+    vault: Path, hand: str
+) -> None:
+    config = start(vault)
+    turn(vault)
+    mine = user_notes.add(config, "Dates are text", "We keep them so.", now=1.0).path
+    prompt = f"{FOLDER}/001-000-prompt-why-p1.md"
+    commit.commit(config)
+
+    def edit(when: str) -> None:
+        if when == hand:
+            (vault / mine).write_text((vault / mine).read_text() + "\nA person's words.\n")
+
+    def agent(*words: str) -> None:
+        run_here(*words, env={"MDMEM_VAULT": str(vault), "CLAUDECODE": "1"}, check=True)
+
+    edit("before")
+    agent("append", mine, "Still so.")
+    edit("between")
+    for words in (("tag", mine, "dates"), ("pin", mine), ("unpin", mine), ("pin", mine, prompt)):
+        agent(*words)
+    edit("after")
+    made = [one.subject for one in commit.commit(config).commits]
+    run_here("unpin", mine, env={"MDMEM_VAULT": str(vault), "CLAUDECODE": ""}, check=True)
+    made += [one.subject for one in commit.commit(config).commits]
+
+    both = ["By claude-code: edit 2 notes"]
+    each = ["By claude-code: edit Why does it fail, take 1?", "By hand: edit Dates are text"]
+    assert made == [*(each if hand else both), "By hand: edit Dates are text"]
 
 
 def test_a_note_that_hooks_store_anew_stays_its_sessions_and_an_edited_one_becomes_a_persons(vault: Path) -> None:

@@ -20,6 +20,7 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from mdmem import config, privacy, upgrade
+from mdmem.history import commit
 from mdmem.inject import block
 from mdmem.search import index
 from mdmem.search.gate import Gate
@@ -30,7 +31,7 @@ from mdmem.vault import note
 from mdmem.vault.journal import PAGE_MARKS
 from tests.conftest import REPO
 from tests.helpers import readme, tree
-from tests.helpers.history_vault import run_here
+from tests.helpers.history_vault import run_here, start
 from tests.helpers.server_calls import Server, returned_schema
 
 jsonschema: Any = pytest.importorskip("jsonschema")  # which the client library brings along
@@ -538,6 +539,16 @@ def test_captured_notes_are_pinned_but_never_added_to(server: Server, vault: Pat
     assert answer.error
     assert "captured" in answer.said
     assert not server.call("pin", {"note": day["answer"]}).error
+
+
+def test_what_a_client_changes_is_committed_under_its_name(server: Server, vault: Path, day: dict[str, str]) -> None:
+    settings = start(vault)
+    made = server.call("add_note", {"text": "Use tabs.", "title": "Indent"}, User_Agent="probe/1.0").value
+    commit.commit(settings)
+    for tool, arguments in (("append_note", {"note": made["id"], "text": "More."}), ("pin", {"note": day["answer"]})):
+        server.call(tool, arguments, User_Agent="probe/1.0")
+
+    assert [one.subject for one in commit.commit(settings).commits] == ["By probe: edit 2 notes"]
 
 
 def test_private_text_reaches_no_file(server: Server, vault: Path, tmp_path: Path, home: Path) -> None:
