@@ -187,7 +187,7 @@ def test_a_push_that_a_remote_refuses_tells_its_words_and_what_was_merged_before
     put(vault, "notes/d.md", "ours\n")
     put(vault, "notes/data.csv", "ours\n")
     (vault / "notes/e.md").unlink()
-    put(remote, "hooks/pre-receive", "#!/bin/sh\necho 'The branch is protected.' >&2\nexit 1\n").chmod(0o700)
+    put(remote, "hooks/pre-receive", "#!/bin/sh\necho 'The branch is protected' >&2\nexit 1\n").chmod(0o700)
 
     with pytest.raises(GitError) as refused:
         sync.sync(first)

@@ -1182,6 +1182,23 @@ def test_the_git_behind_a_remote_in_a_folder_has_its_memory_bounded_as_well(
     assert repository.far_end(tmp_path, "ssh://host/remote.git", "upload-pack") == []
 
 
+def test_a_shallow_vault_that_another_remote_refuses_is_told_how_to_complete_it(
+    first: Config, tmp_path: Path, remote: Path
+) -> None:
+    put(Path(first.vault), "notes/new.md", "new\n")
+    sync.sync(first)
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{remote}", "shallow")
+    shallow = tmp_path / "shallow"
+    make_remote(tmp_path / "other.git")
+    git(shallow, "remote", "add", "other", str(tmp_path / "other.git"))
+
+    with pytest.raises(GitError, match=r"`git fetch --unshallow` in the vault's folder fetches them\. Everything is"):
+        sync.sync(config.load(str(shallow)), "other")
+
+    git(shallow, "fetch", "-q", "--unshallow")
+    assert sync.sync(config.load(str(shallow)), "other").sent > 1
+
+
 def test_a_clone_into_a_full_folder_is_refused(tmp_path: Path, remote: Path) -> None:
     put(tmp_path, "full/file", "x")
 

@@ -75,10 +75,20 @@ def refusal(done: GitResult) -> str:
     found = re.search(r"(?m)^ ?! \[[^\]]+\].*\((.+)\)$", done.err)
     if not found:
         return repository.reason(done)
-    tip = " That branch is checked out there: sync through a bare repository (git init --bare PATH)."
     words = " ".join(" ".join(re.findall(r"(?m)^remote: (.*)", done.err)).split())
-    told = f" It says: {words:.300}" if words else ""
-    return f"{found[1]:.200}.{tip if 'checked out' in found[1] else told}"
+    told = f" It says: {words:.300}{'' if words[-1] in '.!?' else '.'}" if words else ""
+    tip = next((tip for sign, tip in _REFUSALS.items() if sign in found[1]), told)
+    return f"{found[1]:.200}.{tip}"
+
+
+_REFUSALS = {
+    "checked out": " That branch is checked out there: sync through a bare repository (git init --bare PATH).",
+    "shallow update": (
+        " This vault is a shallow clone: it lacks older commits, and so does the remote. `git fetch --unshallow` in the"
+        " vault's folder fetches them."
+    ),
+}
+"""What to do about a refusal, by words of its reason."""
 
 
 def in_git(repo: Repository, oids: Collection[str]) -> list[str]:
