@@ -193,6 +193,8 @@ def _merge(
     if base == theirs:
         return Joined(Texts(repo, {}), (), [], [])
     joined = join.join(repo, base, ours, theirs)
+    if base == ours and not joined.puts and not joined.deletes and joined.refused:
+        return joined  # a merge would only drop what is refused, and the machine that has it would merge in turn
     absent = part.absent(repo, chain(joined.puts, joined.deletes))
     archived = [path for path in joined.puts if disk.is_packed(config.vault, path)]
     before = _texts(repo, ours, chain(joined.puts, joined.deletes))
@@ -266,6 +268,8 @@ def _push(
     span = [f"{theirs}..{ours}"] if theirs else [ours]
     private.refuse(config.vault, repo, span[0])
     count = repository.run(repo, "rev-list", "--count", *span).decode("ascii").strip()
+    if count == "0" and not replaces:
+        return 0
     command = ("-c", f"remote.{remote}.mirror=false", "push", "--quiet", "--no-verify", "--no-follow-tags")
     bounds = repository.far_end(repo.root, repository.url(repo, remote), "receive-pack")
     lease = [f"--force-with-lease={remote_branch}:{theirs}"] if replaces else []

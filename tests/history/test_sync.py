@@ -1182,6 +1182,30 @@ def test_the_git_behind_a_remote_in_a_folder_has_its_memory_bounded_as_well(
     assert repository.far_end(tmp_path, "ssh://host/remote.git", "upload-pack") == []
 
 
+def test_machines_with_a_submodule_each_do_not_merge_in_turn(first: Config, tmp_path: Path, remote: Path) -> None:
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    both = (first, second)
+    for one in both:
+        root, name = Path(one.vault), Path(one.vault).name
+        entry = f"160000,{git(root, 'rev-parse', 'HEAD').strip()},notes/of-{name}"
+        git(root, "update-index", "--add", "--cacheinfo", entry)
+        git(root, "commit", "-q", "-m", "Add a submodule")
+        put(root, f"notes/{name}.md", "new\n")
+    for one in both * 2:
+        sync.sync(one)
+
+    tip = git(remote, "rev-parse", "main")
+    assert [sync.sync(one).sent for one in both * 2] == [0] * 4
+    assert git(remote, "rev-parse", "main") == tip
+    put(Path(second.vault), "notes/later.md", "later\n")
+    for one in (second, first):
+        sync.sync(one)
+    assert Path(first.vault, "notes/later.md").read_text() == "later\n"
+    for one in both:
+        assert f"notes/of-{Path(one.vault).name}\n" in git(Path(one.vault), "ls-tree", "-r", "HEAD")
+
+
 def test_a_shallow_vault_that_another_remote_refuses_is_told_how_to_complete_it(
     first: Config, tmp_path: Path, remote: Path
 ) -> None:
