@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import random
+import re
 import shlex
 import shutil
 import subprocess
@@ -1180,6 +1181,21 @@ def test_the_git_behind_a_remote_in_a_folder_has_its_memory_bounded_as_well(
     (limit,) = (one.partition("=")[2] for one in environment.BOUNDS if one.startswith("core.packedGitLimit="))
     assert asked.read_text().split() == [limit, limit]
     assert repository.far_end(tmp_path, "ssh://host/remote.git", "upload-pack") == []
+
+
+@pytest.mark.skipif(os.name == "nt" or os.getuid() != 0, reason="only root gives files away")
+def test_what_belongs_to_another_user_is_not_trusted_and_the_message_says_what_to_do(
+    first: Config, tmp_path: Path, remote: Path
+) -> None:
+    trusting = re.escape(f"`git config --global --add safe.directory {shlex.quote(str(remote))}`. Everything is")
+    taking_over = re.escape(f"or take the vault over: sudo chown -R $USER {shlex.quote(first.vault)}")
+
+    os.chown(remote, 12345, -1)
+    with pytest.raises(GitError, match=trusting):
+        sync.sync(first)
+    os.chown(f"{first.vault}/.git", 12345, -1)
+    with pytest.raises(GitError, match=taking_over):
+        sync.sync(first)
 
 
 def test_machines_with_a_submodule_each_do_not_merge_in_turn(first: Config, tmp_path: Path, remote: Path) -> None:

@@ -9,6 +9,8 @@ _FULL = ("No space left on device", "Out of diskspace", "Disk quota exceeded")
 _LOCKED = re.compile(r"'([^']+\.lock)': File exists")
 _DAMAGED = re.compile(r"object file \S+ is empty|bad object|loose object \w+|(?:is|are) corrupt|bad tree|missing blob")
 
+_OTHERS = re.compile(r"dubious ownership in repository at '([^'\n]+)'")
+
 _ASKED = re.compile(r"could not read (?:Username|Password)|unable to get password|Authentication failed")
 _HELPERS = (
     " mdmem never asks for a password: store one in a credential helper of git (`git help credentials`), or use an"
@@ -32,6 +34,8 @@ def explained(text: str, printed: str) -> str:
         return f"a disk is full ({cause}). Free some space and run the command again."
     for lock in _LOCKED.findall(text):
         text += f" If no other git process is running there, run `rm {shlex.quote(lock)}`, then the command again."
+    if other := _OTHERS.search(text):
+        text += f" If you trust its owner, run `git config --global --add safe.directory {shlex.quote(other[1])}`."
     if _ASKED.search(text):
         text += _HELPERS
     if _DAMAGED.search(printed):

@@ -100,7 +100,10 @@ def _make_private(repo: Repository) -> None:
     try:
         files.check_folder(str(repo.git_dir))
     except OSError as error:
-        raise GitError(f"{repo.git_dir} is open to other users ({error.strerror}), so git is not run on it.") from error
+        raise GitError(
+            f"{repo.git_dir} is open to other users ({error.strerror}), so git is not run on it. Run mdmem as its"
+            f" owner, or take the vault over: sudo chown -R $USER {shlex.quote(str(repo.root))}"
+        ) from error
 
 
 def init(root: str | Path) -> Repository:
