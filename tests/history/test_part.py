@@ -259,10 +259,11 @@ def test_the_page_of_a_session_keeps_its_link_to_one_that_is_not_here(
         json.loads(run_here("sync", "--json", env={"MDMEM_VAULT": str(root)}).stdout)["sent"]
         for root in (held.vault, vault)
     ]
-    assert sent == [0, 0]
+    assert sent == [0, 0], git(vault, "log", "-3", "--stat", "--format=%an: %s")
     assert "previous: [2025-" in page.read_text()
     assert "next: [2026-" in page.read_text()
-    assert run_here("doctor", "--only", "links").returncode == 0
+    checked = run_here("doctor", "--only", "links")
+    assert checked.returncode == 0, checked.stdout
 
 
 @pytest.mark.slow
