@@ -62,11 +62,13 @@ def test_a_seed_in_numbered_lines_and_in_tables_is_masked(size: int) -> None:
         assert not set(words[2:-2]) & set(stored.replace("|", " ").split()), form
 
 
-def test_a_seed_with_a_wrong_checksum_is_masked_where_nothing_else_is_on_its_line_or_with_numbers() -> None:
+def test_a_seed_with_a_wrong_checksum_is_masked_alone_on_its_line_or_numbered_where_a_wallet_is_spoken_of() -> None:
     words = [*seed(12)[:-1], "zoo" if seed(12)[-1] != "zoo" else "able"]
 
     assert clean(" ".join(words), origin="tool").value == "[REDACTED]"
-    assert words[5] not in clean(rows(words, 1, ". "), origin="tool").value
+    numbered = rows(words, 1, ". ")
+    assert words[5] not in clean(f"Write down your recovery phrase:\n{numbered}", origin="tool").value
+    assert clean(f"Things to buy:\n{numbered}", origin="tool").value == f"Things to buy:\n{numbered}"
     assert clean(f"we like {' '.join(words)} most", origin="tool").redacted == 0
 
 

@@ -1,7 +1,8 @@
 """Seeds of wallets: 12, 15, 18, 21 or 24 words of the list that wallets share, in a line, numbered, or in a table.
 
 The last word has a checksum, which one in sixteen sequences of twelve words of the list passes. Without it, the words
-count if they are numbered from 1, or if nothing else is on their line. `seed_words.txt` has the words in their order.
+count if nothing else is on their line, or if they are numbered from 1 where the text is about a wallet.
+`seed_words.txt` has the words in their order.
 """
 
 from __future__ import annotations
@@ -144,11 +145,18 @@ def _sha256(data: bytes) -> bytes:
 
 
 def _is_numbered(text: str, words: list[Word]) -> bool:
-    """Whether each word has its number before it: `1. …`, `| 2 | …`."""
+    """Whether each word has its number before it, `1. …`, `| 2 | …`, and a wallet is spoken of before them."""
     before = words[0][0]
+    said = text[max(0, before - _REACH) : before]
+    if not any(word in said for word in _OF_WALLETS):
+        return False
     head = text[max(0, before - _MOST_BETWEEN) : before].rpartition("\n")[2]
     gaps = [head, *[text[last[1] : word[0]] for last, word in zip(words, words[1:], strict=False)]]  # noqa: RUF007
     return [_number(gap) for gap in gaps] == list(range(1, len(words) + 1))
+
+
+_REACH = 400  # characters before the words
+_OF_WALLETS = ("seed", "wallet", "mnemonic", "phrase", "recover", "restore", "write", "bitcoin", "ethereum", "ledger")
 
 
 def _number(gap: str) -> int:
