@@ -15,7 +15,6 @@ from __future__ import annotations
 import sys
 
 from mdmem.privacy import encoded, letters, views
-from mdmem.privacy.text import merged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,7 +100,7 @@ class Echo:
         if not (self._letters or self._written or self._pairs):
             return []
         shortest = self._shortest if text.isascii() else min(self._shortest, _SHORTEST)
-        return merged(self._find(text, _DEPTH)) if len(text) >= shortest else []
+        return _merged(self._find(text, _DEPTH)) if len(text) >= shortest else []
 
     def find_secrets(self, text: str) -> list[tuple[int, int]]:
         """Return the spans of secrets, also of those with escapes, broken over lines or in base64: start and end."""
@@ -423,3 +422,14 @@ def _stands_apart(low: str, start: int, end: int, boundary: int) -> bool:
 def _continues(char: str) -> bool:
     """Whether a character joins a neighbor of its kind into one word."""
     return char.isalnum() and not letters.is_boundless(char)
+
+
+def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Sort spans and join those that overlap."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if joined and start < joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((start, end))
+    return joined

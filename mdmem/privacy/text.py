@@ -65,7 +65,7 @@ def is_plain(text: str, job: Job) -> bool:
     if storable(text) is not text:
         return False
     has_signs = secrets.may_hold_place(text) or secrets.may_hold_command(text) or has_any(low, _CONTEXTS)
-    has_signs = has_signs or secrets.may_log_in(text) or secrets.may_hold_chosen(text)
+    has_signs = has_signs or secrets.may_log_in(text) or secrets.may_hold_chosen(text) or has_any(text, secrets.STREAMS)
     has_signs = has_signs or (job.origin != "tool" and has_any(low, secrets.PROSE_SIGNS))
     return not (has_signs or secrets.holds_number(text, low) or _has_tag(low, job.rules.tags) or may_name(low))
 
@@ -280,26 +280,14 @@ _CONTEXTS = ("-context", "system", "persisted-output", "hook_context")
 
 def _echo_edits(text: str, low: str, job: Job) -> list[Edit]:
     del low  # each memory normalizes the text itself
-    memories = [memory for memory in (job.echo, job.revealed) if memory is not None]
-    if not memories:
+    if not (memories := [memory for memory in (job.echo, job.revealed) if memory is not None]):
         return []
     from mdmem.privacy import marks
 
-    spans = [span for memory in memories for span in memory.find(text)]
-    unmarked = [span for span in merged(spans) if not marks.cuts(text, *span, job.marks)]
-    job.cleaned.private += len(unmarked)
-    return [(start, end, job.rules.marker, "echo") for start, end in unmarked]
-
-
-def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Sort spans and join those that overlap."""
-    joined: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if joined and start < joined[-1][1]:
-            joined[-1] = joined[-1][0], max(end, joined[-1][1])
-        else:
-            joined.append((start, end))
-    return joined
+    spans = _joined(sorted((*span, "echo") for memory in memories for span in memory.find(text)))
+    edits = [(at, end, job.rules.marker, rule) for at, end, rule in spans if not marks.cuts(text, at, end, job.marks)]
+    job.cleaned.private += len(edits)
+    return edits
 
 
 def secret_edits(text: str, low: str, job: Job) -> list[Edit]:
@@ -415,7 +403,20 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
 _LONG = 16 * 1024
 """A longer text is scanned for tokens without a check: it surely has a long word."""
 
+
+def _stream_edits(text: str, low: str, job: Job) -> list[Edit]:
+    """Return the edits that remove what is private or secret in the deltas of a model's stream, taken together."""
+    if not has_any(low, secrets.STREAMS):
+        return []
+    from mdmem.privacy import views
+
+    view = views.streamed(text)
+    edits = private_edits(view.text, lower(view.text), job) or secret_edits(view.text, lower(view.text), job)
+    return [piece for edit in edits for piece in view.pieces_of(edit)]
+
+
 _STEPS: tuple[Callable[[str, str, Job], list[Edit]], ...] = (
+    _stream_edits,
     private_edits,
     _context_edits,
     _echo_edits,

@@ -9,6 +9,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from mdmem.privacy.findings import Edit
+
 
 class TextView:
     """A reading of a text, with the place of each piece in the original."""
@@ -39,6 +41,26 @@ class TextView:
     def origin(self, start: int, end: int) -> tuple[int, int]:
         """Return the span of the original for a span of the view."""
         return self._place(start)[0], self._place(end - 1)[1]
+
+    def pieces_of(self, edit: Edit) -> list[Edit]:
+        """Return the edits of the original for an edit of the view, one for each run of adjacent pieces."""
+        start, end, instead, rule = edit
+        spans: list[tuple[int, int]] = []
+        while start < end:
+            first, last, start = self._piece(start, end)
+            if spans and spans[-1][1] >= first:
+                spans[-1] = spans[-1][0], max(last, spans[-1][1])
+            elif first < last:
+                spans.append((first, last))
+        return [(*span, "" if number else instead, rule) for number, span in enumerate(spans)]
+
+    def _piece(self, start: int, end: int) -> tuple[int, int, int]:
+        """Return the span of the original for the first piece of a span of the view, and the start of the next."""
+        from bisect import bisect_right
+
+        number = bisect_right(self._starts, start)
+        stop = min(end, self._starts[number]) if number < len(self._starts) else end
+        return *self.origin(start, stop), stop
 
     def _place(self, at: int) -> tuple[int, int]:
         from bisect import bisect_right  # rarely needed: most texts repeat nothing private
@@ -112,6 +134,50 @@ def unwrapped(text: str) -> TextView | None:
 _WIDTHS = (72, 76, 78, 79, 80, 100, 120, 132)
 _BEFORE_LINES = " \t>#|+*-"
 """Signs before the rest of a word that is broken in a quotation, a comment or a diff."""
+
+
+# -- streams
+
+
+def streamed(text: str) -> TextView:
+    """Return a view of what the deltas of a model's stream say together, each from its line."""
+    view, at, count = TextView(), 0, 0
+    for line in text.split("\n"):
+        begin, end = _delta(line) if "{" in line else (0, 0)
+        if begin:
+            count += 1
+            while begin < end:
+                escape = line.find("\\", begin, end)
+                stop = escape if escape >= 0 else end
+                view.add(line[begin:stop], at + begin, at + stop)
+                after, decoded = (_backslash(line, stop) or (stop + 1, "\\")) if stop < end else (end, "")
+                view.add(decoded, at + stop, at + after, decoded=True)
+                begin = after
+        elif "{" in line:
+            view.add("\n", at, at)
+        at += len(line) + 1
+    return view.close() if count > 1 else TextView()
+
+
+def _delta(line: str) -> tuple[int, int]:
+    """Return the span of the text that a line of a stream adds."""
+    for key in _DELTAS:
+        at = line.find(key)
+        begin = at + len(key) + 1 + line.startswith(" ", at + len(key)) if at >= 0 else 0
+        if begin and line[begin - 1 : begin] == '"':
+            end = line.find('"', begin)
+            while end > 0 and _is_escaped(line[max(begin, end - _LONGEST_RUN) : end]):
+                end = line.find('"', end + 1)
+            return begin, end if end >= 0 else len(line)
+    return 0, 0
+
+
+def _is_escaped(before: str) -> bool:
+    return (len(before) - len(before.rstrip("\\"))) % 2 == 1
+
+
+_LONGEST_RUN = 64  # backslashes before a quote
+_DELTAS = ('"delta":', '"text":', '"content":', '"partial_json":', '"thinking":', '"response":')
 
 
 # -- escapes

@@ -190,6 +190,7 @@ HOSTILE = (
     "DE44 5001 0517 5407 3249 31 ", 'password="a"+', " password: |\n", "chpasswd <<EOF\nana:b1c2\n",
     "# HTTP Cookie File\na\tb\tc\td\te\tf\tg1h2\n", '3) "password"\n4) "a1"\n', "Environment=A=b PASSWORD=ab1 ",
     "<private>", "</private>", "[private]", "[/private]", "<!-- private -->", "<private ", "<private></private>", "<",
+    '{"delta": "<private>"}\n', '{"delta": "\\"\\"', '{"delta": "password: a1b2"}\n', "sudo -S <<EOF\na1b2c3\nEOF\n",
     "[", "<!--", "＜private＞", r"\u003cprivate\u003e", "\\", "<mdmem-context>", "password=",
     "&lt;/mdmem-context id=1f&gt;", "&amp;", "%3Cmdmem-context", "password: ", 'token: "',
     "key=", "--password ", "://a:b@c ", "://a:", "-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "eyJ", "ghp_", "sk-",

@@ -145,6 +145,9 @@ IN_ONE_LINE = ("values", '"secret"', "code", "stringdata", "cols", "columns", '"
 PROMPTS = ("$ ", "❯ ", "➜ ")
 """Shell prompts, which precede a command in a transcript."""
 
+STREAMS = ('"delta"', '"candidates"', '"done":false')
+"""Every stream of a model (`views.streamed`) contains one of these."""
+
 SHORTEST_TOKEN = 14
 """Minimum length of a token that is recognizable by its format, in characters."""
 
