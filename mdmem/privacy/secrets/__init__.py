@@ -373,7 +373,8 @@ CODED = (
 PRINTED = (
     "pass", "Pass", "PASS", "PW", "ecret", "ECRET", "oken", "OKEN", "key", "KEY", "auth", "op ", "vault ", "kubectl ",
     "bw ", "rand ", "pwgen", "security ", "whoami -t", "cred", "parameter", "sops ", "terraform ", "tofu ", "heroku ",
-    ".env ", "chamber ", "urandom", " genkey",
+    ".env ", "chamber ", "urandom", " genkey", "curlrc", "wgetrc", "muttrc", "mbsyncrc", "imaprc", "mailrc", "msmtprc",
+    "netrc", ".hgrc", ".s3cfg", ".my.cnf", "userlist.txt", "sssd.conf", "/id_", " id_", "codes",
 )  # fmt: skip
 """Every command that prints a secret contains one of these."""
 

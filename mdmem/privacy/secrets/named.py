@@ -7,10 +7,11 @@ from mdmem.privacy.secrets import names, printed, values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from mdmem.privacy.job import Job
+    from mdmem.privacy.secrets.scan import Span
 
 
 def hidden(name: str, value: Any, job: Job) -> Any:
@@ -103,6 +104,13 @@ def without_printed(run: dict[Any, Any], command: str, job: Job) -> dict[Any, An
     response = run["response"]
     if printed.shows_secrets(command):
         response = _changed(response, lambda output: _without_values(output, job), _is_output)
+    if printed.reads_accounts(command):
+        response = _changed(response, lambda output: _without_values(output, job, printed.of_accounts), _is_output)
+        if "<<" in command:
+            run = {
+                **run,
+                "input": _changed(run["input"], lambda told: _without_values_below(told, job), lambda _: True),
+            }
     if printed.prints_secret(command):
         response = _changed(response, lambda output: _without_first(output, printed.first_word, job), _is_output)
     if response is not run["response"]:
@@ -152,8 +160,12 @@ def _without_word(value: Any, word: str, job: Job) -> Any:
 
 def without_content(run: dict[Any, Any], path: str, job: Job) -> dict[Any, Any]:
     """Return a tool run without the secret that is the only word of its file, by the file's name."""
+    if printed.is_of_accounts(path):
+        run = _changed(run, lambda content: _without_values(content, job, printed.of_accounts), _CONTENT.__contains__)
     if not printed.names_secret(path):
         return run
+    if names.weigh(path.rpartition("/")[2].partition(".")[0])[1] == "code":
+        run = _changed(run, lambda content: _without_values(content, job), _CONTENT.__contains__)
     without: dict[Any, Any] = _changed(
         run, lambda content: _without_first(content, printed.only_word, job), _CONTENT.__contains__
     )
@@ -179,9 +191,15 @@ _CONTENT = frozenset((
 ))  # fmt: skip
 
 
-def _without_values(output: str, job: Job) -> str:
+def _without_values_below(command: str, job: Job) -> str:
+    """Return a command without the values in the lines that it writes to a file of accounts."""
+    first, newline, below = command.partition("\n")
+    return first + newline + _without_values(below, job, printed.of_accounts)
+
+
+def _without_values(output: str, job: Job, listed: Callable[[str], Iterator[Span]] = printed.values_in) -> str:
     """Return an output without the values of the list in it."""
-    spans = [span for span in printed.values_in(output) if not output.startswith(job.rules.marks(), span[0])]
+    spans = [span for span in listed(output) if not output.startswith(job.rules.marks(), span[0])]
     for start, end, _ in spans:
         text.learn_secret(output[start:end], job)
     job.cleaned.redacted += len(spans)

@@ -27,7 +27,7 @@ KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
             "password", "passwords", "passwd", "passphrase", "passcode",
             "dbpass", "userpass", "rootpass", "adminpass", "storepass", "keypass", "smtppass", "mailpass", "ftppass",
             "sshpass", "requirepass", "masterauth", "dbpwd", "userpwd", "rootpw", "adminpw", "bindpw", "userpw",
-            "presharedkey", "wifikey", "wlankey", *ELSEWHERE,
+            "presharedkey", "wifikey", "wlankey", "authtok", *ELSEWHERE,
         ),
     ),
     ("secret", STRONG, ("secret", "secrets", "passwordpepper", "secretpepper", "authpepper")),

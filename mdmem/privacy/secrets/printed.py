@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mdmem.privacy import secrets
 from mdmem.privacy.secrets import PROMPTS, names, scan, values
+from mdmem.privacy.secrets.formats import BASE64
 from mdmem.privacy.secrets.literals import line_end
 
 TYPE_CHECKING = False
@@ -34,7 +35,9 @@ SHOWERS: tuple[tuple[str, str], ...] = (
     ("config get requirepass", ""), ("heroku config", ""), ("state show ", "password"), ("state show ", "secret"),
     ("state show ", "private_key"), ("terraform console", "password"), ("terraform console", "secret"),
     ("tofu console", "password"), ("cat .env", "cut -d"), ("cut -d= -f2 .env", ""), ("config get ", "--secret"),
-    ("chamber read ", ""), ("get secret", ".data"), ("--show-secrets", ""),
+    ("chamber read ", ""), ("get secret", ".data"), ("--show-secrets", ""), ("keyvault secret show ", ""),
+    ("rails credentials:show", ""), ("cat ", "recovery-codes"), ("cat ", "recovery_codes"), ("cat ", "backup-codes"),
+    ("cat ", "backup_codes"),
 )  # fmt: skip
 """Pairs of lower-case strings. A command that contains both shows a list whose values are secrets."""
 
@@ -52,6 +55,13 @@ NAMED = (
     "get-content ",
 )
 """Commands that print a secret if the name of their argument says so: `cat db_password.txt`, `echo $API_TOKEN`."""
+
+OF_ACCOUNTS = (
+    ".pgpass", "pgpass.conf", ".curlrc", "_curlrc", ".wgetrc", ".muttrc", "muttrc", ".mbsyncrc", "mbsyncrc",
+    ".offlineimaprc", ".fetchmailrc", ".getmailrc", ".msmtprc", ".netrc", "_netrc", ".hgrc", ".s3cfg", ".my.cnf",
+    "userlist.txt", "chap-secrets", "pap-secrets", "sssd.conf", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519",
+)  # fmt: skip
+"""Files of programs whose lines give accounts, in which a name is never that of a variable."""
 
 _SECRET_FOLDERS = ("/run/secrets/", "/etc/secrets/")
 _ENDINGS = (".txt", ".secret", ".b64", ".asc", ".dat")
@@ -140,7 +150,7 @@ def values_in(output: str) -> Iterator[Span]:
         start, name = _value_start(line)
         value = line[start:].strip().strip(_AROUND_VALUE)
         if '":"' in line or '": "' in line.strip()[1:]:
-            yield from ((at + first, at + last, "secret") for first, last in _json_values(line))
+            yield from ((at + first, at + last, "secret") for first, last in json_values(line))
         elif (
             value
             and name not in _NO_SECRETS
@@ -150,6 +160,61 @@ def values_in(output: str) -> Iterator[Span]:
             begin = at + line.index(value, start)
             yield begin, begin + len(value), "secret"
         at += len(line) + 1
+
+
+def is_of_accounts(path: str) -> bool:
+    """Whether a file's name says that it gives accounts."""
+    return path.rpartition("/")[2].rpartition("\\")[2] in OF_ACCOUNTS
+
+
+def reads_accounts(command: str) -> bool:
+    """Whether a command reads or writes a file that gives accounts."""
+    return any(is_of_accounts(word.strip(_AROUND + ";|")) for word in command[:_LONGEST_COMMAND].split())
+
+
+def of_accounts(content: str) -> Iterator[Span]:
+    """Find the secrets in a file that gives accounts: `host:port:database:user:…`, `"user" "…"`, `name = …`, a key."""
+    at = 0
+    for line in content.split("\n"):
+        digits = line.lstrip(" ").lstrip("0123456789")
+        begin = len(line) - len(digits) + 1 if digits[:1] in ("\t", "→") and len(digits) < len(line.lstrip()) else 0
+        start, end = _account_value(line, begin)
+        value = line[start:end]
+        if value[:1] != "`" and values.is_secret(value, names.STRONG, quoted=True):
+            yield at + start, at + end, "password"
+        at += len(line) + 1
+
+
+def _account_value(line: str, begin: int) -> tuple[int, int]:
+    """Return the span of the value in a line of such a file, or an empty one."""
+    end = len(line.rstrip())
+    fields = line[begin:end].split(":", 4)
+    if len(fields) == _FIELDS and (fields[1].isdecimal() or fields[1] == "*"):
+        return end - len(fields[-1]), end
+    words = list(scan.words(line, begin, end))
+    quoted = [span for span in words if line[span[0] - 1 : span[0]] == '"']
+    if len(words) == 1 and len(line) - begin >= _SHORTEST_KEY_LINE and not line[begin:end].strip(BASE64):
+        return begin, end
+    if (len(words), len(quoted)) == (2, 2) or (len(words) == _IN_CHAP and line[slice(*words[1])] == "*"):
+        return words[1] if len(words) == 2 else words[2]
+    for start, stop in words:
+        name = line[start:stop].partition("=")[0]
+        is_pair = name.lower().lstrip("-") in _OF_CURL
+        if is_pair or names.weigh(name)[0] >= names.LITERAL:
+            start += len(name)
+            start += len(line[start:]) - len(line[start:].lstrip(" \t=:"))
+            closing = line.find(line[start], start + 1) if line[start : start + 1] in ("'", '"') else -1
+            start, stop = (
+                (start + 1, closing) if closing > 0 else (start, start + len("".join(line[start:].split()[:1])))
+            )
+            size = line[start:stop].find(":") + 1 if is_pair else 0
+            if size or not is_pair:
+                return start + size, stop
+    return 0, 0
+
+
+_FIELDS, _IN_CHAP, _SHORTEST_KEY_LINE = 5, 4, 40
+_OF_CURL = ("user", "proxy-user", "u", "x")
 
 
 def _value_start(line: str) -> tuple[int, str]:
@@ -170,7 +235,7 @@ def _value_start(line: str) -> tuple[int, str]:
     return (len(line), "") if blank or bare[-1:] == ":" else (0, "")
 
 
-def _json_values(line: str) -> Iterator[tuple[int, int]]:
+def json_values(line: str) -> Iterator[tuple[int, int]]:
     """Find the strings behind the keys of JSON on one line, except those of `_NO_SECRETS`."""
     at = line.find('"')
     key = ""
@@ -193,7 +258,8 @@ _AROUND_VALUE = " \t\r\"',"
 _NO_SECRETS = frozenset((
     "error", "arn", "type", "name", "user", "username", "host", "hostname", "port", "region", "version", "versionid",
     "created", "created_time", "createddate", "lastmodifieddate", "datatype", "key", "apiversion", "kind", "namespace",
-    "deletion_time", "destroyed", "lease_duration", "lease_id", "title", "vault", "category", "url", "bcrypt_hash",
+    "deletion_time", "contenttype",
+    "recoverylevel", "destroyed", "lease_duration", "lease_id", "title", "vault", "category", "url", "bcrypt_hash",
     "id",
 ))  # fmt: skip
 """Names in such a list that are no secrets."""
