@@ -1,4 +1,4 @@
-"""Secrets in command lines: `mysql -p…`, `curl -u user:…`, `echo … | sudo -S`.
+"""Secrets in command lines: `mysql -p…`, `curl -u user:…`.
 
 A command line is split into words as a shell does (`scan.words`), including lines continued by `\\`. Each row of
 `COMMANDS` says which word has the secret.
@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from mdmem.privacy.secrets.scan import Span
 
 WORD, PAIR, LAST, URL, USER, THIRD, SAID, ODD = "word", "pair", "last", "url", "user", "third", "said", "odd"
-PAIRS, VALUES = "pairs", "values"
+PAIRS, VALUES, TWO, FIRST = "pairs", "values", "two", "first"
 SURE, FINAL, ONLY, END = "sure", "final", "only", "end"
 """Where the secret is, relative to a flag and its argument.
 
 WORD: the argument. PAIR: `user:secret`. PAIRS: `name=secret` in every later word, or LAST. VALUES: the same, if it does
 not read like a word. URL: `user/secret@host`. USER: `user/secret`. SAID: a command that prints it. ODD: the argument,
-if it mixes letters, digits and signs like a password. LAST: the last word of the command. THIRD: the third word after
+if it mixes letters, digits and signs like a password. TWO: this argument and the next. FIRST: the first later word that
+is neither an option nor its argument. LAST: the last word of the command. THIRD: the third word after
 the flag that is not a flag. SURE, FINAL: as WORD and LAST, but any word counts. ONLY, END: any word that ends the line,
 options aside, one or two words after the flag.
 
@@ -35,17 +36,18 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     # flags, where the secret is, the place of the argument, commands with these flags
     ("-p", WORD, GLUED, ("mysql", "mycli ", "mariadb", "7z ", "7za ", "unrar ", "rar ")),
     ("-hp", WORD, GLUED, ("rar ",)),
-    ("-p", WORD, BOTH, ("hydra ", "medusa ", "evil-winrm", "nxc ", "crackmapexec ", "netexec ", "cqlsh")),
-    ("-p", WORD, BOTH, ("cypher-shell", "snowsql", "ncftpput", "ncftpget", "beeline", "sshpass", "mongo")),
-    ("-p", WORD, BOTH, ("cosign login", "oras login", "crane auth", "steghide ", "nerdctl login", "poetry publish")),
-    ("-p", WORD, BOTH, ("docker login", "podman login", "registry login", "az login", "oc login", "cf login")),
-    ("-p", WORD, BOTH, ("rdesktop", "twine upload", "psexec", "az sql", "dotnet nuget")),
+    ("-p", WORD, BOTH, (
+        "hydra ", "medusa ", "evil-winrm", "nxc ", "crackmapexec ", "netexec ", "cqlsh", "cypher-shell", "snowsql",
+        "ncftpput", "ncftpget", "beeline", "sshpass", "mongo", "cosign login", "oras login", "crane auth",
+        "steghide ", "nerdctl login", "poetry publish", "docker login", "podman login", "registry login", "az login",
+        "oc login", "cf login", "rdesktop", "twine upload", "psexec", "az sql", "dotnet nuget", "altool", "racadm",
+        "mutool", "certutil", "smbmap", "influx setup", "rabbitmqadmin", "skopeo login", "buildah login", "cb login",
+        "couchbase-cli", "cbq -", "ncftp -", "hdbsql", "ibmcloud login", "bx login", "acr login", "expo login",
+        "ilorest login", "users create", "bloodhound-python", "enum4linux", "ldapdomaindump", "jmxterm",
+        "add-user.sh", "check_mysql", "yt-dlp", "youtube-dl", "veracrypt ", "hash-password", "doveadm pw",
+        "elasticsearch-users",
+    )),
     ("-p --password", WORD, BOTH, ("useradd", "usermod")),
-    ("-p", WORD, BOTH, ("altool", "racadm", "mutool", "certutil", "smbmap", "influx setup", "rabbitmqadmin")),
-    ("-p", WORD, BOTH, ("skopeo login", "buildah login", "cb login", "couchbase-cli", "cbq -", "ncftp -", "hdbsql")),
-    ("-p", WORD, BOTH, ("ibmcloud login", "bx login", "acr login", "expo login", "ilorest login", "users create")),
-    ("-p", WORD, BOTH, ("bloodhound-python", "enum4linux", "ldapdomaindump", "jmxterm", "add-user.sh", "check_mysql")),
-    ("-p", WORD, BOTH, ("yt-dlp", "youtube-dl", "veracrypt ", "hash-password", "doveadm pw", "elasticsearch-users")),
     ("-p:", WORD, GLUED, ("winrs ",)),
     ("-P", WORD, BOTH, ("mosquitto_pub", "mosquitto_sub", "mssql-cli", "sqlcmd", "bcp ", "zip ", "unzip ", "ipmitool")),
     ("-P", WORD, BOTH, ("ssh-keygen", "tsql ", "isql ", "security import", "p4 -", "knife bootstrap")),
@@ -92,7 +94,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("-p", WORD, APART, ("security unlock-keychain", "security create-keychain")),
     ("-w", WORD, APART, ("security add-",)),
     ("login", END, APART, ("bw login", "ionic login")),
-    ("unlock setapikey mkpasswd", ONLY, APART, ("bw unlock", "nuget", "mkpasswd")),
+    ("unlock setapikey", ONLY, APART, ("bw unlock", "nuget")),
     ("walletpassphrase", SURE, APART, ("bitcoin-cli", "litecoin-cli")),
     ("set", LAST, APART, ("dotnet user-secrets", "mc alias set", "convex env")),
     ("set", END, APART, ("dotnet user-secrets",)),
@@ -120,7 +122,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("config", THIRD, APART, ("pulumi config",)),
     ("--totp", LAST, APART, ("oathtool",)),
     ("password wifi-sec.psk", WORD, APART, ("nmcli",)),
-    ("encrypt_string", WORD, APART, ("ansible-vault",)),
+    ("encrypt_string mkpasswd", FIRST, APART, ("ansible-vault", "mkpasswd")),
     ("set-initial-password", WORD, APART, ("neo4j-admin",)),
     ("config", FINAL, APART, ("poetry config http-basic", "poetry config pypi-token", "composer config http-basic")),
     ("config", LAST, APART, ("composer config",)),
@@ -138,7 +140,8 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("by", SURE, APART, ("identified ",)),
     ("convertto-securestring", SURE, APART, ("convertto-securestring",)),
     ("-string -asplaintext", WORD, APART, ("convertto-securestring",)),
-    ("--encrypt", WORD, APART, ("qpdf ",)),
+    ("--encrypt", TWO, APART, ("qpdf ",)),
+    ("-ap", WORD, APART, ("swaks ",)),
     ("--from-literal=", PAIR, GLUED, ("create secret",)),
     (">", WORD, GLUED, ("acl setuser",)),
     ("pass:", WORD, GLUED, ("openssl",)),
@@ -154,15 +157,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("expdp impdp", USER, APART, ("expdp ", "impdp ")),
     ("sqlldr", USER, APART, ("sqlldr ",)),
     ("target", URL, APART, ("rman ",)),
-)
-
-PIPED = (
-    "sudo -s", "passwd --stdin", "--password-stdin", "--with-token", "secret put", "secret set", "secrets set",
-    "secret create", "secrets create", "secrets versions add", "create secret", "kinit ", "passwd-on-stdin", "env add",
-    "password=-", "passwd ", "chpasswd", "cryptsetup ", "--passphrase-fd", "smbpasswd", "pass insert", "pass add",
-    "passwd2 ", "keepassxc-cli", "argon2", "-stdinpass", "p4 login", "op signin", "realm join", "openconnect",
 )  # fmt: skip
-"""Commands that read a secret from stdin, as written by `echo`; `chpasswd` reads `user:secret`."""
 
 Row = tuple[str, str, str]
 """A flag, where the secret is, the place of the argument."""
@@ -195,13 +190,15 @@ def find(text: str, low: str, words: frozenset[str] | None) -> Iterator[Span]:
     judged = [0]
     for command in _commands_in(low, words):
         yield from _of_command(text, low, command, BY_COMMAND[command], judged)
-    if "|" in text:
-        yield from _piped(text, low, judged)
-    if "assword" in text or "assphrase" in text or "<(" in text:
+    if secrets.has_any(text, _DIALOGUES):
         from mdmem.privacy.secrets import dialogues
 
+        yield from dialogues.piped(text, low, judged)
         yield from dialogues.expected(text)
         yield from dialogues.substituted(text, low)
+
+
+_DIALOGUES = ("|", "<<", "assword", "assphrase", "<(")
 
 
 def _commands_in(low: str, words: frozenset[str] | None) -> list[str]:
@@ -269,6 +266,11 @@ def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: Row
     elif holds in (LAST, FINAL):
         if is_flag or (cluster and flag[1] in word):
             yield from _if_secret(text, *_last_word(text, words, number), WORD if holds == LAST else SURE, flag)
+    elif holds == FIRST:
+        yield from _first_argument(text, words, number) if is_flag else ()
+    elif holds == TWO:
+        for argument in words[number + 1 : number + 3] if is_flag else ():
+            yield from _if_secret(text, *argument, WORD, flag)
     elif holds in (PAIRS, VALUES):
         yield from _set_values(text, words, number, holds) if is_flag else ()
     elif holds in (ONLY, END):
@@ -283,6 +285,15 @@ def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: Row
         yield from _in_next_word(text, words, number, row)
     elif place != APART and word.startswith(flag) and len(word) > len(flag):
         yield from _in_same_word(text, start, end, row)
+
+
+def _first_argument(text: str, words: list[tuple[int, int]], number: int) -> Iterator[tuple[int, int]]:
+    """Yield the secret in `encrypt_string --vault-id … "…"`."""
+    for (before, end), (start, last) in zip(words[number:], words[number + 1 :], strict=False):
+        is_argument = text[before] == "-" and "=" not in text[before:end] and text[start - 1] not in ("'", '"')
+        if text[start] != "-" and not is_argument:
+            yield from _if_secret(text, start, last, SURE if text[start - 1] in ("'", '"') else WORD, "-")
+            return
 
 
 def _set_values(text: str, words: list[tuple[int, int]], number: int, holds: str) -> Iterator[tuple[int, int]]:
@@ -306,8 +317,18 @@ def _in_next_word(text: str, words: list[tuple[int, int]], number: int, row: Row
     is_quoted = text[start - 1] in ("'", '"')
     if flag == "by" and not is_quoted and not _is_oracle(text, words, number):
         return
+    if holds == WORD and flag.isalpha() and _is_whole_line(text, words, number):
+        from mdmem.privacy.secrets import values
+
+        holds = SURE if values.is_rare(text[start:end]) else WORD
     if text[start : start + 1] != "-":
         yield from _if_secret(text, start, end, holds, flag)
+
+
+def _is_whole_line(text: str, words: list[tuple[int, int]], number: int) -> bool:
+    """Whether a command begins its line, and ends with the argument of its flag: `cargo login …`."""
+    head = text[max(0, words[0][0] - _LONGEST_WORD) : words[0][0]].rpartition("\n")[2]
+    return not head.strip(" \t$>") and (number + 2 == len(words) or _ends_command(text, words[number + 1][1]))
 
 
 def _in_same_word(text: str, start: int, end: int, row: Row) -> Iterator[tuple[int, int]]:
@@ -423,28 +444,3 @@ def _is_given(word: str, *, plain: bool) -> bool:
     from mdmem.privacy.secrets import values
 
     return values.is_unlike_words(word) if plain else not values.is_placeholder(word)
-
-
-def _piped(text: str, low: str, judged: list[int]) -> Iterator[Span]:
-    """Find the secret in `echo … | sudo -S …`."""
-    from mdmem.privacy.secrets import scan
-
-    for at, after in secrets.occurrences(low, *PIPED):
-        judged[0] += 1
-        if judged[0] > limits.MOST_NAMES:
-            raise limits.FloodError
-        line = low[max(0, at - 2 * _LONGEST_WORD) : at].rpartition("\n")[2].rpartition("|")[0]
-        head, echo, printed = line.rpartition("echo " if "echo " in line else "printf ")
-        if echo:
-            begin = low.rfind(line, max(0, at - 2 * _LONGEST_WORD), at) + len(head) + len(echo)
-            begin += 3 * text.startswith(("-n ", "-e "), begin)
-            form = printed.lstrip("'\"").partition(" ")[0]
-            first = form.count("%s") if form.startswith("%s") else 0
-            holds = PAIR if low[at:after] == "chpasswd" and first < 2 else WORD
-            for start, end in [*scan.words(text, begin, at)][first : None if first else 1]:
-                if text[start] == "|":
-                    break
-                for piece in text[start:end].split("\\n"):  # a new password is read twice
-                    for span in _if_secret(text, start, start + len(piece), holds, "-") if piece.strip("'\"") else ():
-                        yield *span, "command-password"
-                    start += len(piece) + 2

@@ -1,8 +1,8 @@
-"""Secrets in dialogues of mail and `expect`, in network settings and encrypted vaults: `334 …`, `: PSK "…"`."""
+"""Secrets in dialogues of mail, `expect` and shells, network settings, encrypted vaults: `334 …`, `echo … | sudo`."""
 
 from __future__ import annotations
 
-from mdmem.privacy import secrets
+from mdmem.privacy import limits, secrets
 from mdmem.privacy.secrets import scan, values
 from mdmem.privacy.secrets.formats import BASE64
 from mdmem.privacy.secrets.literals import line_end
@@ -188,3 +188,61 @@ def substituted(text: str, low: str) -> Iterator[Span]:
 
 
 _READS_SECRET = ("pass", "key", "secret", "token")
+
+
+PIPED = (
+    "sudo -s", "passwd --stdin", "--password-stdin", "--with-token", "secret put", "secret set", "secrets set",
+    "secret create", "secrets create", "secrets versions add", "create secret", "kinit ", "passwd-on-stdin", "env add",
+    "password=-", "passwd ", "chpasswd", "cryptsetup ", "--passphrase-fd", "smbpasswd", "pass insert", "pass add",
+    "passwd2 ", "keepassxc-cli", "argon2", "-stdinpass", "p4 login", "op signin", "realm join", "openconnect", "base64",
+)  # fmt: skip
+"""Commands that read a secret from stdin, as `echo` or a here-document gives it; `chpasswd` reads `user:secret`,
+and so does `base64` for a header."""
+
+
+_OF_PAIRS = ("chpasswd", "base64")
+
+
+def piped(text: str, low: str, judged: list[int]) -> Iterator[Span]:
+    """Find the secret in `echo … | sudo -S …` and `sudo -S … <<EOF`. judged: number of words judged so far.
+
+    Raises:
+        FloodError: there are more than `limits.MOST_NAMES` words to judge.
+    """
+    for at, after in secrets.occurrences(low, *PIPED):
+        judged[0] += 1
+        if judged[0] > limits.MOST_NAMES:
+            raise limits.FloodError
+        command = low[at:after]
+        yield from _in_here_document(text, at, after) if "chpasswd" not in low[max(0, at - 2) : after] else ()
+        line = low[max(0, at - 2 * _LONGEST) : at].rpartition("\n")[2].rpartition("|")[0]
+        head, echo, printed = line.rpartition("echo " if "echo " in line else "printf ")
+        if not echo or (command == "base64" and "basic" not in head):
+            continue
+        begin = low.rfind(line, max(0, at - 2 * _LONGEST), at) + len(head) + len(echo)
+        begin += 3 * text.startswith(("-n ", "-e "), begin)
+        form = printed.lstrip("'\"").partition(" ")[0]
+        first = form.count("%s") if form.startswith("%s") else 0
+        is_pair = command in _OF_PAIRS and first < 2
+        for start, end in [*scan.words(text, begin, at)][first : None if first else 1]:
+            if text[start] == "|":
+                break
+            for piece in text[start:end].split("\\n"):  # a new password is read twice
+                core = piece.rstrip("\"'`)\\;,")
+                size = core.find(":") + 1 if is_pair else 0
+                is_given = (size or not is_pair) and _SHORTEST_SENT <= len(core) - size <= _LONGEST
+                if is_given and not values.is_placeholder(core[size:]):
+                    yield start + size, start + len(core), "command-password"
+                start += len(piece) + 2
+
+
+def _in_here_document(text: str, at: int, after: int) -> Iterator[Span]:
+    """Find the only word of the lines below `sudo -S … <<EOF`, which may be there twice."""
+    begin, end = text.rfind("\n", max(0, at - _LONGEST), at) + 1, line_end(text, after)
+    _, sign, delimiter = text[begin:end].partition("<<")
+    word = "".join(delimiter.lstrip("-~ ").split()[:1]).strip("'\"")
+    body = text[end : end + _LONGEST].split(f"\n{word}")[0] if sign and word.isidentifier() else ""
+    found = set(body.split())
+    if len(found) == 1 and len(value := found.pop()) >= _SHORTEST_SENT and not values.is_placeholder(value):
+        for start, last in secrets.occurrences(body, value):
+            yield end + start, end + last, "command-password"
