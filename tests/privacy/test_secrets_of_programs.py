@@ -62,3 +62,119 @@ def test_each_code_in_a_file_of_recovery_codes_is_masked() -> None:
 
     for stored in (read("/home/ana/github-recovery-codes.txt", codes), ran("cat github-recovery-codes.txt", codes)):
         assert not [code for code in codes.split() if code in str(stored)]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ansible-vault encrypt_string '{}' --name db",
+        "ansible-vault encrypt_string --vault-id dev@file '{}' --name db",
+        "qpdf --encrypt {} {} 256 -- in.pdf out.pdf",
+        "cargo login {}",
+        "$ snyk auth {}",
+        "wandb login {}",
+        "mkpasswd -m sha-512 {}",
+        "swaks --to a@b.example -tls -au ana -ap {}",
+        "iwctl --passphrase {} station wlan0 connect Home",
+        "helm upgrade x ./c --set-string 'postgresql.auth.password={}'",
+        'bash -c "export DB_PASSWORD={} && ./run"',
+        "echo 'password: {}' > x.yml",
+        "docker login -u ana --password-stdin <<EOF\n{}\nEOF",
+        "cat <<'EOF' | sudo -S ls\n{}\nEOF",
+        "passwd ana <<EOF\n{}\n{}\nEOF",
+        'curl -H "Authorization: Basic $(echo -n ana:{} | base64)" https://host',
+    ],
+)
+def test_a_word_is_masked_where_a_command_takes_a_password(command: str) -> None:
+    assert WORD not in str(ran(command.replace("{}", WORD), ""))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cargo login first",
+        "then vault login lagunotul again",
+        "qpdf --encrypt --user-password=$A --owner-password=$B 256 -- in.pdf out.pdf",
+        "ansible-vault encrypt_string --stdin-name lagunotul",
+        "cat <<EOF | sudo tee /etc/motd\nWelcome to this host\nEOF",
+        "echo -n ana:lagunotul | base64",
+        "grep pass ~/.mbsyncrc",
+    ],
+)
+def test_a_command_without_a_password_stays(command: str) -> None:
+    assert ran(command, "")["input"]["command"] == command
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "config.yml:10:  password: {}",
+        "config.yml-11-  password: {}\n--",
+        "12:  password: {}",
+        "^1a2b3c4 (Ana 2026-09-14 10:00:00 +0000 3) DB_PASSWORD={}",
+        "Enter password: {}\nmysql> ",
+        "Enter LDAP Password: {}\n",
+        "Vault password: {}\n",
+        "ana@10.0.0.4's password: {}\n",
+        "Password for 'https://ana@git.example.org': {}\n",
+        "Password:\n\n    {}\n",
+        "| password | {} |",
+        "│ password │ {} │",
+        "<tr><th>Password</th><td>{}</td></tr>",
+        "Password -> {}",
+        '<Key>Password</Key><Value ProtectInMemory="True">{}</Value>',
+        'Password: (string) (len=9) "{}",',
+        'password: Some(\n    "{}",\n),',
+        "v_password VARCHAR2(20) := '{}';",
+        "POSTGRES_PASSWORD: ${POSTGRES_PASSWORD:-{}}",
+        "spring.datasource.password=${DB_PASSWORD:{}}",
+        '@Value("${db.password:{}}")',
+        "config:\n  app:dbPassword: {}\n",
+        "Parameters:\n  DBPassword:\n    Type: String\n    Default: {}\n",
+        '{"DBPassword": {"Type": "String", "Default": "{}"}}',
+        '{"secrets": {"first": "{}"}}',
+        '"DATABASE_URL":"postgres:\\/\\/ana:{}@host\\/db"',
+        "next=postgres%3A%2F%2Fana%3A{}%40host%2Fdb",
+        '"postgres://ana:{}\\u0040host/db"',
+        'headers: { Authorization: "Basic " + btoa("ana:{}") }',
+        "ana: what is the password?\nbob: {}\n",
+        "remote_password {}\n",
+    ],
+)
+def test_a_word_is_masked_where_only_a_password_can_stand(text: str) -> None:
+    assert WORD not in clean(text.replace("{}", WORD), origin="tool").value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "auth.py:10:    password: str",
+        "auth.py:10:    password = lagunotul",
+        "| password | string |",
+        "| pass | quicksort |",
+        "Password:\nrequired\n",
+        "Enter password: must be long",
+        "password: ${DB_PASSWORD:?required}",
+        "DBPassword:\n  Type: String\n  NoEcho: true\n",
+        '{"secrets": {"db": {"file": "./lagunotul"}}}',
+        '{"secrets": {"db": "${{ secrets.DB }}"}}',
+        "ana: which password?\nbob: none\n",
+        "/^(?:(?:https?|ftp):\\/\\/)(?:\\S+(?::\\S*)?@)?(?:host)$/",
+        'const text = btoa("width:lagunotul");',
+    ],
+)
+def test_what_only_resembles_such_a_place_stays(text: str) -> None:
+    assert clean(text, origin="tool").value == text
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "the db login is ana / zqxjv88",
+        "Zugang: ana / zqxjv88",
+        "ssh root@10.0.0.4 pw zqxjv88",
+        "usa zqxjv88 como contraseña",
+    ],
+)
+def test_a_password_in_a_sentence_is_masked(said: str) -> None:
+    assert "zqxjv88" not in clean(said).value

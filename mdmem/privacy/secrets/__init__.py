@@ -95,6 +95,8 @@ PLACE_FAMILIES: Families = (
     ("admin", ("admin:", "admin/")),
     ("crypt", ("crypt(", "crypt.hash(")),
     ("@", ("@//", "@tcp(", "@unix(")),
+    ("\\/", (":\\/\\/",)),
+    ("%", ("%3A%2F%2F", "%3a%2f%2f")),
 )  # fmt: skip
 """Every place that `places` knows contains one of these: a URL, a key block, a line of a password file."""
 
@@ -127,19 +129,20 @@ NAMED_COMMAND_SIGNS = ("setapikey ", "etpassphrase ", "admin-password", "drush "
 NAMED_PLACE_SIGNS = (
     "CRYPT(", "serPassword(", "pw_set(", "assword.create(", "hashpw(", "d_hash(", "_password(", "PASSWORD(", "2_hmac(",
     "oCharArray", "334 ", "PLAIN ", "XOAUTH2 ", 'PSK "', 'AUTH "', 'NTLM "', "]:465 ", "]:25 ", "$ANSIBLE_VAULT;",
-    "asic_auth(", "auth_password(", "AndPassword(", ".auth(", "AUTH",
+    "asic_auth(", "auth_password(", "AndPassword(", ".auth(", "AUTH", "btoa(", "ncode64(", "64encode(", "64_encode(",
+    "uffer.from(",
 )  # fmt: skip
 """Further signs of `places`, which count only if the text also has a name of a secret."""
 
 PROSE_SIGNS = (
     "passwor", "passphrase", "passcode", "credential", "log in", "login", "sign in", "kennwort", "passwort", "anmeld",
-    "melde dich", "einlogg", "zugangsdaten", "mot de passe", "mdp", "connecte", "identifiant", "contraseñ", "clave ",
+    "melde dich", "einlogg", "zugang", "mot de passe", "mdp", "connecte", "identifiant", "contraseñ", "clave ",
     "entra con", "senha", "wachtwoord", "パス", "ログイン", "暗証番号", "apiキー", "clé api", "d'accès", "pin ", "otp",
     "tan ", "2fa", "mfa", "einmalcode", "api-schlüssel",
 )  # fmt: skip
 """Every sentence in which `nearby.in_prose` looks for a password contains one of these, in lower case."""
 
-IN_ONE_LINE = ("values", '"secret"', "code", "stringdata", "cols", "columns", '"fields', '"head')
+IN_ONE_LINE = ("values", '"secret"', '"secrets"', "code", "stringdata", "cols", "columns", '"fields', '"head')
 """Every table or block with secrets (`tables`) that has no line break contains one of these, in lower case."""
 
 PROMPTS = ("$ ", "❯ ", "➜ ")

@@ -18,20 +18,23 @@ def is_alone(name: Name, literal: Literal, *, in_line: bool, is_flag: bool) -> b
     if literal.start < name.start:
         return scan.line_ends(text, literal.end)
     around = text[name.start - 1 : name.start] + text[literal.end : literal.end + 1]
-    if around in ('""', "''", "``") and text[name.end] == "=":
-        return True  # - "PASSWORD=word"
+    if around in ('""', "''", "``") and (text[name.end] == "=" or values.is_rare(literal.text)):
+        return True  # - "PASSWORD=word", echo 'password: word'
     if name.kind in ("password", "secret") and (_is_among_settings(name, literal) or _is_labeled(name, literal)):
         return True
     if name.kind == "token" and text[name.start - 1 : name.start] in ("?", "&", "#") and text[name.end] == "=":
         return any(map(str.isdigit, literal.text))  # ?token=…
-    if name.low[name.closed : literal.start].replace(" ", "").endswith(("value:", "value=")):
+    if literal.text[-1:] == "}" and text.endswith("${", 0, name.outer()):
+        return name.kind in ("password", "secret")  # ${NAME:-…}
+    if name.low[name.closed : literal.start].replace(" ", "").endswith(("value:", "value=", "default:")):
         return scan.line_ends(text, literal.end)
     if text[name.start - 1 : name.start] == "[" and text[name.end] == "]" and _is_shown_by_index(name, literal):
         return True
     if is_flag or text.startswith("--", name.outer()):
         if text[name.end] == "=" and literal.start == name.end + 1 and name.kind in ("password", "secret", "key"):
             return True  # --password=word install
-        return scan.line_ends(text, literal.end) or _is_in_command(text, literal.end)
+        is_rare = name.kind == "password" and values.is_rare(literal.text)
+        return scan.line_ends(text, literal.end) or _is_in_command(text, literal.end) or is_rare
     is_statement = text[name.end : literal.start] == " = " and not (_is_in_section(name) or _is_hyphened(literal.text))
     is_statement = is_statement or literal.text[-1:] in (",", ";", ")")
     return in_line and not is_statement and scan.line_ends(text, literal.end)
@@ -115,7 +118,11 @@ def _is_labeled(name: Name, literal: Literal) -> bool:
     """Whether the line is `Root password: …` or `New password: …`, as programs ask for a password or print it."""
     text, before = name.text, name.line_before().split()
     is_label = text[name.end : literal.start].strip() == ":" and 1 <= len(before) <= _MOST_LABELS
-    is_label = is_label and all(word in _LABELS for word in before) and scan.line_ends(text, literal.end)
+    asks = before[:1] in _ASKING
+    is_label = is_label and all(
+        word in _LABELS or word.endswith(_OF_HOST) or (asks and word.isalpha()) for word in before
+    )
+    is_label = is_label and scan.line_ends(text, literal.end)
     return is_label and not values.is_adjective(literal.text)
 
 
@@ -133,13 +140,17 @@ def _is_in_section(name: Name) -> bool:
 _LONGEST_SECTION, _MOST_LABELS = 600, 3
 _LABELS = frozenset(
     """
-    new old current retype repeat root admin administrator default user db database mysql postgres wifi wi-fi wlan
+    new old current enter re-enter type retype repeat confirm verify root admin administrator default user db database
+    mysql postgres wifi wi-fi wlan
     master initial temporary temp generated login sudo my your the app application mail email ssh ftp vnc guest router
     elastic grafana jenkins superuser owner account server ihr dein mein das neues votre mon mot
-    de mi su minha sua mia moje mijn mitt la il el
+    vault become npm ldap keystore de mi su minha sua mia moje mijn mitt la il el
     """.split()
 )
 """Words before "password" in a label."""
+_ASKING = (["enter"], ["please"], ["verifying"], ["re-enter"], ["retype"], ["confirm"])
+_OF_HOST = "'s"
+"""Ends what a client prints before `password:`: the user and the host."""
 _USERS = ("user=", "username=", "domain=")
 _COMMANDS = ("vault write ", "/interface ", "/ip ", "/user ", "/ppp ")
 """Commands that take settings as arguments."""

@@ -240,6 +240,7 @@ def below(name: Name, at: int) -> list[Span]:
     if is_hash and " " in name.line_before().strip():
         return []  # below a commit title; `nearby` handles sentences that announce a key
     hidden = values.is_unlike_words(literal.text) and (sure or values.is_varied(literal.text))
+    hidden = hidden or (sure and name.kind == "password" and values.is_rare(literal.text))
     return [_span(name, literal)] if hidden and text[literal.end - 1] != ":" else []
 
 
@@ -325,7 +326,11 @@ def _is_spoken(name: Name, literal: Literal) -> bool:
 def _is_beside(name: Name, literal: Literal) -> bool:
     if values.is_unlike_words(literal.text) and (name.weight == STRONG or values.is_varied(literal.text)):
         return True
-    return literal.quoted and name.kind == "password" and values.is_rare(literal.text)
+    is_apart = literal.quoted or (name.text.startswith(_APART, name.sign) and name.word() != "pass")
+    return is_apart and name.kind == "password" and values.is_rare(literal.text)
+
+
+_APART = ("|", "<", "->", "→")
 
 
 def _is_statement(value: str) -> bool:

@@ -25,6 +25,7 @@ LINES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("requirepass", ("", "config set")),
     ("masterauth", ("", "config set")),
     ("db_password", ("cf set-env *",)),
+    ("remote_password", ("",)),
     ("pass", ("quote",)),
     ("password", ("set .. username *", "set .. user *", "set .. local-user *")),
     ("plaintext-password", ("set ..",)),
@@ -126,6 +127,31 @@ _OF_JOBS = (
 """Precede the name of a value that a step of a build passes on."""
 _OF_KEYWORDS = ("input ", "fill ", "type ")
 _AROUND_KEY, _NO_HOST = ' \\"\t\r\n', frozenset("{}[],<>()")
+
+
+def in_parameter(name: Name) -> int:
+    """Return the start of the value in `NAME:⏎  Type: String⏎  Default: …`, a parameter of CloudFormation, or 0."""
+    indent, at, start, is_string = name.line_before(), name.closed + 2, 0, False
+    for line in name.text[at : at + _REACH].split("\n"):
+        key, colon, value = line.lower().partition(": ")
+        if not colon or len(line) - len(line.lstrip()) <= len(indent):
+            break
+        is_string = is_string or (key.strip(), value.strip()) == ("type", "string")
+        start = at + len(key) + 2 if key.strip() == "default" else start
+        at += len(line) + 1
+    return skip_blank(name.text, start) if is_string and start else 0
+
+
+def in_answer(name: Name) -> int:
+    """Return the start of the only word of the next message in a chat, `ana: the password?⏎bob: …`, or 0."""
+    at = scan.next_line(name.text, name.end + 1)
+    line = name.text[at : at + _LONGEST_LINE].partition("\n")[0].rstrip() if at else ""
+    head, colon, word = line.rpartition(": ")
+    is_answer = ": " in name.line_before() and colon and len(word.split()) == 1 and len(head) <= _LONGEST_SENDER
+    return at + len(head) + len(colon) if is_answer else 0
+
+
+_LONGEST_SENDER = 40  # characters of a time and a name
 
 
 def _third_cell(text: str, at: int) -> int:

@@ -121,7 +121,8 @@ def next_word(name: Name) -> list[Span]:
 def _is_of_account(name: Name) -> bool:
     """Whether the name follows an account on its line: `ssh root@10.0.0.4, pass …`, `user ana / pw …`."""
     before = name.line_before()
-    return before.endswith((", ", " / ")) and secrets.has_any(before, ("@", "ssh ", "user", "login"))
+    is_next = before.endswith((", ", " / ", " and ")) and secrets.has_any(before, ("@", "ssh ", "user", "login"))
+    return is_next or (before.endswith(" ") and "@" in "".join(before.split()[-1:]))
 
 
 _SHORTEST_NEXT = {"password": 6, "key": 12, "token": 12, "secret": 12}
@@ -206,9 +207,8 @@ def before_name(name: Name) -> list[Span]:
         words.pop()
     elif words[-1:] == ["is"]:
         return []
-    if name.kind not in ("password", "pin") or len(words) < 2 or words.pop() not in ("is", "as") or after_blank:
-        return []
-    if not (word := words[-1].strip("\"'`")):
+    is_said = len(words) > 1 and words.pop() in ("is", "as", "als", "como", "come", "comme")
+    if name.kind not in ("password", "pin") or not is_said or after_blank or not (word := words[-1].strip("\"'`")):
         return []
     end = len(head.rpartition(words[-1])[0]) + len(words[-1]) - 1
     opening = head.rfind(words[-1][-1:], 0, end) + 1 + name.start - len(head)

@@ -220,7 +220,8 @@ def _is_given(words: list[tuple[int, str]], number: int, sentence: str) -> bool:
     if any(char >= _CJK for char in around):
         return True
     if last_word in _JOINING:
-        return len(before) > 1 and before[-2].isalpha() and not _WITH.isdisjoint(before)
+        givers = _WITH | _ACCOUNTS if last_word == "/" else _WITH
+        return len(before) > 1 and before[-2].isalpha() and not givers.isdisjoint(before)
     if last_word in _EQUALS and last_word not in _AS_A:
         subject = before[-2] if len(before) > 1 else ""
         return subject in _SUBJECTS or _speaks_of_signing_in(subject + " ")
@@ -270,6 +271,7 @@ _PROGRAMS = frozenset(
 """Words that numbers follow: programs, formats, parts."""
 _JOINING = frozenset(("and", "und", "et", "y", "e", "/"))  # between a user and a password
 _WITH = frozenset(("with", "as", "user", "mit", "als", "avec", "con", "use", "credentials", "identifiants", "in"))
+_ACCOUNTS = frozenset(("login", "logins", "zugang", "account", "konto", "acceso", "accès"))  # `the login is ana / …`
 _INTO = frozenset(("to", "auf", "en", "a"))  # before the new password, behind `_CHANGING`
 _CHANGING = ("set", "chang", "reset", "rotat", "switch", "änder", "geändert", "cambi", "passwort", "kennwort")
 _GIVING = frozenset(

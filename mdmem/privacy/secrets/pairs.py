@@ -324,18 +324,42 @@ def _is_called(name: Name) -> bool:
     return name.closed == name.end == name.sign
 
 
+def _heads_block(name: Name) -> bool:
+    """Whether the name is a key with members below: `NAME:⏎  Type: …`."""
+    return name.text.startswith(":\n", name.end) and not name.line_before().strip()
+
+
+def _ends_question(name: Name) -> bool:
+    """Whether the name ends a message that asks for it: `ana: what is the password?`."""
+    return name.text[name.end + 1 : name.end + 2] in ("\n", "\r")
+
+
+def _in_answer(name: Name) -> int:
+    from mdmem.privacy.secrets import lines
+
+    return lines.in_answer(name)
+
+
+def _in_parameter(name: Name) -> int:
+    from mdmem.privacy.secrets import lines
+
+    return lines.in_parameter(name)
+
+
 _BEHIND_VALUE = (_always, starts.before_name, judge.flag)
 
 RULES: tuple[Rule, ...] = (
     # first signs, condition on the name, start of the value, judge
     ("\"'`)]|?o,{.", _is_looked_up, starts.after_fallback, judge.assigned),
     ("?", _always, starts.after_question, judge.flag),
+    ("?", _ends_question, _in_answer, judge.after_remark),
     (":=＝：?!|<+", _always, starts.after_assignment, judge.assigned),
     (".", _appends, starts.after_assignment, judge.assigned),
     ("=!.e-", _always, starts.after_comparison, judge.beside),
     ("", _is_tag_with_attributes, starts.behind_attributes, judge.markup),
     ("", _is_bare, starts.after_type, judge.assigned),
     ("fF", _always, starts.after_for, judge.assigned),
+    (":", _heads_block, _in_parameter, judge.assigned),
     (":：\n\r", _is_label, starts.on_next_line, judge.below),
     ("\n\r", _is_form_field, starts.on_next_line, judge.flag),
     ("0123456789", _is_of_router, starts.after_type_digit, judge.flag),

@@ -71,6 +71,8 @@ LOGINS = (
 )  # fmt: skip
 """Calls whose argument may be something else, so that only a value that does not look like a word counts."""
 
+_ESCAPED_URLS = (":\\/\\/", "%3a%2f%2f", "\\u0040")
+"""Signs of a URL in JSON or in another URL, in lower case."""
 _BEGIN, _END, _PUTTY = "-----BEGIN ", "-----END", "Private-Lines:"
 _LONGEST_BLOCK = 64 * 1024
 _LONGEST_WORD = 256
@@ -92,6 +94,15 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
             yield from _hooks(text, low, address, alphabet)
         yield from _links(text, low)
         yield from _filled_in(text)
+    if secrets.has_any(low, _ESCAPED_URLS):
+        from mdmem.privacy import views
+
+        plain = views.unescaped(text)
+        if plain:
+            found = [span for span in _url_passwords(plain.text, marks) if "(" not in plain.text[span[0] : span[1]]]
+            yield from ((*plain.origin(start, end), kind) for start, end, kind in found)
+    if "asic" in text:
+        yield from _encoded_pairs(text)
     yield from _dsn_passwords(text)
     yield from _wifi_codes(text)
     yield from dialogues.find(text)
@@ -240,6 +251,19 @@ _SHORTEST_USER = 10
 """A shorter user name in a URL is no token, in characters."""
 _NO_PASSWORDS = ("", "x-oauth-basic", "X")
 """What services ask for in place of a password, if the user name is a token."""
+
+
+def _encoded_pairs(text: str) -> Iterator[Span]:
+    """Find the password in `"Basic " + btoa("user:…")`."""
+    for at, begin in secrets.occurrences(text, *_ENCODERS):
+        literal = literals.read(text, begin, whole_word=False)
+        user, colon, password = literal.text.partition(":") if literal and literal.quoted else ("", "", "")
+        is_header = "asic" in text[max(0, at - _LONGEST_WORD) : at]
+        if literal and is_header and user and not literal.template and values.is_secret(password, STRONG, quoted=True):
+            yield literal.start + len(user + colon), literal.end, "password"
+
+
+_ENCODERS = ("btoa(", "ncode64(", "64encode(", "64_encode(", "uffer.from(")
 
 
 def _dsn_passwords(text: str) -> Iterator[Span]:

@@ -37,10 +37,11 @@ _LINE_HEADS = frozenset((
 ))  # fmt: skip
 _BEFORE_SETTINGS = (
     " -e ", "--env ", "-- env ", "-var ", "-var '", "-var=", "-var='", '-var="', "--build-arg ", "--set ",
-    "--set-string ", "set-env ", "set-env-vars ", "set-env-vars=", "--env=", "variables={",
+    "--set-string ", "--set '", "--set-string '", '--set "', '--set-string "',
+    "set-env ", "set-env-vars ", "set-env-vars=", "--env=", "variables={",
     " -f ", "--form ", " -d ", " -d '", ' -d "', "--data ", "--data-urlencode ", '--data-urlencode "',
     "config:set ", "eb setenv ", "secrets set ", " -h \"", " -h '", "--header \"", "--header '", "--from-literal ",
-    "environment=", " env ", " echo ", "set-env-vars \"", "set-env-vars '",
+    "environment=", " env ", " echo ", " export ", '"export ', "'export ", "set-env-vars \"", "set-env-vars '",
 )  # fmt: skip
 """Command options with a setting as argument, whose value cannot be a variable."""
 
@@ -49,7 +50,7 @@ _BEFORE_VARIABLES = ("&& ", "|| ", "; ", "] run ", ": run ", ": arg ", ": env ",
 
 _LONGEST_HEADS = 12
 _OBJECTS = ("self.", "this.", "cls.")
-_AFTER_LINE_NUMBER = " \t→|$"
+_AFTER_LINE_NUMBER = " \t→|$:-"
 _BEFORE_HEAD = frozenset(("", "\n", " ", "\t", "(", "+", "→", "$", "*", "`", '"', "'", "#", "]"))
 
 
@@ -110,6 +111,8 @@ class Name:
         head = head.strip("*#")
         if head in _LINE_HEADS or head.lstrip("0123456789").strip(_AFTER_LINE_NUMBER) in _LINE_HEADS:
             return True
+        if _after_place(line.rpartition("\n")[2]).strip(" \t`\"'*#") in _LINE_HEADS:
+            return True
         return len(head) <= _LONGEST_HEADS and all(word in _LINE_HEADS for word in head.split())
 
     def is_shouted(self) -> bool:
@@ -127,7 +130,11 @@ class Name:
 
     def _property(self) -> int:
         """Return the start of the name, including the dotted part of a setting (`db.password=…`), but not in code."""
-        if self.text[self.start - 1 : self.start] != "." or self.sign != self.closed:
+        before = self.text[self.start - 1 : self.start]
+        if before == ":" and self.text.startswith(": ", self.sign):  # app:dbPassword: …
+            line = self.line_before()[:-1].lstrip(" \t")
+            return self.start - 1 - len(line) if line and not line.strip(NAME) else self.start
+        if before != "." or self.sign != self.closed:
             return self.start
         sign, after = self.text[self.sign : self.sign + 1], self.text[self.sign + 1 : self.sign + 2]
         start = self.outer()
@@ -155,6 +162,20 @@ def _after_time(line: str) -> str:
 
 
 _LONGEST_JOB = 120
+
+
+def _after_place(line: str) -> str:
+    """Return what follows `file:12:` or `file-12-`, as a search prints it, or commit, author and date of a blame."""
+    commit, _, author = line.partition(" (")
+    author, closing, rest = author.partition(") ")
+    if closing and author[-1:].isdecimal() and not commit.partition(" ")[0].strip("^0123456789abcdef"):
+        return rest
+    for sign in ":-":
+        pieces = line.split(sign)
+        number = next((at for at, piece in enumerate(pieces[1:-1], 1) if piece.isdecimal()), 0)
+        if number and " " not in pieces[0]:
+            return sign.join(pieces[number + 1 :])
+    return line
 
 
 def closers(text: str, at: int) -> int:

@@ -37,7 +37,7 @@ _LONGEST_INSIDE, _LONGEST_WHAT = 32, 48  # characters of a type or an index; of 
 _BLOCKS = (('variable "', "default"), ('output "', "value"))
 _CELLS = ("<td>", "<dd>", "<td ")
 _CELL = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-*`."
-_MARKUP_VALUES = ("<value>", "<string>")
+_MARKUP_VALUES = ("<value>", "<string>", "<value ")
 
 
 def after_assignment(name: Name) -> int:
@@ -93,7 +93,10 @@ def _after_tag(name: Name, value: int) -> int:
         return skip_blank(text, value + 2)
     for opening in _WRAPPERS:
         if text.startswith(opening, value):
-            return value + len(opening)
+            ahead = text[value + len(opening) : value + len(opening) + _LONGEST_INSIDE]
+            return value + len(opening) + len(ahead) - len(ahead.lstrip())
+    if text.startswith("(string) ", value):  # printed by Go's spew
+        return max(value, text.find('"', value, value + _LONGEST_INSIDE))
     if text[value : value + 1] == "{":
         return value + 1 if text[name.start - 1 : name.start] == ";" else _in_object(text, value)  # PWD={…};
     if first == "!!" or (first[:1] == "&" and first[1:].isalpha()):
@@ -109,13 +112,14 @@ _WRAPPERS = (
 
 
 def _in_object(text: str, at: int) -> int:
-    """Return the start of the value in `{"type": "string", "value": "…"}`, else `at`."""
+    """Return the start of the value in `{"type": "string", "value": "…"}`, or of the default, else `at`."""
     members, closing, _ = text[at + 1 : at + _LONGEST_OBJECT].partition("}")
-    head, key, _ = members.partition('"value"')
+    head, key, _ = members.partition(next((key for key in _VALUE_KEYS if key in members), _VALUE_KEYS[0]))
     value = scan.assignment(text, at + 1 + len(head) + len(key)) if key and closing and "{" not in head else 0
     return skip_blank(text, value) if value else at
 
 
+_VALUE_KEYS = ('"value"', '"Default"', '"default"')
 _LONGEST_OBJECT = 240  # characters of an object with a name and a value
 
 
@@ -144,7 +148,7 @@ def after_type(name: Name) -> int:
     if not equals:
         return 0
     at = skip_blank(name.text, name.sign + len(kind) + 1)
-    is_type = " " not in kind.strip() and kind.strip().replace("[]", "").strip("*&?").isidentifier()
+    is_type = kind.rstrip(" :").partition("(")[0].strip().replace("[]", "").strip("*&?").isidentifier()
     return at if is_type and name.text[at : at + 1] in QUOTES else 0
 
 
@@ -250,7 +254,7 @@ def after_remark(name: Name) -> int:
     return name.closed + len(head) + len(sign) if sign and " " in head and not head.strip(_REMARK) else 0
 
 
-_REMARK = _CELL + "@'\"/()äöüßàáâãçèéêíñóôõúąęłóśżź"
+_REMARK = _CELL + ":@'\"/()äöüßàáâãçèéêíñóôõúąęłóśżź"
 
 
 def in_reset(name: Name) -> int:

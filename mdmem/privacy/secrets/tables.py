@@ -276,6 +276,12 @@ def _blocks(text: str, low: str) -> Iterator[Span]:
             if values.is_secret(password, names.STRONG, quoted=True):
                 yield at + len(user) + 1, at + len(user) + 1 + len(password), "password"
             at += len(line) + 1
+    for _, end in secrets.occurrences(low, '"secrets":', '"passwords":'):
+        members, closing, _ = text[end : end + _LONGEST_LINE].partition("}")
+        if closing and "{" in members[:3] and members.count("{") == 1:
+            from mdmem.privacy.secrets import printed
+
+            yield from ((end + first, end + last, "secret") for first, last in printed.json_values(members))
     for at, end in secrets.occurrences(low, "passwords:", "secrets:", "chpasswd:"):
         if not text[end : literals.line_end(text, end)].strip():
             yield from _members(text, at, "secret" if low[at] == "s" else "password")
