@@ -32,8 +32,10 @@ def every_byte(vault: Path, state: Path) -> bytes:
     return objects + b"".join(str(path).encode() + path.read_bytes() for path in files)
 
 
+@pytest.mark.parametrize("ids", ["sha1", "sha256"])
 @pytest.mark.slow
-def test_a_text_is_purged_from_files_names_messages_every_commit_and_the_caches(vault: Path) -> None:
+def test_a_text_is_purged_from_files_names_messages_every_commit_and_the_caches(vault: Path, ids: str) -> None:
+    git(vault, "init", "-q", "-b", "main", f"--object-format={ids}")
     config = start(vault)
     turn(vault)
     commit.commit(config)
@@ -146,8 +148,10 @@ def test_planning_changes_nothing(vault: Path) -> None:
     assert (vault / "notes/plan.md").read_text() == TEXT
 
 
+@pytest.mark.parametrize("ids", ["sha1", "sha256"])
 @pytest.mark.slow
-def test_a_note_is_purged_by_its_id_wherever_it_has_been(vault: Path) -> None:
+def test_a_note_is_purged_by_its_id_wherever_it_has_been(vault: Path, ids: str) -> None:
+    git(vault, "init", "-q", "-b", "main", f"--object-format={ids}")
     config = start(vault)
     turn(vault)
     name = "002-000-prompt-secret-7gk2q9m4x1"

@@ -1031,6 +1031,24 @@ def test_a_remote_that_wants_a_password_is_told_with_the_way_to_store_one(first:
     assert f"Basic {base64.b64encode(b'ana:wrong').decode()}" in _AsksForPassword.given
 
 
+@pytest.mark.parametrize("is_empty", [True, False])
+def test_a_remote_with_ids_of_another_kind_is_told_with_the_way_to_make_one(
+    first: Config, tmp_path: Path, ask: Any, is_empty: bool
+) -> None:
+    other = tmp_path / "other.git"
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", "--object-format=sha256", str(other))
+    if not is_empty:
+        tree = git(other, "hash-object", "-w", "-t", "tree", "/dev/null").strip()
+        oid = git(other, "-c", "user.name=a", "-c", "user.email=a@b", "commit-tree", "-m", "x", tree).strip()
+        git(other, "update-ref", "refs/heads/main", oid)
+    git(Path(first.vault), "remote", "set-url", "origin", str(other))
+
+    done = ask("sync")
+
+    assert done.returncode == 7
+    assert "`git rev-parse --show-object-format`" in done.stderr
+
+
 @pytest.mark.parametrize("branch", ["main", "master"])
 def test_a_remote_with_code_neither_gets_the_notes_nor_puts_its_code_into_the_vault(
     first: Config, tmp_path: Path, remote: Path, ask: Any, branch: str

@@ -9,6 +9,7 @@ _FULL = ("No space left on device", "Out of diskspace", "Disk quota exceeded")
 _LOCKED = re.compile(r"'([^']+\.lock)': File exists")
 _DAMAGED = re.compile(r"object file \S+ is empty|bad object|loose object \w+|(?:is|are) corrupt|bad tree|missing blob")
 
+_OTHER_IDS = re.compile(r"mismatched algorithms|not support this repository's hash algorithm")
 _OTHERS = re.compile(r"dubious ownership in repository at '([^'\n]+)'")
 
 _ASKED = re.compile(r"could not read (?:Username|Password)|unable to get password|Authentication failed")
@@ -36,6 +37,8 @@ def explained(text: str, printed: str) -> str:
         text += f" If no other git process is running there, run `rm {shlex.quote(lock)}`, then the command again."
     if other := _OTHERS.search(text):
         text += f" If you trust its owner, run `git config --global --add safe.directory {shlex.quote(other[1])}`."
+    if _OTHER_IDS.search(text):
+        text += " Make the remote with the kind of ids that `git rev-parse --show-object-format` names in the vault."
     if _ASKED.search(text):
         text += _HELPERS
     if _DAMAGED.search(printed):

@@ -68,8 +68,13 @@ def rewritten(
         # filter-repo would take remote-tracking refs for branches. They are fetched again later.
         repository.drop_refs(Repository(copy, copy, copy), "refs/remotes")
         options = ["--preserve-commit-hashes"] * keep_named
-        _filter(copy, [*options, "--blob-callback", _callback(copy, texts)])
-        _filter(copy, [*options, "--replace-message", _rules(copy, messages)])
+        clean = ["--blob-callback", _callback(copy, texts), "--replace-message", _rules(copy, messages)]
+        _filter(copy, [*options, *clean])
+        if repository.run(repo, "rev-parse", "--show-object-format").strip() != b"sha1":
+            options += [
+                "--blob-callback",
+                "pass",
+            ]  # else git-filter-repo 2.47 reads only ids of blobs in SHA-1
         if drop:
             _filter(copy, [*options, "--invert-paths", "--paths-from-file", _listed(copy, drop)])
         if rename:
