@@ -106,6 +106,32 @@ def test_a_question_is_answered_by_all_that_its_session_says(vault: Path, there:
     assert "3 extra points" in block(vault, there, "how much does opening a gate cost a courier")
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Why does the exporter skip rows of frozen accounts?",
+        "what makes the exporter leave out frozen accounts, we had that before",
+        "warum lässt der Exporter frozen accounts aus?",
+    ],
+)
+def test_a_question_that_was_never_answered_is_not_given_as_the_answer_to_itself(
+    vault: Path, there: Path, asked: str
+) -> None:
+    talk = Talk(vault, there, "00000099-19fa-41d2-8238-13269b9b3ca0")
+    talk.now += 86_400 * 9
+    talk.says("Why does the exporter skip rows of frozen accounts?")
+
+    assert block(vault, there, asked) == ""
+
+
+def test_what_a_person_stated_without_getting_an_answer_is_given(vault: Path, there: Path) -> None:
+    talk = Talk(vault, there, "00000099-19fa-41d2-8238-13269b9b3ca0")
+    talk.now += 86_400 * 9
+    talk.says("From now on the exporter skips frozen accounts, because billing pays them twice.")
+
+    assert "billing pays them twice" in block(vault, there, "Why does our exporter skip frozen accounts?")
+
+
 def test_a_question_that_only_shares_a_number_with_the_date_of_a_persons_note_gets_nothing(
     vault: Path, tmp_path: Path
 ) -> None:
