@@ -26,9 +26,9 @@ class Period(NamedTuple):
 def period_in(text: str, today: date, language: str = "") -> Period | None:
     """Return the period that a text names, None for none: a day, a week from Monday on, a month, a year.
 
-    A month or day without a year is the latest one that is not in the future, a weekday the latest one before today.
-    Understood are English, German, French and Spanish, and the commonest words in Japanese and Chinese. A text that
-    names more than one period has none.
+    A month or day without a year is the latest one that is not in the future, a weekday the latest one before today,
+    or that of a week that the text names beside it. Understood are English, German, French and Spanish, and the
+    commonest words in Japanese and Chinese. A text that names more than one period has none.
 
     language: the text's, if known; the German "hier" is no yesterday.
     """
@@ -44,21 +44,41 @@ def period_in(text: str, today: date, language: str = "") -> Period | None:
                 first, last = days(match, today)
             except (KeyError, ValueError, OverflowError):
                 continue
-            if (language != "fr" and match[0] == "hier") or _names_more(folded, match, named):
+            first, last, (start, end) = _joined(folded, match.span(), first, last)
+            if (language != "fr" and match[0] == "hier") or _names_more(folded, start, end, named):
                 continue
-            is_since = re.search(r"\b(?:since|seit|depuis|desde)\b", folded[max(0, match.start() - 14) : match.end()])
+            is_since = re.search(r"\b(?:since|seit|depuis|desde)\b", folded[max(0, start - 14) : end])
             last = today if is_since else min(last, today)
             if first <= last:
-                return Period(first, last, frozenset(re.findall(r"\w+", match[0])))
+                return Period(first, last, frozenset(re.findall(r"\w+", folded[start:end])))
     return None
 
 
-def _names_more(folded: str, match: re.Match[str], named: list[tuple[int, int]]) -> bool:
+def _joined(folded: str, span: tuple[int, int], first: date, last: date) -> tuple[date, date, tuple[int, int]]:
+    """Return the day of a week that a text names beside it, or the week of a day, and where; else what was found.
+
+    `tuesday of last week`, `letzte woche am dienstag`, `the week of november 9`.
+    """
+    start, end = span
+    words_before = folded[max(0, start - _MOST_JOINED) : start]
+    monday = first - timedelta(days=first.weekday())
+    if first == last:
+        if week := re.search(_WEEK_OF, words_before):
+            return monday, monday + timedelta(days=6), (start - len(week[0]), end)
+    elif (first, last) == (monday, monday + timedelta(days=6)):
+        before, behind = re.search(_DAY_BEFORE, words_before), re.match(_DAY_BEHIND, folded[end : end + _MOST_JOINED])
+        if day := before or behind:
+            named = monday + timedelta(days=_WEEKDAYS[next(filter(None, day.groups()))])
+            return named, named, (start - len(day[0]), end) if before else (start, end + len(day[0]))
+    return first, last, span
+
+
+def _names_more(folded: str, start: int, end: int, named: list[tuple[int, int]]) -> bool:
     """Whether a text names another day beside the one found: `from monday to friday`, `yesterday and today`.
 
-    named: where the text has words that name a period, in order. A match may also leave one of a longer word.
+    start, end: of the words for the one found, which may also be a part of a longer word. named: where the text has
+    words that name a period, in order.
     """
-    start, end = match.span()
     if named and (named[0][1] <= start or named[-1][0] >= end):
         return True
     before, after = folded[max(start - _MOST_LETTERS, 0) : start], folded[end : end + _MOST_LETTERS]
@@ -84,7 +104,7 @@ _WEEKDAYS = _words(
         "saturday samstag sonnabend samedi sabado", "sunday sonntag dimanche domingo",
     ],
     start=0,
-)  # fmt: skip
+) | _words(["月 一", "火 二", "水 三", "木 四", "金 五", "土 六", "日 天"], start=0)  # fmt: skip
 _COUNTS = _words(
     [
         "a an one ein eine einem einer un une una 一", "two couple zwei deux dos 二 两 両", "three drei trois tres 三",
@@ -100,7 +120,7 @@ _DAYS_AGO = {
     **dict.fromkeys(word_set("yesterday gestern hier ayer 昨日 昨天"), 1),
     **dict.fromkeys(word_set("vorgestern avant-hier anteayer antier 一昨日 前天"), 2),
 }
-WEEKDAYS = frozenset(_WEEKDAYS)
+WEEKDAYS = frozenset(filter(str.isascii, _WEEKDAYS))
 _ABBREVIATED = _words(["mon", "tue tues", "wed weds", "thu thur thurs", "fri", "sat", "sun"], start=0)
 """Understood behind `on` or `last` only."""
 _PARTS_OF_DAY = {
@@ -113,7 +133,9 @@ _UNITS = {
     **dict.fromkeys(word_set("month months monat monate monaten mois mes meses 月 个月 ヶ月 か月"), "month"),
     **dict.fromkeys(word_set("year years jahr jahre jahren an ans annee ano anos 年"), "year"),
 }
-_LAST = word_set("last past previous letzte letzten letzter letztes vorige vorigen vergangene vergangenen")
+_LAST = word_set(
+    "last past previous letzte letzten letzter letztes vorige vorigen voriger vergangene vergangenen vergangener"
+)
 _LAST_BEHIND = word_set("dernier derniere passe passee pasado pasada anterior")
 """Behind the day or week: `el viernes pasado`."""
 _THIS = word_set("this diese dieser dieses diesen cette ce este esta")
@@ -145,7 +167,7 @@ def _counted(match: re.Match[str], today: date) -> tuple[date, date]:
 
 def _relative(match: re.Match[str], today: date) -> tuple[date, date]:
     """Read `last week`, `la semaine derniere`, `先週`."""
-    return _of_unit(_UNITS[match["unit"]], today, 0 if match["this"] else 1)
+    return _of_unit(_UNITS[match["unit"] or "week"], today, 0 if match["this"] else 1)
 
 
 def _before_last(match: re.Match[str], today: date) -> tuple[date, date]:
@@ -191,6 +213,19 @@ def _weekday(match: re.Match[str], today: date) -> tuple[date, date]:
     return _of_unit("day", today, (today.weekday() - {**_WEEKDAYS, **_ABBREVIATED}[match["day"]] - 1) % 7 + 1)
 
 
+def _weekday_before(match: re.Match[str], today: date) -> tuple[date, date]:
+    """Read `the monday before last`, `vorletzten montag`."""
+    return _of_unit("day", _weekday(match, today)[0], 7)
+
+
+def _numbered_week(match: re.Match[str], today: date) -> tuple[date, date]:
+    """Read `KW 46`: the latest week of this number that has begun."""
+    monday = date.fromisocalendar(today.year, int(match["number"]), 1)
+    if monday > today:
+        monday = date.fromisocalendar(today.year - 1, int(match["number"]), 1)
+    return monday, monday + timedelta(days=6)
+
+
 def _calendar_day(match: re.Match[str], today: date) -> tuple[date, date]:
     """Read `november 4`, `18. november`, `18.11.`, `11月18日`, `2026-11-18`."""
     month = int(match["month"]) if match["month"].isdecimal() else _MONTHS[match["month"]]
@@ -233,15 +268,23 @@ def _either(words: Iterable[str]) -> str:
     return "(?:" + "|".join(sorted(words, key=len, reverse=True)) + ")"
 
 
+_OF_DAY = word_set("night evening morning afternoon matin soir manana tarde noche abend vormittag mittag nachmittag")
+_PART_OF_DAY = _either([*_OF_DAY, "morgen", "fruh"])
+_DAY = _either(WEEKDAYS)
+_DAY_BEFORE = rf"\b({_DAY})(?: {_either(_OF_DAY)})?,? (?:(?:of|from|in|de|der|von|la) ){{0,2}}$"
+_DAY_BEHIND = (
+    rf",? (?:(?:on|am|le|el) )?({_DAY})\b|の?([月火水木金土日])曜日?"
+    "|的?(?:周|星期)?([一二三四五六日天])(?![共直起些个])"
+)
+_WEEK_OF = r"\b(?:the )?(?:week (?:of|from)(?: the)?|woche vom|semaine du|semana del) $"
+"""What joins a weekday and a week, or a week and its day."""
+_MOST_JOINED = 40
 _MONTH = f"(?P<month>{_either(_MONTHS)})"
 _UNIT = rf"(?P<unit>{_either(unit for unit in _UNITS if unit.isascii())})\b"
 _SINGULAR_UNIT = r"(?P<unit>day|week|month|year|tag|woche|monat|jahr|jour|semaine|mois|annee|dia|semana|mes|ano)\b"
 _UNIT_CJK = f"(?P<unit>{_either(unit for unit in _UNITS if not unit.isascii())})"
 _COUNT = rf"(?P<count>\d+|{_either(_COUNTS)})"
 _YEAR = r"(?:,? (?P<year>20\d\d)\b)?"
-
-_OF_DAY = word_set("night evening morning afternoon matin soir manana tarde noche abend vormittag mittag nachmittag")
-_PART_OF_DAY = _either([*_OF_DAY, "morgen", "fruh"])
 
 _NO_NOUN = (
     r"(?! (?!(?:about|after|and|at|before|by|did|do|does|for|from|how|i|in|of|on|or|that|to|was|we|were|what|when|where"
@@ -293,11 +336,16 @@ _PATTERNS: tuple[_Row, ...] = (
     (_either(word for word in _DAYS_AGO if not word.isascii()), _named_day),
     (rf"\b{_SINGULAR_UNIT} (?:before last|antepasad[oa])\b", _before_last),
     (rf"\b(?:vorletzte[nrs]?|l?avant-derniere?) {_SINGULAR_UNIT}", _before_last),
-    (rf"\b(?:{_either(_LAST)}|(?P<this>{_either(_THIS)})) {_SINGULAR_UNIT}", _relative),
+    (rf"\b(?P<day>{_DAY})s? before last\b", _weekday_before),
+    (rf"\b(?:vorletzte[nrs]?|l?avant-dernier) (?P<day>{_DAY})\b", _weekday_before),
+    (r"\b(?:kw|kalenderwoche) ?(?P<number>\d{1,2})\b", _numbered_week),
+    (rf"\b(?:{_either(_LAST)}|(?P<this>{_either(_THIS)})) (?:{_SINGULAR_UNIT}|weeks(?= {_DAY}\b))", _relative),
     (rf"\b{_SINGULAR_UNIT} {_either(_LAST_BEHIND)}\b(?P<this>)", _relative),
     (rf"(?<![上先])(?:[上先]个?|(?P<this>[本今这這]个?))(?![日天]){_UNIT_CJK}", _relative),
     (rf"\b{_either(word for word in _DAYS_AGO if word.isascii())}\b".join(_NOT_NAMED), _named_day),
-    (rf"\b(?P<day>{_either(_WEEKDAYS)})(?: {_either(_LAST_BEHIND)})?(?: (?:por la )?{_PART_OF_DAY})?\b", _weekday),
+    (rf"\b(?P<day>{_DAY})(?: {_either(_LAST_BEHIND)})?(?: (?:por la )?{_PART_OF_DAY})?\b", _weekday),
+    (r"(?P<day>[月火水木金土日])曜日?", _weekday),
+    (r"(?<![每上下])(?:周|星期|礼拜)(?P<day>[一二三四五六日天])(?![共直起些个])", _weekday),
     (rf"\b(?:on|last|since) (?P<day>{_either(_ABBREVIATED)})\b", _weekday),
     _IN_DIGITS[-1],
 )
@@ -306,7 +354,15 @@ _PATTERNS: tuple[_Row, ...] = (
 EVERY_WORD = frozenset(chain(_MONTHS, _WEEKDAYS, _ORDER, _DAYS_AGO, _UNITS, _LAST, _LAST_BEHIND, _THIS, _OF_DAY))
 """Words that may name a period."""
 _NAMES = frozenset(
-    chain(_MONTHS, _WEEKDAYS, _DAYS_AGO, _UNITS, _ABBREVIATED, _OF_DAY, ["weekend", "week-end", "wochenende"])
+    chain(
+        _MONTHS,
+        _WEEKDAYS,
+        _DAYS_AGO,
+        _UNITS,
+        _ABBREVIATED,
+        _OF_DAY,
+        ["weekend", "week-end", "wochenende", "kw", "kalenderwoche"],
+    )
 ) - {"an", "may", "mar", "sep", "dec"}
 """Words of which a period in Latin letters has one, unless it has a digit."""
 _SURE_NAMES = _NAMES - _OF_DAY - {"hier", "mes", "sun", "sat", "mon"}
