@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from itertools import chain, islice
 from math import log
 from operator import mul
 
-from mdmem.lazy_pattern import lazy
 from mdmem.search import engine, freshness, index, ranking, turn_groups, withheld
 from mdmem.search.asking import shape
 from mdmem.search.hits import Shown, hits_of
 from mdmem.search.index.layout import KIND_STEP, KINDS
-from mdmem.search.text import analysis
+from mdmem.search.text import analysis, numbers
 from mdmem.search.text.abbreviations import WEIGHT
 from mdmem.search.units import JOINED, OtherNotes, Unit, units_of
 from mdmem.values import Value
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
     from mdmem.search.hits import SearchHit
     from mdmem.search.index.view import View
     from mdmem.search.staged import Place
+    from mdmem.search.text.numbers import Number
     from mdmem.search.turn_groups import Group, Kinds
 
 POOL = 150
@@ -104,7 +103,7 @@ def answers(
     count less. foreign: the question was in a language that `analysis.is_foreign` detects, which `text` may no longer
     show. seen: search this view, as `seen_everywhere` returns it.
     """
-    foreign = foreign or analysis.is_foreign(text)
+    foreign, text = foreign or analysis.is_foreign(text), numbers.spelled(text)
     seen = seen or freshness.glance(config, asker.without_session)
     if seen is None:
         make_ready(config, budget_seconds)
@@ -277,14 +276,14 @@ class _Weights:
         alone = sum(size for folder, size in enumerate(view.folder_sizes) if not view.is_session[folder])
         self._places = self._sessions + alone + 1
         self._foreign = foreign
-        numbers = [_groups(number) for number in _NUMBER.findall(text)]
-        self._sizes = frozenset(map(len, numbers))
-        self._numbers_in: dict[int, set[tuple[str, ...]]] = {}
-        of_numbers = frozenset(chain.from_iterable(numbers))
+        asked_numbers = numbers.of_question(text)
+        self._numbers = dict(asked_numbers).keys()
+        self._numbers_in: dict[int, set[Number]] = {}
+        of_numbers = frozenset(chain.from_iterable(numbers.spelling(*number) for number in asked_numbers))
         by_word = [units for units in _by_word(text, asked) if units[0].terms[0][0] not in of_numbers]
         self._words = [self._weighed(units, known) for units in by_word]
-        for digits in dict.fromkeys(numbers):  # a version identifies more than a decimal number
-            self._words += [self._of_number(digits)] * (len(digits) - 1)
+        for number in self._numbers:  # a version identifies more than a decimal number
+            self._words += [self._of_number(number)] * (len(number) - 1)
         self._whole = sum(word.weight for word in self._words) or 1.0
         self.names_others = any(word.is_unknown for word in self._words)
 
@@ -298,21 +297,21 @@ class _Weights:
         is_unknown = len(units) > 1 and not any(of_long_parts)
         return _WeighedWord(weights[0], shares, weights[1:], units[0].terms[0][1] < JOINED, is_unknown)
 
-    def _of_number(self, digits: Sequence[str]) -> _WeighedWord:
-        """Return the weight of a decimal number or a version, of which the index has each group of digits alone."""
-        first, *others = (self._having(Unit(((part, 1.0),))) for part in digits)
-        notes = {note: 1.0 for note in first if all(note in having for having in others)}
+    def _of_number(self, number: Number) -> _WeighedWord:
+        """Return the weight of a number, of which the index has each group of digits alone."""
+        having = [
+            {one for term in group for one in self._having(Unit(((term, 1.0),)))} for group in numbers.terms(number)
+        ]
+        notes = dict.fromkeys(set.intersection(*having), 1.0)
         unread = notes.keys() - self._numbers_in.keys()
         if len(self._numbers_in) + len(unread) <= MAX_CHECKED:  # that many are read for all numbers of a question
             self._numbers_in |= {one: self._read_numbers(one) for one in unread}
-            notes = {one: 1.0 for one in notes if digits in self._numbers_in[one]}
+            notes = {one: 1.0 for one in notes if number in self._numbers_in[one]}
         return _WeighedWord(self._rarity(notes), [notes], [], False, False)
 
-    def _read_numbers(self, one: int) -> set[tuple[str, ...]]:
-        """Return the numbers in a note's title and text, as long as those asked for: `2.1.4` is also a `2.1`."""
+    def _read_numbers(self, one: int) -> set[Number]:
         text = people.readable(self._root, self._view.path(one))
-        numbers = map(_groups, _NUMBER_IN_NOTE.findall(f"{text.meta.get('title')}\n{text.body}"))
-        return {digits[:size] for digits in numbers for size in self._sizes}
+        return numbers.in_note(f"{text.meta.get('title')}\n{text.body}", self._numbers)
 
     def _having(self, unit: Unit) -> dict[int, float]:
         notes: dict[int, float] = {}
@@ -370,14 +369,6 @@ def _by_word(text: str, units: Iterable[Unit]) -> Iterator[list[Unit]]:
             yield [unit, *(unit_of_term[part] for part in words.get(term, ())[1:] if part in unit_of_term)]
 
 
-def _groups(number: str) -> tuple[str, ...]:
-    return tuple(re.split("[.,]", number))
-
-
-_NUMBER = lazy(r"(?<![\w.,])[0-9]+(?:[.,][0-9]+)+(?![.,]?\w)")
-"""`0.46`, `2.4.0`."""
-_NUMBER_IN_NOTE = lazy(r"(?<![0-9])(?<![0-9][.,])[0-9]+(?:[.,][0-9]+)+(?![.,]?\w)")
-"""The same, and `v2.4.0`."""
 SYNONYM = 0.75
 """How surely a note has a word if it has only a synonym."""
 _SPOKEN = tuple(map(KINDS.index, ("prompt", "response", "summary")))

@@ -98,7 +98,10 @@ def test_up_down_and_over_are_no_subject(tmp_path: Path, vault: Path) -> None:
     [
         ("which release was 2.3.1", "Weidmann"),
         ("why 2.3", "Weidmann"),
+        ("which release was v2.3.1", "Weidmann"),
         ("which release was 2.5.0rc1", "Ferrara"),
+        ("which release was v2.5.0-rc.1", "Ferrara"),
+        ("which release was 2.5.0-rc2", ""),
         ("why 0.46", "2,200 calls"),
         ("who asked for 11,1", "Kessler"),
         ("which release was 3.2.1", ""),
@@ -116,6 +119,41 @@ def test_a_number_or_version_with_points_is_one_word(tmp_path: Path, vault: Path
             ("Tag the next one", "Tagged as 2.5.0rc1, for Ferrara."),
             ("They can call less", "With 2,200 calls the threshold is 0.46; with 41 more it is lower."),
             ("Kessler wants the error in the text", "It is 11,1 % in chapter 4."),
+            ("Show the calendar", "The calendar shows 3 weeks."),
+        ]
+    ):
+        work = new_session(talk, number)
+        work.says(asked)
+        work.edits(f"app/{number}.c")
+        work.answers(said)
+
+    given = ask(new_session(talk, 9), prompt)
+
+    assert answer in given if answer else given == ""
+
+
+@pytest.mark.parametrize(
+    ("prompt", "answer"),
+    [
+        ("what did we move to 2 am?", "sluice"),
+        ("what did we move to 2am?", "sluice"),
+        ("what did we move to 02:00?", "sluice"),
+        ("was haben wir auf 2 Uhr verlegt?", "sluice"),
+        ("qu'avions-nous déplacé à 2h00 ?", "sluice"),
+        ("午前2時に移したのは何だったっけ？", "sluice"),
+        ("what did we move to 14:30?", "ferry"),
+        ("what did we move to 2:30 pm?", "ferry"),
+        ("what did we move to 2 pm?", ""),
+        ("what did we move to 3 am?", ""),
+    ],
+)
+def test_a_time_of_day_is_found_in_each_way_to_write_it(tmp_path: Path, vault: Path, prompt: str, answer: str) -> None:
+    talk = Talk(vault, tmp_path / "harbor")
+    for number, (asked, said) in enumerate(
+        [
+            ("The turbine is loud", "Its sluice opens at 02:00 now."),
+            ("The pier is full", "The last ferry leaves at 2:30 p.m. now."),
+            ("Print the list", "The list has 2 pages and 14 rows."),
             ("Show the calendar", "The calendar shows 3 weeks."),
         ]
     ):

@@ -1,0 +1,89 @@
+"""Numbers: the decimal numbers, versions and times of day in a text, which mean one thing and are several words.
+
+Each is a tuple of its groups: `0.46` is ("0", "46"), `v2.4.0-rc1` is ("2", "4", "0", "rc1"), and `02:00`, `2 am` and
+`2 Uhr` are ("2:", "00").
+"""
+
+from __future__ import annotations
+
+import re
+
+from mdmem.lazy_pattern import lazy
+from mdmem.search.text import analysis
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+Number = tuple[str, ...]
+
+_STAGE = r"(?:[-.]?(?:rc|alpha|beta|pre|dev)[-.]?[0-9]*|[ab][0-9]+)?"
+_DIGITS = rf"[0-9]+(?:[.,][0-9]+)+{_STAGE}(?![.,]?\w)"
+_ASKED = lazy(rf"(?<![\w.,])[vV]?({_DIGITS})")
+_IN_NOTE = lazy(rf"(?<![0-9])(?<![0-9][.,])({_DIGITS})")
+_TIME = lazy(
+    r"(?i)(?P<hour>[0-9]{1,2})"
+    r"(?::(?P<minute>[0-5][0-9])(?::[0-5][0-9])?(?![0-9:]))?"
+    r"(?:(?P<told> ?[ap]m\b| ?[ap]\.m\.| uhr\b| ?h(?= ?[0-5][0-9]\b)|[時点])(?: ?(?P<behind>[0-5][0-9])\b)?)?"
+)
+_HOUR_ONLY = ("am", "pm", "uhr", "時", "点")
+"""Words of which a note has one that tells a full hour without its minutes."""
+
+
+def of_question(text: str) -> list[tuple[Number, str]]:
+    """Return the numbers of a question, each as typed."""
+    if not any(map(str.isdigit, text)):
+        return []
+    return [*((_groups(match[1]), match[0]) for match in _ASKED.finditer(text)), *_times(text)]
+
+
+def in_note(text: str, asked: Collection[Number]) -> set[Number]:
+    """Return which of the numbers asked for are in a note: `2.1.4` is also a `2.1`."""
+    times = {number for number in asked if number[0].endswith(":")}
+    sizes = {len(number) for number in asked if number not in times}
+    found = {number[:size] for number in map(_groups, _IN_NOTE.findall(text)) for size in sizes} if sizes else set()
+    return found.union(time for time, _ in _times(text)).intersection(asked) if times else found.intersection(asked)
+
+
+def terms(number: Number) -> list[frozenset[str]]:
+    """Return, for each group that the index has, the terms of which a note with the number has at least one."""
+    first, *others = number
+    if not first.endswith(":"):
+        return [frozenset([group]) for group in number if group.isdigit()]
+    hour, minute = int(first[:-1]), others[0]
+    hours = [str(hour), f"{hour:02}", str(hour % 12 or 12)]
+    return [frozenset(hours), frozenset([minute, *(_HOUR_ONLY if minute == "00" else ())])]
+
+
+def spelling(number: Number, typed: str) -> frozenset[str]:
+    """Return the terms of a question that only spell a number."""
+    return frozenset(analysis.terms(typed)).union(*terms(number))
+
+
+def spelled(text: str) -> str:
+    """Return a question with other spellings of its times: `at 2 am` also asks for `02:00`, and the reverse."""
+    if not any(map(str.isdigit, text)):
+        return text
+    added = (f"{int(hour[:-1]) % 12 or 12} {hour:0>3}{minute}" for (hour, minute), _ in _times(text))
+    return " ".join([text, *added])
+
+
+def _groups(number: str) -> Number:
+    return tuple(re.sub("[-.]", "", group) for group in re.findall(r"[0-9]+|[^0-9.,].*", number.lower()))
+
+
+def _times(text: str) -> Iterator[tuple[Number, str]]:
+    for match in _TIME.finditer(text):
+        told, minute = (match["told"] or "").strip().lower(), match["minute"] or (match["told"] and match["behind"])
+        before, hour = text[max(match.start() - 2, 0) : match.start()], int(match["hour"])
+        if not (told or minute) or (before and (before[-1] in _JOINING or (before[-1].isalnum() and before.isascii()))):
+            continue
+        if hour <= 12 and (told[:1] in ("a", "p") or before in _HALVES):
+            hour = hour % 12 + (12 if told[:1] == "p" or before in _HALVES[2:] else 0)
+        if hour < 24:
+            yield (f"{hour}:", minute or "00"), (before if before in _HALVES else "") + match[0]
+
+
+_JOINING = "_.,:/-"
+"""Before a number, these make it a part of something else."""
+_HALVES = ("午前", "上午", "午後", "下午")
