@@ -146,8 +146,8 @@ def of_question(shape: Shape, *, is_foreign: bool = False) -> Bars:
     if shape.grade == NOT:
         if general.defines_name(shape.words):
             return ()
-        if general.explains(question):
-            return (_IN_FULL,) if general.asks_how_to(question) else ()
+        if general.explains(question) or shape.language != "en":
+            return (_IN_FULL,) if general.asks_how_to(question) or shape.language != "en" else ()
         return (_IN_FULL, _IN_MOST)
     if shape.language == "error":
         return _ERROR if shape.grade > POSSIBLE else ()  # without an error's name, only the message identifies it
@@ -188,7 +188,8 @@ def _of_answer(shape: Shape, first: Answer) -> Bars:
             bars += _KEPT_WITHOUT_TITLE
         else:
             bars += (*_KEPT_WITH_TITLE, _ONLY_WORD if shape.grade > NOT else _ONLY_WORD_OF_ANY)
-    if shape.grade == NOT and not general.explains(question) and not general.defines_name(shape.words):
+    is_general = general.explains(question) or general.defines_name(shape.words) or shape.language != "en"
+    if shape.grade == NOT and not is_general:
         if first.is_said:
             bars += _SAID
         elif not _OURS.isdisjoint(question):

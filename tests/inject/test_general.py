@@ -55,6 +55,12 @@ def block(vault: Path, cwd: Path, prompt: str) -> str:
         "was ist ein linear scan?",
         "qu'est-ce que graph-coloring ?",
         "which is slower, a linear scan or a graph coloring?",
+        "wie schreibe ich japanese fonts in ein PDF?",
+        "comment réduire les japanese fonts ?",
+        "¿cómo reducir japanese fonts?",
+        "graph coloringとは何ですか？",
+        "linear scanとgraph coloringの違いは？",
+        "什么是 graph coloring？",
     ],
 )
 def test_a_general_question_gets_nothing_in_a_project_that_knows_its_words(
@@ -68,6 +74,14 @@ def test_a_general_question_gets_what_a_person_keeps_about_it(vault: Path, there
     (vault / "notes" / "leap.md").write_text("# How leap seconds work\n\nThe firmware ignores leap seconds.\n")
 
     assert "firmware ignores" in block(vault, there, "how do leap seconds work")
+
+
+def test_how_to_do_something_is_answered_by_a_persons_note_in_other_languages(vault: Path, there: Path) -> None:
+    (vault / "notes").mkdir(exist_ok=True)
+    (vault / "notes" / "zonen.md").write_text("# Zonen auf der Testumgebung ändern\n\nDas geht mit `iamctl zones`.\n")
+
+    assert "iamctl" in block(vault, there, "wie ändere ich Zonen auf der Testumgebung?")
+    assert block(vault, there, "wie lösche ich Zonen in einer Datenbank?") == ""
 
 
 @pytest.mark.parametrize(

@@ -300,6 +300,31 @@ def test_a_past_that_is_only_hinted_at_is_likely_asked_for(prompt: str, grade: i
     assert found.grade == grade
 
 
+@pytest.mark.parametrize(
+    ("prompt", "grade"),
+    [
+        ("Haben wir den Cache umgestellt?", SURE),
+        ("Was haben wir beim Cache verschoben?", SURE),
+        ("Konnten wir den Absturz nachstellen?", SURE),
+        ("Haben wir einen Test für den Cache?", POSSIBLE),
+        ("Sollten wir den Cache leeren?", POSSIBLE),
+        ("Könnten wir den Cache leeren?", POSSIBLE),
+    ],
+)
+def test_in_german_the_present_and_a_proposal_are_not_the_past(prompt: str, grade: int) -> None:
+    found = shape.of(prompt)
+
+    assert found is not None
+    assert found.grade == grade
+
+
+def test_a_japanese_subject_is_without_the_end_of_its_question() -> None:
+    found = shape.of("光のちらつきの原因は何だった？")
+
+    assert found is not None
+    assert found.topic == "光のちらつき"
+
+
 def test_a_relative_clause_at_the_end_does_not_ask() -> None:
     assert shape.of("Clean up the packages in the file system, which have already been imported") is None
 
@@ -405,6 +430,9 @@ def test_what_the_code_itself_answers_is_not_looked_up(prompt: str) -> None:
         "the tests still fail with the same error",
         "it failed again",
         "same problem again",
+        "I get it again",
+        "I get an error again",
+        "encore cette erreur",
         "why do the tests fail?",
         "why does the test still fail",
         "der Test schlägt wieder fehl",
@@ -431,6 +459,10 @@ def test_a_failure_of_the_work_at_hand_that_names_nothing_does_not_ask(prompt: s
         "still the same error:\n\nKeyError: 'tenant_id'",
         "same error as last week",
         "der Zahlungstest schlägt wieder fehl",
+        "schon wieder dieser Fehler: APK signed with a different certificate",
+        "encore cette erreur : APK signed with a different certificate to the previous version",
+        "I get CFSR 0x00008200 again in HardFault_Handler",
+        "we have the SIGBUS in the parser again",
         "Der Bug von gestern ist wieder da",
         "¿por qué falla el test de pagos?",
         "为什么登录测试失败？",

@@ -248,7 +248,9 @@ def _in_passing(words: list[str], used: frozenset[str], *, past: bool) -> int:
     fails = (words[-1] == "again" and used & FAILS) or ("again" in used and _is_told(words))
     says = (words[0] not in _PRONOUNS and not used.isdisjoint(_SAYS)) or words[:3] == ["tell", "me", "about"]
     goes_on = used & _AGAIN and (past or used & _TROUBLE)
-    is_possible = returns or fails or says or goes_on or _after(words, _ASKS - _RELATIVE, _PAST)
+    is_possible = (
+        returns or fails or says or goes_on or references.meets_again(begin) or _after(words, _ASKS - _RELATIVE, _PAST)
+    )
     return POSSIBLE if is_possible else NOT
 
 

@@ -19,6 +19,9 @@ class Language:
     back.
     counts: asking for a number. was: with these, for one in the past. explains: asking how something works in general.
     here: pointing at the work at hand. notes: names for memories. other: more words that identify the language.
+    have: words of `past` that are in the present without a participle. may: words that look like those of `past`, with
+    accents, but propose something. how: asking how to do something, before an infinitive with one of `infinitives` or,
+    after one word, one of `anyone`.
     endings: endings of verbs that mean "we did". not_ends: words with such an ending but another meaning. past_ends:
     endings of past verbs, with accents.
     """
@@ -49,7 +52,9 @@ class Language:
 
     def speaks_of_us(self, words: Collection[str], typed: Collection[str]) -> tuple[bool, bool]:
         """Return whether the words say "we", and whether they speak of the past. typed: the words with accents."""
-        we, past = self.has("we", words), self.has("past", words)
+        spoken = self.of("past").intersection(words) - self.of("have")
+        told = spoken or (self.has("past", words) and any(map(is_participle, words)))
+        we, past = self.has("we", words), bool(told) and not self.has("may", typed)
         past_ends, endings = tuple(self.of("past_ends")), tuple(self.of("endings"))
         if past_ends and not past:
             past = any(len(word) > 3 and word.endswith(past_ends) for word in typed)
@@ -58,6 +63,24 @@ class Language:
             ends = any(len(word) > 5 and word.endswith(endings) and word not in others for word in words)
             return we or ends, past or ends
         return we, past
+
+    def asks_how_to(self, words: list[str]) -> bool:
+        """Whether words ask how to do something: `wie lese ich`, `comment signer`. words: from the question word on."""
+        after, person = (*words[1:3], "", "")[:2]
+        is_how = self.has("how", words[:1]) and len(words) > 3 and not self.has("here", words)
+        return is_how and (after.endswith(tuple(self.of("infinitives")) or "\0") or person in self.of("anyone"))
+
+
+def is_participle(word: str) -> bool:
+    """Whether a word looks like a German participle: `gemacht`, `umgestellt`, `verschoben`, `migriert`."""
+    if not word.endswith(("t", "en", "an")):
+        return False
+    at = word.find("ge")
+    return word.startswith(_INSEPARABLE) or word.endswith("iert") or (-1 < at < _LONGEST_PREFIX and len(word) > at + 4)
+
+
+_INSEPARABLE = ("be", "ver", "er", "ent", "zer", "emp", "miss", "uber", "unter", "wider")
+_LONGEST_PREFIX = 8
 
 
 LANGUAGES: dict[str, Language] = {
@@ -74,6 +97,10 @@ LANGUAGES: dict[str, Language] = {
         counts="viele viel wieviel wieviele",
         was="war waren wurde wurden",
         explains="funktioniert funktionieren bedeutet bedeuten man unterschied",
+        have="haben habe hat",
+        may="sollte sollten könnte könnten müsste müssten dürfte dürften",
+        how="wie",
+        anyone="ich man",
         again="wieder erneut nochmal nochmals",
         notes="notizen notiz erinnerungen",
         here="dieser diese dieses diesen diesem mein meine meinen hier",
@@ -92,6 +119,8 @@ LANGUAGES: dict[str, Language] = {
         counts="combien",
         was="etait etaient",
         explains="fonctionne fonctionnent signifie difference",
+        how="comment",
+        infinitives="er ir re",
         again="encore",
         notes="notes souvenirs",
         here="ce cet cette ces mon ma mes ici",
@@ -108,6 +137,8 @@ LANGUAGES: dict[str, Language] = {
         "tendriamos ponemos sigamos continuemos retomemos vayamos hagamos",
         why="por porque",
         counts="cuantos cuantas",
+        how="como",
+        infinitives="ar er ir",
         was="fue fueron era eran habia habian hubo",
         explains="funciona funcionan significa diferencia",
         notes="notas recuerdos",
@@ -126,6 +157,8 @@ LANGUAGES: dict[str, Language] = {
         "continuemos",
         why="por porque",
         counts="quantos quantas",
+        how="como",
+        infinitives="ar er ir",
         was="foi foram era eram",
         explains="funciona funcionam significa diferenca",
         notes="notas anotacoes",
@@ -143,6 +176,8 @@ LANGUAGES: dict[str, Language] = {
         past_ends="ava avano",
         why="perche",
         counts="quanti quante",
+        how="come",
+        infinitives="are ere ire",
         was="fu furono era erano",
         explains="funziona funzionano significa differenza",
         again="ancora",
@@ -158,6 +193,8 @@ LANGUAGES: dict[str, Language] = {
         "verder doorgaan hervat gebleven vervolg",
         why="waarom",
         counts="hoeveel",
+        how="hoe",
+        anyone="ik je",
         was="was waren werd werden",
         explains="werkt werken betekent verschil",
         again="weer opnieuw",
@@ -286,13 +323,16 @@ LANGUAGES: dict[str, Language] = {
     ),
 }
 """Language with spaces between words -> its closed classes. English has its own rules: `english`."""
+HOW_TO = {"wie": "de", "comment": "fr", "como": "es", "come": "it", "hoe": "nl"}
+"""Word before what to do -> its language; Portuguese asks as Spanish does."""
 
 
 class Unspaced:
     """Substrings that replace `Language`'s classes in a language without spaces, or with endings joined to words.
 
     sure: substrings that ask about the past by themselves. why, here: as in `Language`. reasons: nouns at the end of a
-    text that ask for a reason; past_ends: what ends a question about the past.
+    text that ask for a reason; past_ends: what ends a question about the past. explains: substrings that ask what
+    something is in general.
     """
 
     def __init__(self, asks: str, we: str, past: str, back: str, resumes: str, **more: str) -> None:
@@ -306,6 +346,7 @@ class Unspaced:
         self.here = tuple(more.get("here", "").split())
         self.reasons = tuple(more.get("reasons", "").split())
         self.past_ends = tuple(more.get("past_ends", "").split())
+        self.explains = tuple(more.get("explains", "").split())
 
 
 UNSPACED: dict[str, Unspaced] = {
@@ -319,6 +360,7 @@ UNSPACED: dict[str, Unspaced] = {
         why="なぜ 何故 どうして",
         here="この これ ここ",
         reasons="理由 原因 経緯 いきさつ 対処 対処法 解決策",
+        explains="とは何 とはなん とは？ って何 の違い",
     ),
     "zh": Unspaced(
         "？ ? 为什么 為什麼 为何 為何 为啥 為啥 怎么 怎麼 怎样 怎樣 如何 什么 什麼 哪 吗 嗎 多少 几个 "
@@ -332,6 +374,7 @@ UNSPACED: dict[str, Unspaced] = {
         why="为什么 為什麼 为何 為何 为啥 為啥",
         here="这 這",
         reasons="原因 理由 缘由",
+        explains="什么是 什麼是 是什么意思 是什麼意思 的区别 的區別",
         past_ends="解决的 解決的 修的 修好的 加的 改的 设置的 設置的 处理的 處理的 弄的 做的 写的 寫的 定的 选的 選的 "
         "换的 換的",
     ),
@@ -344,6 +387,7 @@ UNSPACED: dict[str, Unspaced] = {
         why="왜",
         here="이거",
         reasons="이유 원인",
+        explains="이란 차이",
     ),
     "th": Unspaced("ทำไม อย่างไร ยังไง อะไร เมื่อไหร่ ที่ไหน ไหม ?", "เรา", "แล้ว ได้", "เมื่อวาน ก่อนหน้า ครั้งที่แล้ว สัปดาห์ที่แล้ว", "ต่อ"),
     "hi": Unspaced("क्यों कैसे क्या कब कहाँ कहां ?", "हमने हम", "था थे थी किया", "कल पहले पिछले पिछली", "जारी आगे"),

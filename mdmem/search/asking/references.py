@@ -99,6 +99,16 @@ _AT_WORK = word_set("please now also this these here you can could then bitte ma
 """With these, the prompt is about the work at hand."""
 
 
+def meets_again(words: list[str]) -> bool:
+    """Whether a sentence tells that someone has met something again, and what: `I get SIGBUS again`."""
+    is_met = len(words) > 3 and "again" in words and words[0] in _MEETERS and not _MEETS.isdisjoint(words[1:3])
+    return is_met and _PRONOUNS.isdisjoint(words[1:4])
+
+
+_MEETERS, _MEETS = word_set("i im we were users"), word_set("get getting see seeing have having hit hitting")
+_PRONOUNS = word_set("it that this them those you")
+
+
 def is_hearsay(words: list[str]) -> bool:
     """Whether a sentence tells of something vaguely known: `there was something about X`, `the thing with X`.
 

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from mdmem.search.asking import english, facts, failures, form_words, frames, naming, orders, prose, slips
 from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, SURE
-from mdmem.search.asking.languages import BEFORE_ASKS, FAILING, FAILING_UNSPACED, FILLERS, LANGUAGES, LEFT_OFF, UNSPACED
+from mdmem.search.asking.languages import (
+    BEFORE_ASKS,
+    FAILING,
+    FAILING_UNSPACED,
+    FILLERS,
+    HOW_TO,
+    LANGUAGES,
+    LEFT_OFF,
+    UNSPACED,
+)
 from mdmem.values import Value
 
 TYPE_CHECKING = False
@@ -51,13 +60,17 @@ def look_up(prompt: str) -> Shape | None:
     """
     if prose.is_command(prompt):
         return None
-    if not any(word in prompt.lower() for word in english.LOOKS_UP):
+    lowered = prompt.lower()
+    foreign = HOW_TO.get(_folded_word(lowered.partition(" ")[0]), "")
+    if not foreign and not any(word in lowered for word in english.LOOKS_UP):
         return _naming(prompt)
     text = prose.prose(prompt)
     for sentence, _ in prose.sentences(text):
-        if english.looks_up(prose.folds(prose.words(sentence))):
-            evidence = " ".join(sentence.split())
-            return Shape(NOT, "en", evidence, topic(_asking_part(text, evidence, "en")))
+        words = prose.folds(prose.words(sentence))
+        is_foreign = foreign and LANGUAGES[foreign].asks_how_to(words)
+        if is_foreign or english.looks_up(words):
+            evidence, language = " ".join(sentence.split()), foreign if is_foreign else "en"
+            return Shape(NOT, language, evidence, topic(_asking_part(text, evidence, language), language))
     return _naming(prompt)
 
 
@@ -210,6 +223,9 @@ def _judge(sentence: str, *, asks: bool) -> _Judgment:
     whole = _judge_whole(sentence, asks=asks)
     if whole[0] >= LIKELY or end < 0:
         return whole
+    told, _, message = sentence.partition(": ")
+    if message and whole[0] == NOT and not FAILING.isdisjoint(prose.folds(prose.words(told))):
+        return _judge_whole(told, asks=False)  # `encore cette erreur : …`, whose words are mostly the message's
     last = sentence[end + 1 :]
     words = prose.folds(prose.words(last))
     is_question = english.ends(words) or not _ENDS.isdisjoint(words[:1])
@@ -252,7 +268,7 @@ def _judge_whole(sentence: str, *, asks: bool) -> _Judgment:
         grade, resumes = _in_language(words, spoken, typed, language, asks=asks)
         if grade > best[0] or (known > most and grade != NOT):
             best = (grade, name, resumes)
-        elif known > most and (language.has("explains", spoken) or language.has("here", spoken)):
+        elif known > most and any(language.has(name, spoken) for name in ("explains", "here", "how")):
             best = (NOT, name, False)
         most = max(most, known)
         if best[0] == SURE:
@@ -268,6 +284,8 @@ def _judge_unspaced(sentence: str, best: _Judgment, most: int) -> _Judgment:
         if name == "ja" and not any("ぁ" <= c <= "ヿ" for c in sentence):
             continue  # shares characters and question marks with Chinese
         grade, resumes = _in_unspaced(sentence, parts, korean=name == "ko")
+        if grade == POSSIBLE and any(part in sentence for part in parts.explains):
+            return NOT, name, False
         if grade > best[0] or (grade and best[1] == "en" and most < 2):
             best, most = (grade, name, resumes), max(most, 2)
     return best
@@ -298,14 +316,15 @@ def _in_language(
     here = language.has("here", spoken)
     if language.has("counts", words[:2]) and not (we or back or language.has("was", words)):
         return (NOT if here else POSSIBLE), resumes  # can be counted in the current files
-    if language.has("explains", words) and not (we or back or past or language.has("why", words)):
-        return NOT, resumes  # how something works in general
+    is_general = language.has("explains", words) or language.asks_how_to(words)
+    if is_general and not (we or back or past or language.has("why", words)):
+        return NOT, resumes  # how something works, or is done, in general
     speaks_of_past = back and (asking or asks) and (we or past)
     if (asking and we and past) or speaks_of_past or (resumes and (back or (we and past))):
         return SURE, resumes
     if resumes or (back and asks) or (asking and not here and language.has("why", spoken)):
         return LIKELY, resumes
-    if again and not here:
+    if again and (not here or not FAILING.isdisjoint(words)):
         return (LIKELY if past else POSSIBLE), resumes
     if not asking:
         return NOT, False
@@ -380,7 +399,18 @@ def topic(text: str, language: str = "en") -> str:
         for part in (*parts.back, *parts.resumes, *parts.sure, *parts.asks, *parts.we):
             if part in text and not part.isascii():
                 subject = [word.replace(part, " ") for word in subject]
-    return " ".join(subject)
+    return _without_form(" ".join(subject).rstrip()) if language == "ja" else " ".join(subject)
+
+
+def _without_form(subject: str) -> str:
+    """Return a Japanese subject without the end of its question, as in `ちらつきの原因は だった`."""
+    ends = (*UNSPACED["ja"].reasons, *_ENDS_OF_FORM)
+    while end := next((end for end in ends if subject.endswith(end) and len(subject) > len(end) + 2), ""):
+        subject = subject.removesuffix(end).rstrip()
+    return subject
+
+
+_ENDS_OF_FORM = ("だった", "でした", "です", "だ", "は", "の", "を", "が", "？", "?", "。")
 
 
 def _only_asks(before: str, word: str, after: str) -> bool:
