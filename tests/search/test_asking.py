@@ -346,6 +346,11 @@ def test_a_question_that_names_an_error_number_does_not_ask_twice() -> None:
         "hm didnt we already fix the time zone of the csv import",
         "this looks like the crash from last week",
         "same problem as with the exporter, the last row is gone",
+        "use the same threshold logic as for the sluice",
+        "should the volume be on longhorn? we discussed that",
+        "format it with the profile we agreed on",
+        "write the tests the way I like them",
+        "how do I like my tests?",
     ],
 )
 def test_what_is_like_something_from_before_asks_for_it(prompt: str) -> None:
@@ -442,6 +447,7 @@ def test_what_the_code_itself_answers_is_not_looked_up(prompt: str) -> None:
         "почему тест падает?",
         "为什么测试失败？",
         "なぜテストが失敗する？",
+        "なぜ動かない？",
     ],
 )
 def test_a_failure_of_the_work_at_hand_that_names_nothing_does_not_ask(prompt: str) -> None:

@@ -18,6 +18,7 @@ from mdmem.search.asking import shape, slips
         ("whcih port, and why?", "which port, and why?"),
         ("Remmember the outage", "remember the outage"),
         ("yesteday's deploy", "yesteday's deploy"),
+        ("pourqoi on a choisi Redis ?", "pourquoi on a choisi Redis ?"),
     ],
 )
 def test_a_slip_in_a_word_that_asks_is_corrected(typed: str, meant: str) -> None:

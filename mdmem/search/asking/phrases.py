@@ -133,6 +133,8 @@ ASKING: dict[str, tuple[str, ...]] = {
         "vergessen was/wie/warum/wieso/wo/wann/welche/welcher/welches/welchen/wer",
         "erinnere mich nicht",
         "gab/war es/da nicht mal/schon/was/etwas",
+        "wie/welche/welchen/welches/welcher * mag/bevorzuge ich",
+        "wie ich es/sie/das/ihn/die/den mag/bevorzuge",
     ),
     "fr": (
         "tu te souviens/rappelles",
@@ -166,6 +168,8 @@ ASKING: dict[str, tuple[str, ...]] = {
         "sais/souviens/rappelle plus pourquoi/comment/quand/ou/quel/quelle/quels/quelles/ce/qui/combien/de/du",
         "jai/ai oublie pourquoi/comment/quand/quel/quelle/ce/combien",
         "pq/pk on/nous a/avait/avons/avions",
+        "comment/quel/quelle/quels/quelles * jaime/jaimais/jaimerais",
+        "comme je les/le/la aime/prefere",
         "meme erreur/bug/probleme/panne que hier/lundi/la/lautre/mardi/mercredi/jeudi/vendredi",
     ),
     "es": (

@@ -40,6 +40,8 @@ def points_back(words: list[str]) -> bool:
     """Whether a sentence points to earlier work. words: folded."""
     if len(words) > 2 and words[-2] in _HAD and words[-1] in _THAT and _WHO.isdisjoint(words):
         return True
+    if _is_settled(words):
+        return True
     rows = ((at, row) for at, word in enumerate(words) for row in _ROWS_BY_WORD.get(word, ()))
     if _same_as(words) or any(_begins(words[at:], *row) for at, row in rows):
         return True
@@ -56,6 +58,17 @@ def points_back(words: list[str]) -> bool:
     uses = words[0] in verbs and _holds(words[2:], _MANNER, behind)
     likens = _holds(words, _DO, _THAT, _AS, POINTS | _NAMED)
     return (uses or likens) and _ELSEWHERE.isdisjoint(words)
+
+
+def _is_settled(words: list[str]) -> bool:
+    """Whether a sentence ends in what was settled: `we discussed that`, `the profile we agreed on`."""
+    *_, before, verb, last = ("", "", *words)
+    return before in _SETTLERS and ((verb in _SETTLED and last in _THAT) or (verb in _SETTLED_ON and last in _ON))
+
+
+_SETTLERS = word_set("we already")
+_SETTLED = word_set("settled discussed decided agreed covered sorted debated")
+_SETTLED_ON, _ON = word_set("agreed decided settled"), word_set("on upon about")
 
 
 def asks_last_thing(words: list[str]) -> bool:
@@ -175,7 +188,8 @@ _ROWS: tuple[tuple[frozenset[str], ...], ...] = (
     (word_set("which"), word_set("one ones"), word_set("was were"), _THAT | word_set("they")),
     (word_set("has have did"), word_set("anyone anybody someone somebody")),
     (word_set("anything something what"), word_set("i we"), word_set("should need must"), word_set("know")),
-    (word_set("do did"), word_set("i"), word_set("prefer")),
+    (word_set("do did"), word_set("i"), word_set("prefer like")),
+    (word_set("way how"), word_set("i"), word_set("prefer like"), word_set("it them that my those")),
     (word_set("what which"), word_set("is was are were"), word_set("my our"), _PREFERENCE),
     (word_set("whats"), word_set("my our"), _PREFERENCE),
 )
@@ -195,11 +209,16 @@ def _same_as(words: list[str]) -> bool:
             following = following[1:] if following[:1] and following[0] in _MANNER else following
             if _begins(following, _AS, POINTS | _WHO) or _begins(following, _AS, word_set("the"), _ONE):
                 return True
+            if any(_begins(following[skipped:], _AS, _FOR) for skipped in (1, 2)):
+                return True  # `the same threshold logic as for Tonneins`
             # `the same limit for videos as for images`
             behind = following[following.index("for") :] if "for" in following else []
             if _holds(behind, _AS, word_set("for")):
                 return True
     return False
+
+
+_FOR = word_set("for with")
 
 
 def _holds(words: list[str], *row: frozenset[str]) -> bool:

@@ -7,7 +7,7 @@ MAX_CHARS = 400
 _MARKS = ".,:;?!()"
 _TYPED = (
     "what which when where why again already before continue decide decided discussed did finish happened previously "
-    "reason remember remind yesterday"
+    "pourquoi reason remember remind yesterday"
 )
 _BY_LETTER: dict[str, list[str]] = {}
 for _word in _TYPED.split():
