@@ -111,8 +111,7 @@ def answers(
     def in_view(view: View) -> tuple[Answer, ...]:
         own_notes = view.of_session(asker.without_session) if asker.without_session else set()
         units = units_of(OtherNotes(view, own_notes), text, foreign=foreign, said=True)
-        words = ranking.affordable(view, units)
-        guessed = engine.guessed(view, config, guess)
+        words, guessed = ranking.affordable(view, units), engine.guessed(view, config, guess)
         if not words and not guessed:
             return ()
         among = _among(view, asker)
@@ -121,7 +120,8 @@ def answers(
         order = list(islice(engine.in_order(view, scores), POOL))
         kind_of = turn_groups.Kinds(view, config.vault)
         only_asked, echoes = _questions_and_echoes(config, view, kind_of, order)
-        weigh = _Weights(view, config.vault, text, set(words), units, own_notes | only_asked | echoes, foreign=foreign)
+        without, name = own_notes | only_asked | echoes, frozenset(analysis.terms(asker.project or ""))
+        weigh = _Weights(view, config.vault, text, set(words), units, without, name, foreign=foreign)
 
         def answer_of(group: Group) -> Answer:
             notes = dict.fromkeys([*group.notes[:MAX_HITS], *(() if group.page is None else (group.page,))], 0)
@@ -253,6 +253,7 @@ class _Weights:
     An identifier is one word. A turn's prompt and answer count as one note.
 
     without: notes that make no word commoner: the asking session's, and turns that only repeat words of earlier ones.
+    name: the terms of the project's name, which a note of it has only if its text does.
     foreign: the question is in a language with unknown endings, where a possible form of a word counts less. So do
     parts of an unknown word and similar words; two parts count as one word.
     """
@@ -265,10 +266,12 @@ class _Weights:
         known: Collection[Unit],
         asked: Iterable[Unit],
         without: Set[int],
+        name: Set[str],
         *,
         foreign: bool,
     ) -> None:
         self._view = view
+        self._name = name
         self._root = root
         self._without = without
         self._live = view.live + 1
@@ -291,6 +294,8 @@ class _Weights:
         """Return the weight of one word; an identifier has units for the whole and its parts."""
         shares = [self._having(unit) if unit in known else {} for unit in units]
         weights = [self._rarity(notes) for notes in shares]
+        if not shares[0] and units[0].terms[0][0] in self._name:
+            weights[0] = _LEAST
         of_long_parts = [
             notes for unit, notes in zip(units, shares, strict=True) if len(unit.terms[0][0]) >= _LONG_PART
         ]
@@ -321,7 +326,7 @@ class _Weights:
         )  # on these, mdmem writes times and sums
         for term, share in sorted(unit.terms, key=lambda pair: pair[1]):
             surety = share if is_weak else 1.0 if share >= WEIGHT else SYNONYM
-            for field in ("body", "title", "meta"):
+            for field in ("body", "title") if term in self._name else ("body", "title", "meta"):
                 notes.update(dict.fromkeys(self._view.notes(field, term).difference(pages), surety))
         return notes
 

@@ -10,6 +10,7 @@ import pytest
 from mdmem import config
 from mdmem.agents import Event
 from mdmem.inject import context
+from mdmem.views.vault_pages import upkeep
 from tests.helpers.talk import Talk
 
 SESSIONS = (
@@ -154,3 +155,25 @@ def test_a_question_that_only_shares_a_number_with_the_date_of_a_persons_note_ge
     (vault / "notes" / "zebra.md").write_text(note, encoding="utf-8")
 
     assert block(vault, tmp_path, "what did we decide about phase 1?") == ""
+
+
+def test_a_project_that_is_called_like_a_library_knows_of_it_only_what_its_notes_say(
+    vault: Path, tmp_path: Path
+) -> None:
+    told = (
+        ("the worker drops tasks on deploy", "Acks are late now, so a killed worker's task is run again."),
+        ("pin the versions", "All are pinned in constraints.txt."),
+        ("move the beat", "The beat of celery runs on its own host."),
+    )
+    for number, (asked, ended) in enumerate(told):
+        talk = Talk(vault, tmp_path / "celery", f"{number:08d}-19fa-41d2-8238-13269b9b3ca0")
+        talk.now += 86_400 * number
+        talk.says(asked)
+        talk.edits("src/app.py")
+        talk.answers(ended)
+    upkeep.refresh(config.load(str(vault)), now=talk.now + 86_400)
+
+    assert block(vault, talk.cwd, "when was celery released?") == ""
+    assert block(vault, talk.cwd, "what did celery change in version 5?") == ""
+    assert "its own host" in block(vault, talk.cwd, "where does the celery beat run now?")
+    assert "constraints.txt" in block(vault, talk.cwd, "where did we pin the versions of celery?")
