@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from mdmem.config import Config
     from mdmem.search.index import Changes, Report
 
+WAIT_SECONDS = 600.0
+"""How long an update waits for another process that writes the index: one that builds it takes minutes."""
+
 
 @click.command()
 @click.option("--rebuild", is_flag=True, help="Delete the index and rebuild it.")
@@ -43,7 +46,10 @@ def index(settings: Config, rebuild: bool, verify: bool, as_json: bool) -> None:
             report = engine.verify(settings, progress=bar.report)
             text, value = _of_report(report), {**report._asdict(), "agrees": report.agrees}
         else:
-            changes = (engine.rebuild if rebuild else engine.update)(settings, progress=bar.report)
+            if rebuild:
+                changes = engine.rebuild(settings, progress=bar.report)
+            else:
+                changes = engine.update(settings, progress=bar.report, wait_seconds=WAIT_SECONDS)
             text, value = _of_changes(changes), changes._asdict()
     completion.record_complete(settings)
     if as_json:

@@ -49,14 +49,19 @@ def test_a_commit_says_that_it_waits_for_another_unless_it_is_quiet(
     assert (said in done.stderr) == ("--quiet" not in words)
 
 
-def test_an_index_says_that_it_waits_for_another(hold: Callable[[Path], None], ask: Run) -> None:
+@pytest.mark.parametrize(("words", "seconds"), [(["index", "--rebuild"], 30), (["index"], 600)], ids=str)
+def test_an_index_says_that_it_waits_for_another(
+    hold: Callable[[Path], None], ask: Run, words: list[str], seconds: int
+) -> None:
     folder = Path(config.load().index_dir)
     ask("search", "new", check=True)
+    put(Path(config.load().vault), "notes/one.md", "one\n")
     hold(folder / "writer.lock")
 
-    done = ask("index", "--rebuild", check=True)
+    done = ask(*words, check=True)
 
-    assert f"mdmem: Waiting for another process that writes the index in {folder}" in done.stderr
+    waits = f"mdmem: Waiting for another process that writes the index in {folder}, for {seconds} seconds at most."
+    assert waits in done.stderr
 
 
 @pytest.mark.parametrize("words", [["list"], ["search", "new"], ["todo"]], ids=" ".join)
