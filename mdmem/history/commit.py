@@ -10,6 +10,7 @@ import os
 import random
 import time
 from collections.abc import Callable, Collection
+from itertools import chain
 from typing import NamedTuple
 
 from mdmem import moved, plural, privacy, progress
@@ -22,7 +23,7 @@ from mdmem.history.gate import HeldBack
 from mdmem.history.git import git_index, lock, lost_index, objects, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.writer import CommitDraft
-from mdmem.history.message import File
+from mdmem.history.message import CommitGroup, File
 from mdmem.history.other_files import LeftOut
 from mdmem.history.scan import Scan, ScanMode
 
@@ -30,6 +31,9 @@ TRIES = 20
 """How often a commit starts over, after a random pause, because another git process changed branch or index."""
 
 MAX_PAUSE_SECONDS = 0.2
+
+RECENT = 20
+"""Number of commits in which pages may have had the same text before: as many machines may commit them in turn."""
 
 EARLIER_SECONDS = 86_400.0
 """Imported sessions this much older than the last commit keep their dates, in a line of commits of their own."""
@@ -86,8 +90,8 @@ def commit(
     session: commit only what this session wrote.
     accept: vault-relative paths that pass the gate whatever they contain, because a person has checked them.
     imported: keep the original dates of what happened long before the last commit, in a line of commits of its own.
-    mode: how to look for changes. Generated parts of pages alone are not committed in the background, nor right
-        after a synced commit of the same kind.
+    mode: how to look for changes. Generated parts of pages alone are not committed in the background, nor to go
+        back to earlier ones right after a synced commit of the same kind.
     report: progress callback.
 
     Raises:
@@ -103,7 +107,7 @@ def commit(
         grouped = message.group(files, before, attribution.load(config))
         groups = [group for group in grouped if session in (None, group.session or group.unpacked)]
         is_upkeep = all(message.is_upkeep(group, before) for group in groups)
-        if groups and is_upkeep and (mode.background or _ends_in_pages(repo)):
+        if groups and is_upkeep and (mode.background or _take_turns(repo, groups)):
             return []  # such as a session's end on its page: the next commit includes it
         return [
             PlannedCommit(message.write(group, config.vault), [*group.files, *group.pages], message.happened(group))
@@ -113,15 +117,20 @@ def commit(
     return _commit(config, plan, Wanted(None, accept, report), mode, imported=imported)
 
 
-def _ends_in_pages(repo: Repository) -> bool:
-    """Whether the last commit is on a remote and changes only pages.
+def _take_turns(repo: Repository, groups: list[CommitGroup]) -> bool:
+    """Whether the last commit is on a remote and changes only pages, and these pages only go back to earlier texts.
 
     Two machines whose pages list different notes, because one of them has a note that is not committed, would
     otherwise commit the same pages in turn forever.
     """
     arguments = ("for-each-ref", "--points-at=HEAD", "--format=%(subject)", "refs/remotes")
     subjects = repository.attempt(repo, *arguments).out.decode("utf-8", "replace")
-    return any(map(message.names_pages, subjects.splitlines()))
+    if not any(map(message.names_pages, subjects.splitlines())):
+        return False
+    fields = repository.each(repo, "log", f"-{RECENT}", "-m", "--no-renames", "--raw", "--no-abbrev", "--format=", "-z")
+    replaced = {oid for field in fields if field.startswith(":") for oid in field.split(" ")[2:3]}
+    pages = chain.from_iterable((*group.files, *group.pages) for group in groups)
+    return all(objects.blob_id(page.data, page.change.oid) in replaced for page in pages)
 
 
 def commit_paths(

@@ -93,6 +93,24 @@ def test_machines_whose_pages_list_different_notes_do_not_commit_them_in_turn(tm
     assert (one.vault / "notes/other.md").read_text("utf-8") == "A person's words.\n"
 
 
+@pytest.mark.usefixtures("pages_at_once")
+def test_a_sessions_end_reaches_the_other_machine_also_right_after_a_commit_of_pages(tmp_path: Path) -> None:
+    one, two = two_machines(tmp_path)
+    work(one, "bbbbbbbb-1", "Test the parser", 3600)
+    work(two, "cccccccc-1", "Document the parser", 7200)
+    for day in (one, two, one):
+        day.run("sync")
+    assert git(one.vault, "log", "-1", "--format=%s").startswith("Pages: ")
+    over = Event(agent="claude-code", name="SessionEnd", session="bbbbbbbb-1", cwd=str(one.vault.parent / "app"))
+    one.store(over, MORNING + 9000)
+
+    for day in (one, two):
+        day.run("sync")
+
+    (page,) = (two.vault / "journal/app").rglob("*-test-the-parser-*/*-test-the-parser-????????.md")
+    assert "- Ended 2026-09-14 10:30 UTC" in page.read_text("utf-8")
+
+
 def test_rules_that_cannot_be_written_are_not_said_to_be_there(tmp_path: Path) -> None:
     day = cli_day.empty(tmp_path / "one")
     (day.vault / "mdmem.toml").unlink()
