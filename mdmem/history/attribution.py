@@ -1,8 +1,8 @@
 """Attribution: which agent changed a note through mdmem, for the subject of the commit that follows.
 
 For each such change, a state file links the id of the note's content before to that after. A change by anybody else
-breaks the chain from the committed content to the present one, and so counts as a person's, with all it contains.
-Losing the file costs only the agent's name.
+breaks the chain from the committed content to the present one, or writes the file at another time than the agent did.
+It counts as a person's, with all it contains. Losing the state file costs only the agent's name.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from mdmem import files
 from mdmem.config import Config
@@ -22,40 +23,56 @@ MAX_BYTES = 64 * 1024
 MAX_CHARS = 40
 """Maximum length of an agent's name."""
 
-AgentChanges = Mapping[str, tuple[str, str]]
-"""Id of a content -> the id of what an agent made of it, and the agent's name."""
+
+class AgentChange(NamedTuple):
+    """What an agent made of a content: the id of the new content, the mtime of its file in ns, the agent's name."""
+
+    after: str
+    written: str
+    agent: str
+
+
+class AgentChanges(NamedTuple):
+    """The recorded changes, by the id of the content before. root: the vault."""
+
+    root: str
+    of: Mapping[str, AgentChange]
 
 
 @contextmanager
 def to_agent(config: Config, path: str, agent: str) -> Iterator[None]:
     """Record that a note is changed within the block by an agent; "" for a person records nothing.
 
-    What was once made of the content that it has now is dropped: a person may do the same next.
+    What was once made of the content that it has now is dropped: else the chain would be a circle.
     """
     before = _id(config, path) if agent else ""
+    by = name(str(user_notes.clean(config, agent))) if before else ""
     yield
     after = _id(config, path) if before else ""
     if after and after != before:
-        changes = {**load(config), before: (after, name(str(user_notes.clean(config, agent))))}
-        lines = [f"{old} {new} {by}\n" for old, (new, by) in changes.items() if old != after]
+        changes = {**load(config).of, before: AgentChange(after, _written(config.vault, path), by)}
+        lines = [f"{old} {' '.join(change)}\n" for old, change in changes.items() if old != after]
         files.try_replace(_file(config), "".join(lines[-MAX_CHANGES:]).encode())
 
 
 def load(config: Config) -> AgentChanges:
     """Return the recorded changes; none if there is no record."""
     lines = files.try_read_own(_file(config), MAX_BYTES).decode("utf-8", "replace").splitlines()
-    parts = (line.split(" ", 2) for line in lines)
-    return {part[0]: (part[1], part[2]) for part in parts if len(part) == 3}
+    parts = (line.split(" ", 3) for line in lines)
+    return AgentChanges(config.vault, {part[0]: AgentChange(*part[1:]) for part in parts if len(part) == 4})
 
 
-def agent_of(changes: AgentChanges, before: str, after: str) -> str:
-    """Return the agent that made one content of another, by their ids; "" if anybody else had a part in it."""
-    agent = ""
-    for _ in range(len(changes)):
-        if before == after or before not in changes:
+def agent_of(changes: AgentChanges, path: str, before: str, after: str) -> str:
+    """Return the agent that made one content of a note of another, by their ids; "" if anybody else had a part in it.
+
+    after: the content of the note's file.
+    """
+    agent = written = ""
+    for _ in range(len(changes.of)):
+        if before == after or before not in changes.of:
             break
-        before, agent = changes[before]
-    return agent if before == after else ""
+        before, written, agent = changes.of[before]
+    return agent if before == after and written == _written(changes.root, path) else ""
 
 
 def name(agent: str) -> str:
@@ -68,6 +85,13 @@ def _id(config: Config, path: str) -> str:
 
     data = disk.read_path(config.vault, path)
     return "" if data is None else objects.blob_id(data, "")
+
+
+def _written(root: str, path: str) -> str:
+    try:
+        return str(Path(root, path).lstat().st_mtime_ns)
+    except OSError:
+        return ""
 
 
 def _file(config: Config) -> str:

@@ -108,7 +108,9 @@ def _author(file: File) -> str:
 def _changer(file: File, by_agents: AgentChanges) -> str:
     """Return the agent that made all that has changed in a note; "" if a person had a part in it."""
     old = file.change.oid
-    return attribution.agent_of(by_agents, old, objects.blob_id(file.data, old)) if old in by_agents else ""
+    if old not in by_agents.of:
+        return ""
+    return attribution.agent_of(by_agents, file.change.path, old, objects.blob_id(file.data, old))
 
 
 def _move_new_project_pages(by_hand: list[File], sessions: Collection[list[File]]) -> None:

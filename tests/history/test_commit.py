@@ -154,7 +154,8 @@ def test_a_note_that_an_agents_note_supersedes_is_committed_with_it_unless_a_per
 
     decisions.add(config, "Dates are dates", "Now.", kind="note", supersedes=old.id, agent="claude-code", now=2.0)
     path = vault / old.path
-    path.write_text(path.read_text() + also)
+    if also:
+        path.write_text(path.read_text() + also)
     subjects = [made.subject for made in commit.commit(config).commits]
 
     if also:
@@ -193,6 +194,19 @@ def test_what_an_agent_changed_is_committed_under_its_name_unless_a_person_chang
     both = ["By claude-code: edit 2 notes"]
     each = ["By claude-code: edit Why does it fail, take 1?", "By hand: edit Dates are text"]
     assert made == [*(each if hand else both), "By hand: edit Dates are text"]
+
+
+def test_what_a_person_does_again_after_an_agent_is_committed_as_the_persons(vault: Path) -> None:
+    config = start(vault)
+    path = user_notes.add(config, "Dates are text", "We keep them so.", now=1.0).path
+    commit.commit(config)
+
+    made = []
+    for agent, word in (("1", "pin"), ("", "unpin"), ("", "pin"), ("1", "unpin")):
+        run_here(word, path, env={"MDMEM_VAULT": str(vault), "CLAUDECODE": agent}, check=True)
+        made += [one.subject.partition(":")[0] for one in commit.commit(config).commits]
+
+    assert made == ["By claude-code", "By hand", "By hand", "By claude-code"]
 
 
 def test_a_note_that_hooks_store_anew_stays_its_sessions_and_an_edited_one_becomes_a_persons(vault: Path) -> None:
