@@ -59,3 +59,12 @@ def test_a_room_imports_what_is_declared(room: str) -> None:
 
     for name in imported(room):
         assert allowed & {plain(each) for each in known.get(name, [name])}, f"{room} imports {name}"
+
+
+def test_each_classifier_is_named_once_and_each_version_of_python_is_tested() -> None:
+    classifiers = PROJECT["classifiers"]
+    assert classifiers == list(dict.fromkeys(classifiers))
+
+    named = [row.rpartition(" ")[2] for row in classifiers if re.fullmatch(r".* :: 3\.\d+", row)]
+    tested = re.findall(r"python: \[(.*)\]", (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8"))
+    assert {tuple(re.findall(r"3\.\d+", row)) for row in tested} == {tuple(named)}
