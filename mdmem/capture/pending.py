@@ -136,16 +136,18 @@ class Capture:
     """One event being captured, with all that the rules need.
 
     live: the event happens now, so the user can be told about it.
+    unchecked: why the folder could not be cleaned and is withheld; None if it was.
     """
 
     live = True
-    __slots__ = ("config", "event", "left_out", "now", "project", "rules", "session")
+    __slots__ = ("config", "event", "left_out", "now", "project", "rules", "session", "unchecked")
 
     def __init__(self, config: Config, event: Event, now: float) -> None:
         self.rules = privacy.Rules.of(config.settings, skips_slow=True)
         self.left_out = 0
         # Clean at once: the folder's name becomes the project's. A lone surrogate or NUL is invalid in a path.
-        event.cwd = privacy.clean(event.cwd, rules=self.rules, origin="tool").value.replace("\0", "")
+        folder = privacy.clean(event.cwd, rules=self.rules, origin="tool")
+        event.cwd, self.unchecked = folder.value.replace("\0", ""), folder.failure
         self.config = config
         self.event = event
         self.now = now

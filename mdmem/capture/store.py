@@ -80,8 +80,8 @@ def store(at: Capture, draft: PendingNote) -> Outcome:
     outcome.private, outcome.redacted, outcome.unclosed = cleaned.private, cleaned.redacted, cleaned.unclosed
     outcome.hidden, outcome.stray = cleaned.hidden, cleaned.stray
     outcome.too_long = at.left_out
-    if cleaned.failure is not None:
-        note_withheld(at, outcome, cleaned.failure, draft.kind)
+    if failure := cleaned.failure or at.unchecked:
+        note_withheld(at, outcome, failure, draft.kind)
     if cleaned.spans or cleaned.secrets or cleaned.unlearned:
         from mdmem.capture import remembered
 

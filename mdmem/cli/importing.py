@@ -358,9 +358,10 @@ def _summary(settings: Config, tally: Tally, before: int, *, as_json: bool, stop
         return
     if stopped:
         click.echo("Stopped. The next `mdmem import` continues from here.")
-    if tally.added or not tally.failed:
-        click.echo(f"Imported {_added(tally)}." if tally.added else "Nothing new to import.")
-    if before and not tally.added:
+    is_new = any(tally.added.values())
+    if is_new or not tally.failed:
+        click.echo(f"Imported {_added(tally)}." if is_new else "Nothing new to import.")
+    if before and not is_new:
         _tell_known(before)
     if tally.known:
         click.echo(f"{plural.number(tally.known, 'note')} already stored.")

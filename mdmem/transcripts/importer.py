@@ -196,7 +196,7 @@ class Import:
                 " says why. Then run the import again."
             )
         if outcome.withheld:
-            self.tally.skipped[_UNCHECKED] += 1
+            self.tally.skipped[markdown.unchecked("text", outcome.why)] += 1
         if outcome.error:
             self.tally.failed += 1
         elif outcome.added:
@@ -249,8 +249,6 @@ class Import:
 
 _UNREADABLE = "file that cannot be read"
 _DELETED = "event of a session that you deleted (--again imports it)"
-
-_UNCHECKED = "text that could not be checked for private text"
 
 _REASONS = {
     pending.PAUSED: "event while storing was paused",

@@ -15,6 +15,7 @@ from mdmem import privacy, project, timestamps
 from mdmem.agents import text
 from mdmem.agents.install.known import ROWS
 from mdmem.config import Config
+from mdmem.errors import PatternError
 from mdmem.privacy import memory
 from mdmem.slug import slug
 from mdmem.transcripts import promotion
@@ -89,7 +90,12 @@ def files(folder: MarkdownFolder) -> Iterator[str]:
 
 
 class UncheckedError(Exception):
-    """A file could not be checked for private text."""
+    """A file could not be checked for private text. Its message says what to do, if that is known."""
+
+
+def unchecked(what: str, why: str) -> str:
+    """Return why what could not be checked for private text is passed over. why: what to do, "" if unknown."""
+    return f"{what} that could not be checked for private text{': ' if why else ''}{why.removesuffix('.')}"
 
 
 def bring(config: Config, rules: privacy.Rules, folder: MarkdownFolder, path: str, skipped: Skipped) -> bool:
@@ -113,8 +119,8 @@ def bring(config: Config, rules: privacy.Rules, folder: MarkdownFolder, path: st
     echo = memory.load_all(config) if folder.follow else None  # an agent may write down private text
     try:
         new_note, place = _make(rules, echo, folder, path, parsed, source.stat().st_mtime, name)
-    except UncheckedError:
-        skipped["file that could not be checked for private text"] += 1
+    except UncheckedError as error:
+        skipped[unchecked("file", str(error))] += 1
         return False
     if new_note is None:
         skipped["file with nothing to keep"] += 1
@@ -202,7 +208,7 @@ def _make(
     )
     new_note, cleaned = note.new(request, rules, echo)
     if cleaned.failure is not None:
-        raise UncheckedError
+        raise UncheckedError(cleaned.failure if isinstance(cleaned.failure, PatternError) else "")
     if new_note is not None and folder.follow:
         new_note.meta[DIGEST] = note.fingerprint(new_note.title, new_note.body)
     return new_note, place

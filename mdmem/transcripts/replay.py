@@ -190,7 +190,7 @@ class _Replayed(Capture):
 
     def __init__(self, replay: Replay, event: Event, now: float, where: project.Project) -> None:
         self.replay = replay
-        self.left_out = 0
+        self.left_out, self.unchecked = 0, None
         self.config = replay.config
         self.event = event
         self.now = now

@@ -61,6 +61,31 @@ def test_an_event_is_stored_without_a_text_that_a_pattern_takes_too_long_for_and
 
 
 @pytest.mark.slow
+def test_a_folder_whose_path_a_pattern_takes_too_long_for_is_left_out_and_the_pattern_named(vault: Path) -> None:
+    (vault / "mdmem.toml").write_text(f"privacy.patterns = [{render.toml(SLOW)}]\n")
+    said = json.loads(claude.send(prompt("short") | {"cwd": f"/home/dev/{TOO_LONG}"}).stdout)["systemMessage"]
+    assert SLOW in said
+    assert contents(notes(vault)) == ["short"]
+    assert not [path for path in vault.rglob("*.md") if TOO_LONG in path.read_text("utf-8")]
+
+
+@pytest.mark.slow
+def test_an_import_names_a_pattern_that_takes_too_long_and_brings_the_file_when_that_is_changed(tmp_path: Path) -> None:
+    day = cli_day.empty(tmp_path)
+    settings = day.vault / "mdmem.toml"
+    settings.write_text(f"privacy.patterns = [{render.toml(SLOW)}]\n")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "long.md").write_text(TOO_LONG)
+    first = day.run("import", "--yes", str(tmp_path / "mine")).output
+    settings.write_text("")
+    again = [day.run("import", "--yes", str(tmp_path / "mine")).output for _ in range(2)]
+
+    assert first.startswith("Nothing new to import.\n")
+    assert SLOW in " ".join(first.split())
+    assert [said.partition(".")[0] for said in again] == ["Imported 1 note", "Nothing new to import"]
+
+
+@pytest.mark.slow
 def test_the_gate_never_gives_a_text_that_a_pattern_has_not_looked_at() -> None:
     with pytest.raises(PatternError, match="takes too long"):
         privacy.clean(["fine", TOO_LONG], rules=privacy.Rules(patterns=(SLOW,)))
