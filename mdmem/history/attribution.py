@@ -7,7 +7,7 @@ It counts as a person's, with all it contains. Losing the state file costs only 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from mdmem.vault import disk, note, user_notes
 
 NAME = "changed-by-agents"
 MAX_CHANGES = 200
-"""Number of recorded changes, the newest: those since the last commit are few."""
+"""Number of lines, the newest, two for each change: those since the last commit are few."""
 MAX_BYTES = 64 * 1024
 MAX_CHARS = 40
 """Maximum length of an agent's name."""
@@ -36,7 +36,7 @@ class AgentChanges(NamedTuple):
     """The recorded changes, by the id of the content before. root: the vault."""
 
     root: str
-    of: Mapping[str, AgentChange]
+    of: dict[str, AgentChange]
 
 
 @contextmanager
@@ -45,13 +45,14 @@ def to_agent(config: Config, path: str, agent: str) -> Iterator[None]:
 
     What was once made of the content that it has now is dropped: else the chain would be a circle.
     """
-    before = _id(config, path) if agent else ""
+    before = _ids(config, path) if agent else ()
     by = name(str(user_notes.clean(config, agent))) if before else ""
     yield
-    after = _id(config, path) if before else ""
+    after = _ids(config, path) if before else ()
     if after and after != before:
-        changes = {**load(config).of, before: AgentChange(after, _written(config.vault, path), by)}
-        lines = [f"{old} {' '.join(change)}\n" for old, change in changes.items() if old != after]
+        written = _written(config.vault, path)
+        made = {old: AgentChange(new, written, by) for old, new in zip(before, after, strict=True)}
+        lines = [f"{old} {' '.join(change)}\n" for old, change in (load(config).of | made).items() if old not in after]
         files.try_replace(_file(config), "".join(lines[-MAX_CHANGES:]).encode())
 
 
@@ -80,11 +81,12 @@ def name(agent: str) -> str:
     return note.one_line(agent.replace(":", " "), MAX_CHARS)
 
 
-def _id(config: Config, path: str) -> str:
+def _ids(config: Config, path: str) -> tuple[str, ...]:
+    """Return the ids of a note's text by both of git's hash algorithms, so that git need not be asked which it uses."""
     from mdmem.history.git import objects  # slow to load, and not needed when a person changes a note
 
     data = disk.read_path(config.vault, path)
-    return "" if data is None else objects.blob_id(data, "")
+    return () if data is None else tuple(objects.blob_id(data, like) for like in ("", "0" * 64))
 
 
 def _written(root: str, path: str) -> str:

@@ -196,7 +196,9 @@ def test_what_an_agent_changed_is_committed_under_its_name_unless_a_person_chang
     assert made == [*(each if hand else both), "By hand: edit Dates are text"]
 
 
-def test_what_a_person_does_again_after_an_agent_is_committed_as_the_persons(vault: Path) -> None:
+@pytest.mark.parametrize("ids", ["sha1", "sha256"])
+def test_what_a_person_does_again_after_an_agent_is_committed_as_the_persons(vault: Path, ids: str) -> None:
+    git(vault, "init", "-q", "-b", "main", f"--object-format={ids}")
     config = start(vault)
     path = user_notes.add(config, "Dates are text", "We keep them so.", now=1.0).path
     commit.commit(config)
