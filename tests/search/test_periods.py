@@ -93,6 +93,18 @@ TODAY = date(2026, 11, 27)
         ("上周二我们做了什么", "2026-11-17", "2026-11-17"),
         ("上周一共做了什么", "2026-11-16", "2026-11-22"),
         ("周二我们做了什么", "2026-11-24", "2026-11-24"),
+        ("周日我們做了什麼", "2026-11-22", "2026-11-22"),
+        ("上禮拜三我們做了什麼", "2026-11-18", "2026-11-18"),
+        ("这周三做了什么", "2026-11-25", "2026-11-25"),
+        ("上周三次失败的原因是什么", "2026-11-16", "2026-11-22"),
+        ("上周日志为什么丢了", "2026-11-16", "2026-11-22"),
+        ("先週日本語対応で何をした？", "2026-11-16", "2026-11-22"),
+        ("先週一番遅かったテストは？", "2026-11-16", "2026-11-22"),
+        ("what did we do this friday?", "2026-11-27", "2026-11-27"),
+        ("was haben wir diesen Montag gemacht?", "2026-11-23", "2026-11-23"),
+        ("was haben wir in KW46 gemacht?", "2026-11-09", "2026-11-15"),
+        ("was haben wir in KW 46/2025 gemacht?", "2025-11-10", "2025-11-16"),
+        ("was haben wir in KW 53 gemacht?", "2020-12-28", "2021-01-03"),
         ("昨日は何をした？", "2026-11-26", "2026-11-26"),
         ("一昨日は何をした？", "2026-11-25", "2026-11-25"),
         ("先週何をした？", "2026-11-16", "2026-11-22"),
@@ -114,10 +126,33 @@ def test_a_question_names_its_days(text: str, first: str, last: str) -> None:
      "what did we change in 2.10.3?", "from monday to friday", "yesterday and today", "tuesday and last week",
      "the last days", "the sun and the sat nav", "a night mode", "handle the 3 days of trial",
      "was haben wir hier gemacht?", "先日の件", "上上周做了什么", "一周做了什么", "KW 60",
+     "what did we plan for this sunday?", "the job that runs every monday", "what is due next monday",
+     "qu'est-ce qui est prévu lundi prochain", "毎週月曜日のバッチは何？", "来週の月曜日は何をする？",
+     "下周一做什么", "每周一做了什么",
+     "月曜から金曜まで何をした？", "周一到周五我们做了什么", "周日志报告为什么失败",
+     "warum liefert sie mit 11 kW 3 Phasen",
      "what a mess", "version 2.11 is out", "add an index"],
 )  # fmt: skip
 def test_a_text_without_a_past_period_names_none(text: str) -> None:
     assert periods.period_in(text, TODAY) is None
+
+
+@pytest.mark.parametrize(
+    ("today", "first"),
+    [(date(2026, 12, 31), "2026-12-28"), (date(2027, 1, 2), "2026-12-28"), (date(2027, 3, 1), "2026-12-28")],
+)
+def test_week_53_is_the_latest_there_was(today: date, first: str) -> None:
+    found = periods.period_in("was haben wir in KW 53 gemacht?", today)
+
+    assert found is not None
+    assert str(found.first) == first
+
+
+def test_week_1_may_begin_in_december() -> None:
+    found = periods.period_in("was haben wir in KW 1 gemacht?", date(2024, 12, 31))
+
+    assert found is not None
+    assert (str(found.first), str(found.last)) == ("2024-12-30", "2024-12-31")
 
 
 WORDS = [

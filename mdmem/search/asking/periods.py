@@ -38,11 +38,13 @@ def period_in(text: str, today: date, language: str = "") -> Period | None:
     if not is_named and not _has_digit(folded):
         return None  # before any expression is compiled
     named = [match.span() for match in re.finditer(r"\w+", folded) if match[0] in _SURE_NAMES]
+    if not folded.isascii():
+        named = sorted([*named, *(match.span() for match in re.finditer(_UNSPACED_DAY, folded))])
     for pattern, days in _PATTERNS if is_named or not _MONTHS.keys().isdisjoint(words) else _IN_DIGITS:
         for match in re.finditer(pattern, folded):
             try:
                 first, last = days(match, today)
-            except (KeyError, ValueError, OverflowError):
+            except (KeyError, ValueError, OverflowError, StopIteration):
                 continue
             first, last, (start, end) = _joined(folded, match.span(), first, last)
             if (language != "fr" and match[0] == "hier") or _names_more(folded, start, end, named):
@@ -66,7 +68,7 @@ def _joined(folded: str, span: tuple[int, int], first: date, last: date) -> tupl
         if week := re.search(_WEEK_OF, words_before):
             return monday, monday + timedelta(days=6), (start - len(week[0]), end)
     elif (first, last) == (monday, monday + timedelta(days=6)):
-        before, behind = re.search(_DAY_BEFORE, words_before), re.match(_DAY_BEHIND, folded[end : end + _MOST_JOINED])
+        before, behind = re.search(_DAY_BEFORE, words_before), re.compile(_DAY_BEHIND).match(folded, end)
         if day := before or behind:
             named = monday + timedelta(days=_WEEKDAYS[next(filter(None, day.groups()))])
             return named, named, (start - len(day[0]), end) if before else (start, end + len(day[0]))
@@ -129,7 +131,9 @@ _PARTS_OF_DAY = {
 }
 _UNITS = {
     **dict.fromkeys(word_set("day days tag tage tagen jour jours dia dias 天 日"), "day"),
-    **dict.fromkeys(word_set("week weeks woche wochen semaine semaines semana semanas 周 週 週間 星期"), "week"),
+    **dict.fromkeys(
+        word_set("week weeks woche wochen semaine semaines semana semanas 周 週 週間 星期 礼拜 禮拜"), "week"
+    ),
     **dict.fromkeys(word_set("month months monat monate monaten mois mes meses 月 个月 ヶ月 か月"), "month"),
     **dict.fromkeys(word_set("year years jahr jahre jahren an ans annee ano anos 年"), "year"),
 }
@@ -210,7 +214,12 @@ def _few_days(_match: re.Match[str], today: date) -> tuple[date, date]:
 
 
 def _weekday(match: re.Match[str], today: date) -> tuple[date, date]:
-    return _of_unit("day", today, (today.weekday() - {**_WEEKDAYS, **_ABBREVIATED}[match["day"]] - 1) % 7 + 1)
+    """Read `on monday` and `this monday`; raise ValueError for `every monday` and `next monday`."""
+    found = match.groupdict()
+    if found.get("other") or found.get("coming"):
+        raise ValueError
+    back = today.weekday() - {**_WEEKDAYS, **_ABBREVIATED}[match["day"]]
+    return _of_unit("day", today, back if found.get("this") else (back - 1) % 7 + 1)
 
 
 def _weekday_before(match: re.Match[str], today: date) -> tuple[date, date]:
@@ -219,11 +228,16 @@ def _weekday_before(match: re.Match[str], today: date) -> tuple[date, date]:
 
 
 def _numbered_week(match: re.Match[str], today: date) -> tuple[date, date]:
-    """Read `KW 46`: the latest week of this number that has begun."""
-    monday = date.fromisocalendar(today.year, int(match["number"]), 1)
-    if monday > today:
-        monday = date.fromisocalendar(today.year - 1, int(match["number"]), 1)
+    """Read `KW 46/2025`, and `KW 46`: the latest week of this number that has begun."""
+    number = int(match["number"])
+    years = [int(match["year"])] if match["year"] else range(today.isocalendar()[0], today.year - _MOST_YEARS, -1)
+    weeks = (date.fromisocalendar(year, number, 1) for year in years if number <= date(year, 12, 28).isocalendar()[1])
+    monday = next(week for week in weeks if week <= today)
     return monday, monday + timedelta(days=6)
+
+
+_MOST_YEARS = 13
+"""Among so many years, one has a week 53."""
 
 
 def _calendar_day(match: re.Match[str], today: date) -> tuple[date, date]:
@@ -272,10 +286,16 @@ _OF_DAY = word_set("night evening morning afternoon matin soir manana tarde noch
 _PART_OF_DAY = _either([*_OF_DAY, "morgen", "fruh"])
 _DAY = _either(WEEKDAYS)
 _DAY_BEFORE = rf"\b({_DAY})(?: {_either(_OF_DAY)})?,? (?:(?:of|from|in|de|der|von|la) ){{0,2}}$"
+_WEEK_ZH = "(?:周|週|星期|礼拜|禮拜)"
+_NO_COUNT = "(?![共直起些个個次份种種条條度件样樣番定般十百千]|(?<=日)[本志誌程常报報])"
+"""Behind a number, these make it no weekday: `上周三次`, `周日志`."""
+_OTHER = "(?:every|each|next|jeden|nachsten|kommenden|chaque|cada|proximo)"
+"""Before a weekday, these name no day in the past."""
 _DAY_BEHIND = (
     rf",? (?:(?:on|am|le|el) )?({_DAY})\b|の?([月火水木金土日])曜日?"
-    "|的?(?:周|星期)?([一二三四五六日天])(?![共直起些个])"
+    rf"|(?<![先今]週)的?{_WEEK_ZH}?([一二三四五六日天]){_NO_COUNT}"
 )
+_UNSPACED_DAY = rf"[月火水木金土日]曜|{_WEEK_ZH}[一二三四五六日天]{_NO_COUNT}"
 _WEEK_OF = r"\b(?:the )?(?:week (?:of|from)(?: the)?|woche vom|semaine du|semana del) $"
 """What joins a weekday and a week, or a week and its day."""
 _MOST_JOINED = 40
@@ -294,11 +314,16 @@ _NO_NOUN = (
 _NOT_NAMED = r"(?<!\bthe )(?<!\ba )(?<!\bour )", r"(?!-\w)"
 """Around a word for a day: `the today button` and `der Heute-Knopf` are named so, and no day."""
 _BEFORE_DAY = rf"(?:(?:on the(?= \d)|the(?= \d{{1,2}}[snrt]))(?= \w+\b{_NO_NOUN})|am|le|el|el dia)"
+_WEEKDAY = (
+    rf"\b(?:(?P<this>{_either(_THIS)}) |(?P<other>{_OTHER}) )?(?P<day>{_DAY})(?: {_either(_LAST_BEHIND)})?"
+    rf"(?P<coming> prochain| proximo| que viene)?(?: (?:por la )?{_PART_OF_DAY})?\b"
+)
 _Row = tuple[str, "Callable[[re.Match[str], date], tuple[date, date]]"]
 _IN_DIGITS: tuple[_Row, ...] = (
     (r"\b(?P<year>20\d\d)[-/](?P<month>\d{1,2})[-/](?P<day>\d{1,2})\b", _calendar_day),
     (r"(?<![\w/])(?P<day>\d{1,2})/(?P<month>\d{1,2})/(?P<year>20\d\d)\b", _either_way),
     (r"(?<![\w.])(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.(?P<year>20\d\d)?(?![\w])", _calendar_day),
+    (r"(?<!\d )\b(?:kw|kalenderwoche) ?(?P<number>\d{1,2})\b(?: ?[/ ] ?(?P<year>20\d\d)\b)?", _numbered_week),
     (rf"\b{_BEFORE_DAY} (?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?(?= |$|\?|!|,)", _day_of_month),
 )
 """Expressions for periods that no word names."""
@@ -338,14 +363,16 @@ _PATTERNS: tuple[_Row, ...] = (
     (rf"\b(?:vorletzte[nrs]?|l?avant-derniere?) {_SINGULAR_UNIT}", _before_last),
     (rf"\b(?P<day>{_DAY})s? before last\b", _weekday_before),
     (rf"\b(?:vorletzte[nrs]?|l?avant-dernier) (?P<day>{_DAY})\b", _weekday_before),
-    (r"\b(?:kw|kalenderwoche) ?(?P<number>\d{1,2})\b", _numbered_week),
     (rf"\b(?:{_either(_LAST)}|(?P<this>{_either(_THIS)})) (?:{_SINGULAR_UNIT}|weeks(?= {_DAY}\b))", _relative),
     (rf"\b{_SINGULAR_UNIT} {_either(_LAST_BEHIND)}\b(?P<this>)", _relative),
-    (rf"(?<![上先])(?:[上先]个?|(?P<this>[本今这這]个?))(?![日天]){_UNIT_CJK}", _relative),
+    (rf"(?<![上先])(?:[上先][个個]?|(?P<this>[本今这這][个個]?))(?![日天]){_UNIT_CJK}", _relative),
     (rf"\b{_either(word for word in _DAYS_AGO if word.isascii())}\b".join(_NOT_NAMED), _named_day),
-    (rf"\b(?P<day>{_DAY})(?: {_either(_LAST_BEHIND)})?(?: (?:por la )?{_PART_OF_DAY})?\b", _weekday),
-    (r"(?P<day>[月火水木金土日])曜日?", _weekday),
-    (r"(?<![每上下])(?:周|星期|礼拜)(?P<day>[一二三四五六日天])(?![共直起些个])", _weekday),
+    (_WEEKDAY, _weekday),
+    (r"(?:(?P<this>今週の?)|(?P<other>(?:[毎来隔]週|次)の?))?(?P<day>[月火水木金土日])曜日?", _weekday),
+    (
+        rf"(?<![每隔上下])(?P<this>[本今这這])?[个個]?(?<![每隔上下][个個]){_WEEK_ZH}(?P<day>[一二三四五六日天]){_NO_COUNT}",
+        _weekday,
+    ),
     (rf"\b(?:on|last|since) (?P<day>{_either(_ABBREVIATED)})\b", _weekday),
     _IN_DIGITS[-1],
 )
