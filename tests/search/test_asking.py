@@ -306,6 +306,15 @@ def test_a_past_that_is_only_hinted_at_is_likely_asked_for(prompt: str, grade: i
         ("Haben wir den Cache umgestellt?", SURE),
         ("Was haben wir beim Cache verschoben?", SURE),
         ("Konnten wir den Absturz nachstellen?", SURE),
+        ("Wo haben wir den Schlüssel hinterlegt?", SURE),
+        ("Wie haben wir den Absturz umgangen?", SURE),
+        ("Wann haben wir den Cache released?", SURE),
+        ("Haben wir bewiesen, dass der Cache leer sein sollte?", SURE),
+        ("Wie habe ich den Absturz umgangen?", LIKELY),
+        ("Wie habe ich den Cache deployt?", POSSIBLE),
+        ("Haben wir den Cache committet?", SURE),
+        ("Wer hat den Cache deployed?", LIKELY),
+        ("Haben wir zwei Umgebungen für den Cache?", POSSIBLE),
         ("Haben wir einen Test für den Cache?", POSSIBLE),
         ("Sollten wir den Cache leeren?", POSSIBLE),
         ("Könnten wir den Cache leeren?", POSSIBLE),
@@ -316,6 +325,24 @@ def test_in_german_the_present_and_a_proposal_are_not_the_past(prompt: str, grad
 
     assert found is not None
     assert found.grade == grade
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["Quelle police utiliser, j'aimerais un truc sobre", "Comment faire, j'aimerais ajouter un bouton",
+     "Quel que soit le format, j'aimerais que ce soit rapide"],
+)  # fmt: skip
+def test_what_someone_would_like_now_does_not_surely_ask_for_the_past(prompt: str) -> None:
+    found = shape.of(prompt)
+
+    assert found is None or found.grade <= POSSIBLE
+
+
+def test_why_something_is_so_is_no_general_question_in_chinese() -> None:
+    found = shape.of("为什么是用户编号而不是时间戳，这个缓存键？")
+
+    assert found is not None
+    assert found.grade == POSSIBLE
 
 
 def test_a_japanese_subject_is_without_the_end_of_its_question() -> None:

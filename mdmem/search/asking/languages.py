@@ -53,8 +53,9 @@ class Language:
     def speaks_of_us(self, words: Collection[str], typed: Collection[str]) -> tuple[bool, bool]:
         """Return whether the words say "we", and whether they speak of the past. typed: the words with accents."""
         spoken = self.of("past").intersection(words) - self.of("have")
-        told = spoken or (self.has("past", words) and any(map(is_participle, words)))
-        we, past = self.has("we", words), bool(told) and not self.has("may", typed)
+        told = spoken and not self.has("may", typed)
+        past = bool(told) or (self.has("have", words) and any(map(is_participle, words)))
+        we = self.has("we", words)
         past_ends, endings = tuple(self.of("past_ends")), tuple(self.of("endings"))
         if past_ends and not past:
             past = any(len(word) > 3 and word.endswith(past_ends) for word in typed)
@@ -68,18 +69,21 @@ class Language:
         """Whether words ask how to do something: `wie lese ich`, `comment signer`. words: from the question word on."""
         after, person = (*words[1:3], "", "")[:2]
         is_how = self.has("how", words[:1]) and len(words) > 3 and not self.has("here", words)
-        return is_how and (after.endswith(tuple(self.of("infinitives")) or "\0") or person in self.of("anyone"))
+        if not is_how or after in self.of("past") - self.of("may"):
+            return False
+        return after.endswith(tuple(self.of("infinitives")) or "\0") or person in self.of("anyone")
 
 
 def is_participle(word: str) -> bool:
-    """Whether a word looks like a German participle: `gemacht`, `umgestellt`, `verschoben`, `migriert`."""
-    if not word.endswith(("t", "en", "an")):
+    """Whether a word looks like a German participle: `gemacht`, `umgestellt`, `verschoben`, `migriert`, `deployed`."""
+    if not word.endswith(("t", "en", "an", "ed")) or (word.endswith("ungen") and not word.startswith("ge")):
         return False
     at = word.find("ge")
-    return word.startswith(_INSEPARABLE) or word.endswith("iert") or (-1 < at < _LONGEST_PREFIX and len(word) > at + 4)
+    has_ge = -1 < at < _LONGEST_PREFIX and len(word) > at + 4
+    return has_ge or word.endswith(("iert", "tet", "ed")) or word.startswith(_INSEPARABLE)
 
 
-_INSEPARABLE = ("be", "ver", "er", "ent", "zer", "emp", "miss", "uber", "unter", "wider")
+_INSEPARABLE = tuple("be ver er ent zer emp miss uber unter hinter um durch voll wider wieder".split())
 _LONGEST_PREFIX = 8
 
 

@@ -168,7 +168,7 @@ ASKING: dict[str, tuple[str, ...]] = {
         "sais/souviens/rappelle plus pourquoi/comment/quand/ou/quel/quelle/quels/quelles/ce/qui/combien/de/du",
         "jai/ai oublie pourquoi/comment/quand/quel/quelle/ce/combien",
         "pq/pk on/nous a/avait/avons/avions",
-        "comment/quel/quelle/quels/quelles * jaime/jaimais/jaimerais",
+        "comment/quel/quelle/quels/quelles * jaime/jaimais",
         "comme je les/le/la aime/prefere",
         "meme erreur/bug/probleme/panne que hier/lundi/la/lautre/mardi/mercredi/jeudi/vendredi",
     ),

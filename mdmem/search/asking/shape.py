@@ -284,7 +284,8 @@ def _judge_unspaced(sentence: str, best: _Judgment, most: int) -> _Judgment:
         if name == "ja" and not any("ぁ" <= c <= "ヿ" for c in sentence):
             continue  # shares characters and question marks with Chinese
         grade, resumes = _in_unspaced(sentence, parts, korean=name == "ko")
-        if grade == POSSIBLE and any(part in sentence for part in parts.explains):
+        explains = any(part in sentence for part in parts.explains) and not any(map(sentence.count, parts.why))
+        if grade == POSSIBLE and explains:
             return NOT, name, False
         if grade > best[0] or (grade and best[1] == "en" and most < 2):
             best, most = (grade, name, resumes), max(most, 2)
