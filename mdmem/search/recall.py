@@ -103,8 +103,8 @@ def answers(
     count less. foreign: the question was in a language that `analysis.is_foreign` detects, which `text` may no longer
     show. seen: search this view, as `seen_everywhere` returns it.
     """
-    foreign, text = foreign or analysis.is_foreign(text), numbers.spelled(text)
-    seen = seen or freshness.glance(config, asker.without_session)
+    foreign = foreign or analysis.is_foreign(text)
+    text, seen = numbers.spelled(text, foreign=foreign), seen or freshness.glance(config, asker.without_session)
     if seen is None:
         make_ready(config, budget_seconds)
 
@@ -279,7 +279,7 @@ class _Weights:
         alone = sum(size for folder, size in enumerate(view.folder_sizes) if not view.is_session[folder])
         self._places = self._sessions + alone + 1
         self._foreign = foreign
-        asked_numbers = numbers.of_question(text)
+        asked_numbers = numbers.of_question(text, foreign=foreign)
         self._numbers = dict(asked_numbers).keys()
         self._numbers_in: dict[int, set[Number]] = {}
         of_numbers = frozenset(chain.from_iterable(numbers.spelling(*number) for number in asked_numbers))

@@ -101,6 +101,8 @@ def test_up_down_and_over_are_no_subject(tmp_path: Path, vault: Path) -> None:
         ("which release was v2.3.1", "Weidmann"),
         ("which release was 2.5.0rc1", "Ferrara"),
         ("which release was v2.5.0-rc.1", "Ferrara"),
+        ("which release was 2.5.0-RC1", "Ferrara"),
+        ("which release was 2.5.0-RC2", ""),
         ("which release was 2.5.0-rc2", ""),
         ("why 0.46", "2,200 calls"),
         ("who asked for 11,1", "Kessler"),
@@ -165,6 +167,27 @@ def test_a_time_of_day_is_found_in_each_way_to_write_it(tmp_path: Path, vault: P
     given = ask(new_session(talk, 9), prompt)
 
     assert answer in given if answer else given == ""
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["Was haben wir in Version 2 am Turbinendeckel geändert?", "涡轮那3点建议的原因是什么？",
+     "3時間止まったのは何だったっけ？"],
+)  # fmt: skip
+def test_a_number_before_another_word_is_no_time_of_day(tmp_path: Path, vault: Path, prompt: str) -> None:
+    talk = Talk(vault, tmp_path / "harbor")
+    talk.says("Turbinendeckel / タービン / 涡轮")
+    talk.edits("app/turbine.c")
+    talk.answers("Der Turbinendeckel ist nun aus Stahl. タービンが3時間止まった。涡轮有3点建议。")
+    work = new_session(talk, 1)
+    work.says("Show the calendar")
+    work.edits("app/calendar.c")
+    work.answers("The calendar opens at 03:00 now.")
+
+    given = ask(new_session(talk, 9), prompt)
+
+    assert "Stahl" in given
+    assert "calendar" not in given
 
 
 def test_a_question_with_many_versions_reads_few_notes(

@@ -17,24 +17,25 @@ if TYPE_CHECKING:
 
 Number = tuple[str, ...]
 
-_STAGE = r"(?:[-.]?(?:rc|alpha|beta|pre|dev)[-.]?[0-9]*|[ab][0-9]+)?"
+_STAGE = r"(?i:[-.]?(?:rc|alpha|beta|pre|dev)[-.]?[0-9]*|[ab][0-9]+)?"
 _DIGITS = rf"[0-9]+(?:[.,][0-9]+)+{_STAGE}(?![.,]?\w)"
 _ASKED = lazy(rf"(?<![\w.,])[vV]?({_DIGITS})")
 _IN_NOTE = lazy(rf"(?<![0-9])(?<![0-9][.,])({_DIGITS})")
 _TIME = lazy(
     r"(?i)(?P<hour>[0-9]{1,2})"
     r"(?::(?P<minute>[0-5][0-9])(?::[0-5][0-9])?(?![0-9:]))?"
-    r"(?:(?P<told> ?[ap]m\b| ?[ap]\.m\.| uhr\b| ?h(?= ?[0-5][0-9]\b)|[時点])(?: ?(?P<behind>[0-5][0-9])\b)?)?"
+    r"(?:(?P<told> ?[ap]m\b| ?[ap]\.m\.| uhr\b| ?h(?= ?[0-5][0-9]\b)"
+    r"|時(?!間)|点(?![建意要需原不注区區满満]))(?: ?(?P<behind>[0-5][0-9])\b)?)?"
 )
 _HOUR_ONLY = ("am", "pm", "uhr", "時", "点")
 """Words of which a note has one that tells a full hour without its minutes."""
 
 
-def of_question(text: str) -> list[tuple[Number, str]]:
-    """Return the numbers of a question, each as typed."""
+def of_question(text: str, *, foreign: bool = False) -> list[tuple[Number, str]]:
+    """Return the numbers of a question, each as typed. foreign: its language may be one in which `am` is `on the`."""
     if not any(map(str.isdigit, text)):
         return []
-    return [*((_groups(match[1]), match[0]) for match in _ASKED.finditer(text)), *_times(text)]
+    return [*((_groups(match[1]), match[0]) for match in _ASKED.finditer(text)), *_times(text, foreign=foreign)]
 
 
 def in_note(text: str, asked: Collection[Number]) -> set[Number]:
@@ -60,11 +61,14 @@ def spelling(number: Number, typed: str) -> frozenset[str]:
     return frozenset(analysis.terms(typed)).union(*terms(number))
 
 
-def spelled(text: str) -> str:
-    """Return a question with other spellings of its times: `at 2 am` also asks for `02:00`, and the reverse."""
+def spelled(text: str, *, foreign: bool) -> str:
+    """Return a question with other spellings of its times: `at 2 am` also asks for `02:00`, and the reverse.
+
+    foreign: as in `of_question`.
+    """
     if not any(map(str.isdigit, text)):
         return text
-    added = (f"{int(hour[:-1]) % 12 or 12} {hour:0>3}{minute}" for (hour, minute), _ in _times(text))
+    added = (f"{int(hour[:-1]) % 12 or 12} {hour:0>3}{minute}" for (hour, minute), _ in _times(text, foreign=foreign))
     return " ".join([text, *added])
 
 
@@ -72,8 +76,10 @@ def _groups(number: str) -> Number:
     return tuple(re.sub("[-.]", "", group) for group in re.findall(r"[0-9]+|[^0-9.,].*", number.lower()))
 
 
-def _times(text: str) -> Iterator[tuple[Number, str]]:
+def _times(text: str, *, foreign: bool = False) -> Iterator[tuple[Number, str]]:
     for match in _TIME.finditer(text):
+        if foreign and match["told"] == " am":
+            continue  # `Server 3 am Montag`
         told, minute = (match["told"] or "").strip().lower(), match["minute"] or (match["told"] and match["behind"])
         before, hour = text[max(match.start() - 2, 0) : match.start()], int(match["hour"])
         if not (told or minute) or (before and (before[-1] in _JOINING or (before[-1].isalnum() and before.isascii()))):
