@@ -253,7 +253,7 @@ class _Weights:
     An identifier is one word. A turn's prompt and answer count as one note.
 
     without: notes that make no word commoner: the asking session's, and turns that only repeat words of earlier ones.
-    name: the terms of the project's name, which a note of it has only if its text does.
+    name: the terms of the project's name, which a note of it has only if its text does, and need not have.
     foreign: the question is in a language with unknown endings, where a possible form of a word counts less. So do
     parts of an unknown word and similar words; two parts count as one word.
     """
@@ -285,6 +285,7 @@ class _Weights:
         of_numbers = frozenset(chain.from_iterable(numbers.spelling(*number) for number in asked_numbers))
         by_word = [units for units in _by_word(text, asked) if units[0].terms[0][0] not in of_numbers]
         self._words = [self._weighed(units, known) for units in by_word]
+        self._naming = [word for units, word in zip(by_word, self._words, strict=True) if units[0].terms[0][0] in name]
         for number in self._numbers:  # a version identifies more than a decimal number
             self._words += [self._of_number(number)] * (len(number) - 1)
         self._whole = sum(word.weight for word in self._words) or 1.0
@@ -294,8 +295,6 @@ class _Weights:
         """Return the weight of one word; an identifier has units for the whole and its parts."""
         shares = [self._having(unit) if unit in known else {} for unit in units]
         weights = [self._rarity(notes) for notes in shares]
-        if not shares[0] and units[0].terms[0][0] in self._name:
-            weights[0] = _LEAST
         of_long_parts = [
             notes for unit, notes in zip(units, shares, strict=True) if len(unit.terms[0][0]) >= _LONG_PART
         ]
@@ -351,7 +350,8 @@ class _Weights:
         said_weight, said_words = self._of(said) if said else (0.0, 0)
         weight, words = max([(said_weight, said_words), *(self._of([note]) for note in notes)])
         identifiers = sum(bool(word.parts) and any(note in word.notes[0] for note in notes) for word in self._words)
-        return weight / self._whole, weight, words, max(said_words, identifiers)
+        unsaid = sum(word.weight for word in self._naming if not word.share(notes))
+        return weight / (self._whole - unsaid or 1.0), weight, words, max(said_words, identifiers)
 
     def _of(self, notes: Sequence[int]) -> tuple[float, int]:
         """Return the weight and the number of the words that some notes have together."""

@@ -177,3 +177,4 @@ def test_a_project_that_is_called_like_a_library_knows_of_it_only_what_its_notes
     assert block(vault, talk.cwd, "what did celery change in version 5?") == ""
     assert "its own host" in block(vault, talk.cwd, "where does the celery beat run now?")
     assert "constraints.txt" in block(vault, talk.cwd, "where did we pin the versions of celery?")
+    assert "killed worker" in block(vault, talk.cwd, "which acks are late in celery?")
