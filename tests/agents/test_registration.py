@@ -23,7 +23,7 @@ from mdmem.agents.install.known import AGENTS
 from mdmem.agents.install.settings_file import SettingsFile
 from mdmem.errors import ConfigError, UsageError
 from tests.helpers import rights
-from tests.helpers.claude import registered
+from tests.helpers.claude import bash, prompt, registered
 
 JSON_AGENTS = ["claude-code", "codex", "gemini", "cursor", "copilot"]
 HAND_WRITTEN = """\
@@ -660,16 +660,25 @@ def test_another_name_of_the_same_interpreter_is_the_same_registration(
     assert states(names[2]) == ["outdated"] * 2
 
 
+def take_away(gone: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Let the launcher start a Python that is gone, or one without mdmem; return the file that is missing."""
+    python, package = folder / "bin" / "python", folder / "mdmem"
+    monkeypatch.setattr(sys, "executable", str(python))
+    if gone == "interpreter":
+        return str(python)
+    python.parent.mkdir(parents=True)
+    python.symlink_to(os.path.realpath(sys._base_executable))  # type: ignore[attr-defined]
+    monkeypatch.setattr(launcher, "PACKAGE", str(package))
+    return str(package / "launch.py")
+
+
 @pytest.mark.parametrize("shell", [name for name in ("sh", "bash", "dash", "zsh", "fish") if shutil.which(name)])
 @pytest.mark.parametrize("verb", ["hook", "inject", "commit"])
 @pytest.mark.parametrize("gone", ["interpreter", "package"])
 def test_a_command_is_valid_in_every_shell_and_silent_where_mdmem_is_gone(
     verb: str, shell: str, gone: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    if gone == "interpreter":
-        monkeypatch.setattr(sys, "executable", str(tmp_path / "it's gone" / "python"))
-    else:
-        monkeypatch.setattr(launcher, "PACKAGE", str(tmp_path / "it's gone" / "mdmem"))
+    take_away(gone, tmp_path / "it's gone", monkeypatch)
 
     done = run(registered(verb, "codex", str(tmp_path)), shell, input=b"{}")
 
@@ -691,10 +700,11 @@ def test_a_command_is_valid_in_every_shell_and_silent_where_mdmem_is_gone(
         ("cursor", "beforeSubmitPrompt", ""),
     ],
 )
-def test_a_hook_whose_python_is_gone_says_when_a_session_begins_how_to_repair_or_silence_it(
-    agent: str, event: str, key: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize("gone", ["interpreter", "package"])
+def test_a_hook_whose_python_or_mdmem_is_gone_says_when_a_session_begins_how_to_repair_or_silence_it(
+    agent: str, event: str, key: str, gone: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "it\"s'gone" / "python"))
+    file = take_away(gone, tmp_path / "it\"s'gone é\\", monkeypatch)
     line = registered("hook", agent, str(tmp_path))
 
     for separators in ((",", ":"), (", ", ": ")):
@@ -703,7 +713,7 @@ def test_a_hook_whose_python_is_gone_says_when_a_session_begins_how_to_repair_or
 
         assert (done.returncode, done.stderr) == (0, b"")
         said = json.loads(done.stdout)[key] if key else done.stdout.decode()
-        assert (f"is gone ({sys.executable})" in said) == bool(key)
+        assert (f"its hooks start {file}, which is gone." in said) == bool(key)
         silenced = f"or delete {os.path.dirname(launcher.path())} and mdmem's lines in /nonexistent/settings.json."
         assert (silenced in said) == bool(key)
         assert bool(said) == bool(key)
@@ -711,16 +721,13 @@ def test_a_hook_whose_python_is_gone_says_when_a_session_begins_how_to_repair_or
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows starts Python itself")
 def test_a_python_or_a_package_that_hooks_start_and_that_is_gone_is_told(
-    home: Path, monkeypatch: pytest.MonkeyPatch, ask: Callable[..., subprocess.CompletedProcess[str]]
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
     registration.register("claude-code")
     assert registration.status("claude-code").problem == ""
-    for name, value, gone in (
-        ("sys.executable", "/nowhere/bin/python", "/nowhere/bin/python"),
-        ("mdmem.agents.install.launcher.PACKAGE", "/nowhere/lib", "/nowhere/lib/launch.py"),
-    ):
+    for kind in ("interpreter", "package"):
         with monkeypatch.context() as elsewhere:
-            elsewhere.setattr(name, value)
+            gone = take_away(kind, tmp_path / "nowhere", elsewhere)
             registration.register("claude-code")
 
         problem = f"It stores nothing: its hooks start {gone}, which is gone."
@@ -730,6 +737,38 @@ def test_a_python_or_a_package_that_hooks_start_and_that_is_gone_is_told(
         ask("doctor", "--only", "agents", "--fix")
         row = registration.status("claude-code")
         assert (row.state, row.problem) == ("registered", "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows starts Python itself")
+def test_a_hook_whose_package_was_moved_by_an_upgrade_of_python_stores_and_starts_the_new_one(
+    vault: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr(launcher, "PACKAGE", str(tmp_path / "lib" / "python3.10" / "mdmem"))
+        registration.register("claude-code")
+    row = registration.status("claude-code")
+    assert (row.state, row.problem) == ("outdated", "")
+
+    line = command_line.command("hook", "claude-code")
+    done = [run(line, input=json.dumps(event).encode()) for event in (prompt("First"), bash("3 passed"))]
+
+    assert [(one.returncode, one.stdout, one.stderr) for one in done] == [(0, b"", b"")] * 2
+    assert len(list(vault.rglob("0??-0??-*.md"))) == 2
+    row = registration.status("claude-code")
+    assert (row.state, row.problem) == ("registered", "")
+
+
+def test_a_launcher_of_another_home_is_not_renewed(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launcher, "PACKAGE", str(tmp_path / "gone" / "mdmem"))
+    registration.register("claude-code")
+    before = Path(launcher.path()).read_bytes()
+    line = command_line.command("hook", "claude-code")
+
+    done = run(line, input=b'{"hook_event_name":"SessionStart"}', env={**os.environ, "XDG_DATA_HOME": str(tmp_path)})
+
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "which is gone" in json.loads(done.stdout)["systemMessage"]
+    assert Path(shlex.split(line)[0]).read_bytes() == before
 
 
 def test_a_command_in_a_projects_settings_is_silent_where_nobody_has_mdmem(home: Path) -> None:

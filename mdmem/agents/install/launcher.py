@@ -1,6 +1,7 @@
-"""Launcher: the short program that agents start for mdmem; it exits silently with 0 if mdmem was uninstalled.
+"""Launcher: the short program that agents start for mdmem.
 
-If the Python that mdmem was installed with is gone, it tells the user at the start of each session.
+If the mdmem that it starts is gone and its Python has another one, as after an upgrade of Python, it starts that from
+then on. If there is none, or the Python is gone, it tells the user at the start of each session, and exits with 0.
 
 It is in the user's data folder, so its path stays the same when mdmem is upgraded, moved or uninstalled. On POSIX it
 is a shell script, on Windows a Python file. It lists the settings files that use it, and is removed with the last one.
@@ -86,24 +87,29 @@ exec({otherwise})
 
 _SHELL = """#!/bin/sh
 # Coding agents start this for their hooks: `mdmem install` writes it, and `mdmem uninstall` removes it.
-{users}[ -x {python} ] || {{
-{gone}exit 0
+{users}{gone}[ -x {python} ] || gone {python_text} "$@"
+[ -f {rescue} ] || {{
+{python} -E -P -B -c {renew} "$0" </dev/null >/dev/null 2>&1 && exec "$0" "$@"
+gone {rescue_text} "$@"
 }}
-[ -f {rescue} ] || exit 0
 {first}case $1 in
 {cases}esac
 """
 
-# Without Python, the shell tells the user when a session begins; in a field's text, the quotes would be escaped.
-_GONE = """exec 2>/dev/null
-[ "$1" = hook ] && case $(cat) in {events}) case $2 in
+# Without mdmem, the shell tells the user when a session begins; in a field's text, the quotes would be escaped.
+_GONE = """gone() {{
+exec 2>/dev/null
+[ "$2" = hook ] && case $(cat) in {events}) case $3 in
 {cases}esac ;;
 esac
+exit 0
+}}
 """
+_RENEW = "import sys; from mdmem.agents.install import launcher; sys.exit(not launcher.renew(sys.argv[1]))"
 _TOLD_AT = ("SessionStart", "sessionStart")
 _GONE_WORDS = (
-    "mdmem stores nothing: the Python that it was installed with is gone ({}). Install mdmem again and run"
-    " `mdmem install`, or delete {} and mdmem's lines in {}."
+    "mdmem stores nothing: its hooks start {}, which is gone. Install mdmem again and run `mdmem install`, or delete"
+    " {} and mdmem's lines in {}."
 )
 
 # Perl's environment variables must not change the script's behavior or make it print warnings.
@@ -168,22 +174,36 @@ def text(users: list[str], registered: str = "") -> str:
     python = shlex.quote(program)
     start = f"exec {python} -I -S -B -c"
     cases = "".join(f'{verb}) {start} {shlex.quote(code_)} "$@" ;;\n' for verb, code_ in codes.items())
-    rescue = shlex.quote(rescue)
-    first, message_if_gone = _with_perl(program), _message_if_gone(program, users)
-    return _SHELL.format(users=lines, python=python, gone=message_if_gone, rescue=rescue, first=first, cases=cases)
+    return _SHELL.format(
+        users=lines,
+        gone=_message_if_gone(users),
+        python=python,
+        python_text=shlex.quote(_in_json(program)),
+        rescue=shlex.quote(rescue),
+        rescue_text=shlex.quote(_in_json(rescue)),
+        renew=shlex.quote(_RENEW),
+        first=_with_perl(program),
+        cases=cases,
+    )
 
 
-def _message_if_gone(program: str, users: list[str]) -> str:
-    """Return the lines that tell the user that the interpreter is gone, for agents that show messages."""
+def _message_if_gone(users: list[str]) -> str:
+    """Return the lines that tell the user that a file is gone, for agents that show messages."""
     names = (f'"hook_event_name":{gap}"{event}"' for event in _TOLD_AT for gap in ("", " "))
     events = "|".join(f"*{shlex.quote(name)}*" for name in names)
     settings = ", ".join(user for user in users if "\n" not in user) or "your agents' settings"
-    message = json.dumps(_GONE_WORDS.format(program, os.path.dirname(path()), settings))[1:-1]
+    before, _, after = _in_json(_GONE_WORDS.format("\n", os.path.dirname(path()), settings)).partition(r"\n")
     cases = ""
     for form in dict.fromkeys(launch.FORMS.values()):
         agents = "|".join(agent for agent, agent_form in launch.FORMS.items() if agent_form == form)
-        cases += f"{agents}) printf '%s\\n' {shlex.quote(form.strip() % message)} ;;\n"
+        start, end = form.strip().split("%s")
+        cases += f"{agents}) printf '%s%s%s\\n' {shlex.quote(start + before)} \"$1\" {shlex.quote(after + end)} ;;\n"
     return _GONE.format(events=events, cases=cases)
+
+
+def _in_json(value: str) -> str:
+    """Return a text as it is written inside a JSON string."""
+    return json.dumps(value)[1:-1]
 
 
 def code(verb: str) -> str:
@@ -245,10 +265,11 @@ def is_current() -> bool:
 def missing(place: str) -> str:
     """Return the file that a launcher at `place` needs and that no longer exists: itself, its Python or its mdmem.
 
-    "" if all exist.
+    "" if all exist, or if this mdmem takes the place of the one that is gone (`renew`).
     """
     text_there = _read(place)
-    started = (place, _tested("-x", text_there), _tested("-f", text_there))
+    python = _interpreter_in(text_there)
+    started = (place, python, "" if interpreter(python) == python else _tested("-f", text_there))
     return next((file for file in started if file and not os.path.exists(file)), "")
 
 
@@ -262,6 +283,19 @@ def use(settings_file: str) -> None:
     if settings_file in users and is_current():
         return
     _write(text(list(dict.fromkeys([*users, settings_file]))))
+
+
+def renew(place: str) -> bool:
+    """Let the launcher at `place` start this mdmem if the one that it starts is gone; False if it is not the user's.
+
+    Raises OSError when it cannot be written.
+    """
+    current = _read(place)
+    if not os.path.exists(_tested("-f", current)):  # else another hook was first
+        if not os.path.samefile(place, path()):
+            return False
+        _write(text(_users(current), _interpreter_in(current)))
+    return True
 
 
 def leave(settings_file: str, place: str = "") -> None:
