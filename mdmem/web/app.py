@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import nullcontext
 from typing import Any
 
+from jinja2 import TemplateNotFound
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.convertors import PathConvertor, register_url_convertor
@@ -113,11 +114,8 @@ def _endpoint(site: Site, handler: Handler, *, alone: bool = True) -> Any:
             try:
                 page.form = form(body)
                 return handler(page)
-            except (MdmemError, OSError) as error:
-                return _problem(page, error)
             except Exception as error:  # noqa: BLE001 - a bug in one page must not end the others
-                log.write(site.config, f"the page {request.url.path.split('/')[1]!r:.40} failed", error)
-                return page.page("problem", status=500, problem=upgrade.explain(error), choices=[])
+                return _failed(page, error)
 
     async def endpoint(request: Request, *_: Any) -> Response:
         body = await request.body() if request.method == "POST" else b""
@@ -126,6 +124,17 @@ def _endpoint(site: Site, handler: Handler, *, alone: bool = True) -> Any:
         return response
 
     return endpoint
+
+
+def _failed(page: PageRequest, error: Exception) -> Response:
+    """Return the page of an error, or a line of text if its template is gone: an upgrade may have moved all files."""
+    try:
+        if isinstance(error, MdmemError | OSError):
+            return _problem(page, error)
+        log.write(page.config, f"the page {page.path.split('/')[1]!r:.40} failed", error)
+        return page.page("problem", status=500, problem=upgrade.explain(error), choices=[])
+    except TemplateNotFound as missing:
+        return PlainTextResponse(upgrade.explain(missing), 500)
 
 
 def _problem(page: PageRequest, error: Exception) -> Response:
