@@ -96,13 +96,30 @@ def damaged() -> Iterator[str]:
                 yield path
 
 
+def is_compiled() -> bool:
+    """Whether the files that hooks load are from this interpreter and these sources: not after an upgrade."""
+    from mdmem import preload
+
+    try:
+        return bool(preload.read(_package()))
+    except (OSError, ValueError, TypeError, EOFError):
+        return False
+
+
+def can_compile() -> bool:
+    """Whether bytecode can be written: not if another user installed mdmem."""
+    folder = os.path.join(_package(), "__pycache__")
+    place = folder if os.path.isdir(folder) else _package()
+    return os.access(place, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
 def compile_all() -> bool:
     """Compile all of mdmem, so that no hook has to; False when bytecode cannot be written."""
     import compileall
 
     from mdmem import bytecode
 
-    return bool(compileall.compile_dir(_package(), quiet=2)) and bytecode.write(_package())
+    return can_compile() and bool(compileall.compile_dir(_package(), quiet=2)) and bytecode.write(_package())
 
 
 def forget_compiled() -> None:

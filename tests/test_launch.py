@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from importlib.util import cache_from_source
 from pathlib import Path
@@ -17,8 +18,10 @@ import mdmem
 from mdmem import cli, config, launch, preload
 from mdmem.agents.install import launcher
 from mdmem.capture import losses
+from mdmem.capture.later import upkeep
 from mdmem.health import machine, unstored
 from mdmem.search import index
+from tests.helpers import rights
 from tests.helpers.claude import OTHER, bash, prompt, registered, stop
 from tests.helpers.few import few
 
@@ -151,6 +154,43 @@ def test_hooks_read_the_files_of_modules_in_place_of_the_modules(copied: Path, v
 
 
 @pytest.mark.slow
+def test_hooks_are_compiled_after_the_turn_in_which_mdmem_was_upgraded(
+    copied: Path, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launch, "__file__", str(copied / "launch.py"))
+    settings, now = config.load(), time.time()
+    upkeep.look_after(settings, now)
+    path = copied / "capture" / "hook.py"
+    path.write_bytes(path.read_bytes() + b"\n")
+    for each in list(bytecode(copied)):
+        each.unlink()
+    assert not launch.is_compiled()
+
+    upkeep.look_after(settings, now + 60)
+
+    assert launch.is_compiled()
+    assert Path(cache_from_source(path)).exists()
+
+
+@rights.kept_out
+def test_doctor_names_hooks_that_only_who_installed_mdmem_can_compile(
+    copied: Path, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def found() -> list[str]:
+        return [one.text for one in machine.hook(config.load()) if one.severity != "fine"]
+
+    monkeypatch.setattr(launch, "__file__", str(copied / "launch.py"))
+    for each in list(bytecode(copied / "recall")):
+        each.unlink()
+    assert found() == [], "the next turn compiles them"
+    (copied / "__pycache__").chmod(0o500)
+    with rights.of_a_user():
+        (text,) = found()
+        assert "Hooks are not compiled" in text
+        assert not launch.compile_all()
+    (copied / "__pycache__").chmod(0o700)
+
+
 def test_hooks_write_no_bytecode(copied: Path, vault: Path) -> None:
     for path in list(bytecode(copied)):
         path.unlink()

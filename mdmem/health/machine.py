@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from functools import partial
 from importlib import metadata
+from importlib.util import cache_from_source
 from pathlib import Path
 
 from mdmem import launch, plural, timestamps
@@ -99,6 +100,12 @@ def hook(config: Config) -> Iterator[HealthFinding]:
     if broken:
         text = f"Damaged bytecode stops hooks or slows them down: {plural.some(broken, 1)}."
         yield error(text, "`mdmem doctor --fix` removes it and recompiles.", _recompile)
+    if not launch.can_compile() and not Path(cache_from_source(str(package / "recall" / "hook.py"))).exists():
+        command = shlex.join([sys.executable, "-m", "compileall", "-q", str(package)])
+        yield warning(
+            "Hooks are not compiled, so each takes several times longer; you cannot write there.",
+            f"As the user who installed mdmem: `{command}`",
+        )
     code = _IMPORT_ALL.format(top=str(package.parent), paths=launcher.search_path(), rooms=HOOK_ROOMS)
     result = subprocess.run([sys.executable, "-I", "-S", "-B", "-c", code], capture_output=True, text=True)
     for line in result.stdout.splitlines():

@@ -37,13 +37,15 @@ _KEY_CHARS = 16
 
 def look_after(config: Config, now: float) -> bool:
     """Finish pages and remove old state and leftovers, at most once an hour; return whether it ran."""
+    if not launch.is_compiled():
+        launch.compile_all()  # mdmem was upgraded, and hooks do not write bytecode
     stamp = os.path.join(config.state_dir, "looked-after")
     last = _changed(stamp)
     if 0 <= now - last < EVERY_SECONDS:
         return False
     began = _steady_since(stamp, last, now)
     _write_stamp(stamp, began, now)
-    launch.compile_all()  # hooks do not write bytecode, and mdmem may have been updated
+    launch.compile_all()  # what is left: hooks do not write bytecode
     finish_pages(config, now)
     if now - began >= DAY_SECONDS:
         prune(config, now)
