@@ -51,7 +51,14 @@ def mcp(vault: str | None, over_http: bool, port: int | None, host: str) -> None
                 )
             stdio.serve(vault)
     except ModuleNotFoundError as error:
-        raise ConfigError(f"MCP needs the extra: pip install 'mdmem[mcp]' ({error.name} is missing).") from error
+        raise _missing("MCP needs", "mcp", error) from error
+
+
+def _missing(what: str, name: str, error: ModuleNotFoundError) -> ConfigError:
+    """Return the error that an extra's package is missing, with the command that installs the extra."""
+    from mdmem.agents.install import extra
+
+    return ConfigError(f"{what} the package {error.name}, which is missing. Run: {extra.install_command(name)}")
 
 
 def _serve_http(vault: str | None, host: str, port: int | None) -> None:
@@ -100,7 +107,7 @@ def web(vault: str | None, demo: bool, port: int | None, no_open: bool) -> None:
     try:
         from mdmem.web import serve
     except ModuleNotFoundError as error:
-        raise ConfigError(f"The pages need the extra: pip install 'mdmem[web]' ({error.name} is missing).") from error
+        raise _missing("The pages need", "web", error) from error
 
     def report(link: str) -> None:
         click.echo(f"Open {link}")

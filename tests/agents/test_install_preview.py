@@ -5,13 +5,17 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shlex
+import shutil
 import subprocess
 import sys
+import zipapp
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from mdmem import launch
 from mdmem.agents.install import extra, known, launcher, mcp_registration, registration, trust
 from mdmem.errors import ConfigError
 
@@ -62,7 +66,9 @@ def test_hooks_that_store_to_another_vault_from_now_on_are_told(
 def test_hooks_that_start_this_mdmem_from_now_on_are_told(ask: Run, home: Path) -> None:
     ask("install", "gemini", "--yes")
     program = Path(launcher.path())
-    program.write_text(program.read_text("utf-8").replace(sys.executable, "/opt/older/bin/python"), encoding="utf-8")
+    program.write_text(
+        program.read_text("utf-8").replace(launcher.interpreter(""), "/opt/older/bin/python"), encoding="utf-8"
+    )
 
     told = [ask("install", "gemini", "--yes").stdout for _ in range(2)]
 
@@ -117,9 +123,46 @@ def test_without_its_packages_the_server_is_not_registered(
 
 
 def test_the_command_fits_how_mdmem_came_here() -> None:
-    assert extra.install_command("/home/dev/.local/share/pipx/venvs/mdmem").startswith("pipx install --force ")
-    assert extra.install_command("/home/dev/.local/share/uv/tools/mdmem").startswith("uv tool install --force ")
-    assert "/home/dev/v/bin/python" in extra.install_command("/home/dev/v", "/home/dev/v/bin/python")
+    def command(prefix: str) -> str:
+        return extra.install_command("web", f"/home/dev/{prefix}", f"/home/dev/{prefix}/bin/python")
+
+    assert command(".local/share/pipx/venvs/mdmem").startswith("pipx install --force ")
+    assert command(".local/share/uv/tools/mdmem").startswith("uv tool install --force ")
+    assert command(".cache/uv/archive-v0/LAjyj-ES5X").startswith("uv tool install --force ")
+    assert shlex.split(command("v"))[:4] == ["/home/dev/v/bin/python", "-m", "pip", "install"]
+    assert command("v").endswith("[web]'")
+
+
+def test_the_command_keeps_the_extras_of_an_environment_that_it_replaces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name == "mcp" or None)
+
+    assert extra.install_command("web", "/home/dev/.local/share/uv/tools/mdmem").endswith("[mcp,web]'")
+
+
+def test_who_installs_from_a_cache_is_told_how_to_keep_mdmem() -> None:
+    for prefix in ("/home/dev/.local/share/pipx/venvs/mdmem", "/home/dev/.local/share/uv/tools/mdmem", "/home/dev/v"):
+        assert extra.temporary(prefix) == ""
+    for prefix, command in (
+        ("/home/dev/.cache/uv/archive-v0/LAjyj-ES5X", "uv tool install"),
+        ("/home/dev/.cache/pipx/0daa879227c143d", "pipx install"),
+        ("/home/dev/.local/share/pipx/.cache/0daa879227c143d", "pipx install"),
+    ):
+        assert prefix in extra.temporary(prefix) and f"run: {command} " in extra.temporary(prefix)
+
+
+@pytest.mark.slow
+def test_a_zipapp_is_not_registered_because_no_agent_can_start_it(home: Path, tmp_path: Path) -> None:
+    package = Path(launch.__file__).parent
+    shutil.copytree(package, tmp_path / "app" / "mdmem", ignore=shutil.ignore_patterns("__pycache__"))
+    zipapp.create_archive(tmp_path / "app", tmp_path / "mdmem.pyz", main="mdmem.__main__:main")
+
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "mdmem.pyz"), "install", "claude-code"], capture_output=True, text=True
+    )
+
+    assert done.returncode == ConfigError.exit_code
+    assert "agents cannot start it there. Nothing was changed." in done.stderr
+    assert not (home / ".claude").exists() and not Path(launcher.path()).exists()
 
 
 def test_what_codex_noted_of_reviewed_hooks_goes_with_them(ask: Run, home: Path) -> None:

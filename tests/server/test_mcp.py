@@ -918,4 +918,4 @@ def test_without_the_extra_it_is_said_what_to_install(vault: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240)
 
     assert done.returncode == 3
-    assert "pip install 'mdmem[mcp]'" in done.stderr
+    assert "[mcp]'" in done.stderr

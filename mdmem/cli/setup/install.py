@@ -82,6 +82,7 @@ def install(vault: str | None, /, **given: Any) -> None:
     settings = config.load(vault)
     for name in asked.agents:  # check that all exist before changing anything
         mcp_registration.client_of(name) if asked.with_mcp else known.row_of(name)
+    extra.require_files()
     if asked.with_mcp:
         extra.require_mcp()
     if not asked.dry_run:
@@ -102,6 +103,8 @@ def install(vault: str | None, /, **given: Any) -> None:
         click.echo(f"There is no vault at {settings.vault} yet: run `mdmem init`.", err=True)
     elif not asked.as_json and names and any(change.action in WORDS for change in changes):
         click.echo("Next: start a new session; `mdmem status` shows when it was heard from.", err=True)
+    if warning := extra.temporary():
+        click.echo(warning, err=True)
     if not asked.as_json and absent:
         text = f"Not found on this machine: {', '.join(absent)}. Hooks do nothing until their agent is installed."
         click.echo(text, err=True)
