@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.agents.install import mcp_registration, registration, toml_text
+from mdmem.agents.install import launcher, mcp_registration, registration, toml_text
 from mdmem.errors import ConfigError, UsageError
 
 FILES = {
@@ -46,7 +45,7 @@ def test_a_client_without_settings_gets_a_file_that_goes_again(client: str, home
 
     assert (made.action, Path(made.path)) == ("created", file)
     entry = servers(client, file)["mdmem"]
-    assert (entry["command"], entry["args"]) == (sys.executable, ["-P", "-m", "mdmem", "mcp"])
+    assert (entry["command"], entry["args"]) == (launcher.interpreter(""), ["-P", "-m", "mdmem", "mcp"])
     assert mcp_registration.register(client).action == "unchanged"
     assert mcp_registration.status(client).state == "registered"
     mcp_registration.unregister(client)
@@ -166,7 +165,7 @@ def test_what_a_person_added_to_the_server_stays(client: str, home: Path) -> Non
 def test_an_older_registration_is_told(home: Path, ask: Callable[..., subprocess.CompletedProcess[str]]) -> None:
     file = home / FILES["cursor"]
     mcp_registration.register("cursor")
-    file.write_text(file.read_text().replace(sys.executable, "/old/python"))
+    file.write_text(file.read_text().replace(launcher.interpreter(""), "/old/python"))
 
     assert mcp_registration.status("cursor").state == "outdated"
     for words in (["status"], ["doctor", "--only", "agents"]):
@@ -216,7 +215,7 @@ def test_the_commands_register_hooks_and_server(
     titles = [row["title"] for row in json.loads(done.stdout)]
     assert {"Claude Code", "Claude Code (MCP)", "Claude Desktop (MCP)"} <= set(titles)
     desktop = home / FILES["claude-desktop"]
-    desktop.write_text(desktop.read_text().replace(sys.executable, "/old/python"))
+    desktop.write_text(desktop.read_text().replace(launcher.interpreter(""), "/old/python"))
     told = mdmem("status", check=True).stdout
     assert re.search(r"^Claude Code \(MCP\) +registered$", told, re.MULTILINE)
     assert "`mdmem install claude-desktop --mcp` updates it." in told

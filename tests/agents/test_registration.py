@@ -633,7 +633,7 @@ def test_a_command_of_an_earlier_version_is_known_with_its_vault() -> None:
 def test_the_launcher_starts_this_interpreter_and_skips_what_it_does_not_need() -> None:
     (line,) = (line for line in launcher.text([]).splitlines() if line.startswith("hook) "))
 
-    assert shlex.split(line.partition(" -c ")[0]) == ["hook)", "exec", sys.executable, "-I", "-S", "-B"]
+    assert shlex.split(line.partition(" -c ")[0]) == ["hook)", "exec", launcher.interpreter(""), "-I", "-S", "-B"]
 
 
 @pytest.mark.parametrize("client", ["claude-code", "codex", "opencode"])
@@ -670,6 +670,20 @@ def take_away(gone: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     python.symlink_to(os.path.realpath(sys._base_executable))  # type: ignore[attr-defined]
     monkeypatch.setattr(launcher, "PACKAGE", str(package))
     return str(package / "launch.py")
+
+
+def test_an_environment_is_registered_by_a_name_that_outlives_its_python(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    for name in ("python3.11", "python"):
+        (tmp_path / "bin" / name).symlink_to(sys.executable)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "bin" / "python3.11"))
+
+    assert launcher.interpreter("") == sys.executable, "the system's python may be another one tomorrow"
+    (tmp_path / "pyvenv.cfg").touch()
+    assert launcher.interpreter("") == str(tmp_path / "bin" / "python")
+    assert launcher.interpreter(sys.executable) == sys.executable, "what is registered stays"
 
 
 @pytest.mark.parametrize("shell", [name for name in ("sh", "bash", "dash", "zsh", "fish") if shutil.which(name)])

@@ -150,14 +150,20 @@ def words() -> list[str]:
 def interpreter(registered: str) -> str:
     """Return the path of this interpreter; if `registered` is another name of it, such as `python3`, that one.
 
+    In a virtual environment, `python` replaces `python3.11`, which is gone when it is made anew with another Python.
     Interpreters of two virtual environments are not the same, though both may be links to the same file.
     """
-    try:
-        is_this = os.path.isabs(registered) and os.path.samefile(registered, sys.executable)
-    except OSError:
-        return sys.executable
-    folders = (os.path.realpath(os.path.dirname(program)) for program in (registered, sys.executable))
-    return registered if is_this and len(set(folders)) == 1 else sys.executable
+    folder, own_name = os.path.split(sys.executable)
+    has_version = own_name[-1:].isdigit() and "." in own_name
+    is_virtual = has_version and os.path.exists(os.path.join(os.path.dirname(folder), "pyvenv.cfg"))
+    for name in (registered, os.path.join(folder, "python") if is_virtual else ""):
+        try:
+            is_this = os.path.isabs(name) and os.path.samefile(name, sys.executable)
+        except OSError:
+            continue
+        if is_this and os.path.realpath(os.path.dirname(name)) == os.path.realpath(folder):
+            return name
+    return sys.executable
 
 
 def text(users: list[str], registered: str = "") -> str:
