@@ -123,7 +123,15 @@ class _Installed:
         before, self._last = self._last, upgrade.look()
         if os.name == "nt":
             return False  # there, no process can be replaced by another one
-        return bool(self._last) and self._last != self._loaded and self._last == before
+        return self._last != self._loaded and self._last == before and (bool(self._last) or self._is_elsewhere())
+
+    def _is_elsewhere(self) -> bool:
+        """Whether this interpreter has an mdmem in another folder, as after an upgrade of Python."""
+        words = [sys.executable, "-P", "-c", "import mdmem.cli.watch"]
+        try:
+            return subprocess.run(words, capture_output=True, cwd=os.sep).returncode == 0
+        except OSError:
+            return False
 
     def is_replaced_soon(self) -> bool:
         """As `is_replaced`, after waiting for an upgrade that is under way."""

@@ -176,6 +176,20 @@ def test_a_watcher_that_is_upgraded_begins_again_with_the_new_version(
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="there, no process can be replaced by another")
+def test_a_watcher_whose_mdmem_an_upgrade_of_python_has_moved_begins_again_with_the_new_one(
+    vault: Path, older: tuple[subprocess.Popen[bytes], Path], mdmem: Run
+) -> None:
+    process, version = older
+    shutil.rmtree(version.parent)  # then its Python has only the mdmem that is tested
+
+    until(lambda: status(vault).get("version") == __version__, "the new version runs")
+    assert status(vault)["pid"] == process.pid
+    mdmem("watch", "--stop", check=True)
+    assert process.wait(240) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="there, no process can be replaced by another")
 def test_an_upgraded_watcher_whose_index_the_new_version_replaced_first_begins_again(
     vault: Path, older: tuple[subprocess.Popen[bytes], Path], mdmem: Run
 ) -> None:
