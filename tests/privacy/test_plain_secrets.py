@@ -769,6 +769,8 @@ def test_what_another_command_prints_stays(command: str, printed: str) -> None:
         "a:bcde@",
         "334 UGFzc3dvcmQ6\n",
         "backup codes = ",
+        "passwd <<E ",
+        "passwd <<E\nab\nE\n",
     ],
 )
 def test_a_text_of_places_takes_time_in_proportion_to_its_length(piece: str) -> None:

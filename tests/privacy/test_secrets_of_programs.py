@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -49,6 +50,18 @@ def test_the_password_in_a_file_of_accounts_is_masked_however_it_is_read(name: s
     assert "ana" in str(read(path, f"# of ana\n{text}"))
 
 
+@pytest.mark.parametrize("piece", ["-u ", "user= ", "password=' ", '"a" '])
+def test_a_line_of_a_file_of_accounts_takes_time_in_proportion_to_its_length(piece: str) -> None:
+    def seconds(size: int) -> float:
+        began = time.process_time()
+        ran("cat ~/.curlrc", piece * (size // len(piece)))
+        return time.process_time() - began
+
+    seconds(1000)
+
+    assert seconds(80_000) < 8 * seconds(20_000) + 0.1
+
+
 def test_lines_of_a_private_key_are_masked_without_its_first_and_last() -> None:
     lines = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gt\n" * 2
 
@@ -62,6 +75,44 @@ def test_each_code_in_a_file_of_recovery_codes_is_masked() -> None:
 
     for stored in (read("/home/ana/github-recovery-codes.txt", codes), ran("cat github-recovery-codes.txt", codes)):
         assert not [code for code in codes.split() if code in str(stored)]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ssh -i ~/.ssh/id_ed25519 ana@10.0.0.4 'cat app/auth.py'",
+        "scp -i ~/.ssh/id_rsa auth.py host: && cat auth.py",
+        "rm ~/.my.cnf; cat auth.py",
+        "git hash-object id_rsa",
+        "cat auth.py\nssh-add ~/.ssh/id_rsa",
+    ],
+)
+def test_what_is_printed_by_a_command_that_only_names_a_file_of_accounts_stays(command: str) -> None:
+    output = "password = getpass()\npass = next_pass\n3f786850e387550fdab836ed7e6dc881de23001b\n"
+
+    assert ran(command, output)["response"]["stdout"] == output
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ssh -i ~/.ssh/id_rsa host cat ~/.pgpass",
+        "docker exec db bash -c 'cat /root/.pgpass'",
+        "cd; sudo /bin/cat ~/.pgpass | sort",
+        "sort <~/.pgpass",
+        "cat \\\n  ~/.pgpass",
+    ],
+)
+def test_what_is_printed_of_a_file_of_accounts_is_masked_wherever_it_is_read(command: str) -> None:
+    assert WORD not in str(ran(command, f"*:*:*:ana:{WORD}\n"))
+
+
+@pytest.mark.parametrize("name", ["recovery-codes.tsx", "backup_codes.py", "test_backup-codes.md"])
+def test_a_program_about_recovery_codes_stays(name: str) -> None:
+    code = "export const label = 'Codes';\nconst owner: string = props.owner;\n"
+
+    assert ran(f"cat src/{name}", code)["response"]["stdout"] == code
+    assert ran(f"cat README.md; git log -- {name}", code)["response"]["stdout"] == code
 
 
 @pytest.mark.parametrize(
@@ -99,6 +150,7 @@ def test_a_word_is_masked_where_a_command_takes_a_password(command: str) -> None
         "cat <<EOF | sudo tee /etc/motd\nWelcome to this host\nEOF",
         "echo -n ana:lagunotul | base64",
         "grep pass ~/.mbsyncrc",
+        "sudo -s <<EOF\nreboot\nEOF",
     ],
 )
 def test_a_command_without_a_password_stays(command: str) -> None:

@@ -214,7 +214,8 @@ def piped(text: str, low: str, judged: list[int]) -> Iterator[Span]:
         if judged[0] > limits.MOST_NAMES:
             raise limits.FloodError
         command = low[at:after]
-        yield from _in_here_document(text, at, after) if "chpasswd" not in low[max(0, at - 2) : after] else ()
+        is_list = text.endswith(" -s", at, after) or "chpasswd" in low[max(0, at - 2) : after]  # `sudo -s` is a shell
+        yield from _in_here_document(text, at, after) if not is_list else ()
         line = low[max(0, at - 2 * _LONGEST) : at].rpartition("\n")[2].rpartition("|")[0]
         head, echo, printed = line.rpartition("echo " if "echo " in line else "printf ")
         if not echo or (command == "base64" and "basic" not in head):
@@ -238,8 +239,8 @@ def piped(text: str, low: str, judged: list[int]) -> Iterator[Span]:
 
 def _in_here_document(text: str, at: int, after: int) -> Iterator[Span]:
     """Find the only word of the lines below `sudo -S … <<EOF`, which may be there twice."""
-    begin, end = text.rfind("\n", max(0, at - _LONGEST), at) + 1, line_end(text, after)
-    _, sign, delimiter = text[begin:end].partition("<<")
+    begin, end = text.rfind("\n", max(0, at - _LONGEST), at) + 1, text.find("\n", after, after + _LONGEST)
+    _, sign, delimiter = text[begin : max(end, 0)].partition("<<")
     word = "".join(delimiter.lstrip("-~ ").split()[:1]).strip("'\"")
     body = text[end : end + _LONGEST].split(f"\n{word}")[0] if sign and word.isidentifier() else ""
     found = set(body.split())

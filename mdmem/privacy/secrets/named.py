@@ -164,7 +164,7 @@ def without_content(run: dict[Any, Any], path: str, job: Job) -> dict[Any, Any]:
         run = _changed(run, lambda content: _without_values(content, job, printed.of_accounts), _CONTENT.__contains__)
     if not printed.names_secret(path):
         return run
-    if names.weigh(path.rpartition("/")[2].partition(".")[0])[1] == "code":
+    if printed.names_codes(path):
         run = _changed(run, lambda content: _without_values(content, job), _CONTENT.__contains__)
     without: dict[Any, Any] = _changed(
         run, lambda content: _without_first(content, printed.only_word, job), _CONTENT.__contains__

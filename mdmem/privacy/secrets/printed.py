@@ -36,8 +36,7 @@ SHOWERS: tuple[tuple[str, str], ...] = (
     ("state show ", "private_key"), ("terraform console", "password"), ("terraform console", "secret"),
     ("tofu console", "password"), ("cat .env", "cut -d"), ("cut -d= -f2 .env", ""), ("config get ", "--secret"),
     ("chamber read ", ""), ("get secret", ".data"), ("--show-secrets", ""), ("keyvault secret show ", ""),
-    ("rails credentials:show", ""), ("cat ", "recovery-codes"), ("cat ", "recovery_codes"), ("cat ", "backup-codes"),
-    ("cat ", "backup_codes"),
+    ("rails credentials:show", ""),
 )  # fmt: skip
 """Pairs of lower-case strings. A command that contains both shows a list whose values are secrets."""
 
@@ -81,7 +80,7 @@ def prints_secret(command: str) -> bool:
 def shows_secrets(command: str) -> bool:
     """Whether a command's output is a list of names and values that are secrets."""
     low = command[:_LONGEST_COMMAND].lower()
-    return _is_one_of(SHOWERS, low) and not _is_redirected(low)
+    return (_is_one_of(SHOWERS, low) or any(map(names_codes, _files_read(command)))) and not _is_redirected(low)
 
 
 def _selects_secret(command: str, low: str) -> bool:
@@ -168,8 +167,30 @@ def is_of_accounts(path: str) -> bool:
 
 
 def reads_accounts(command: str) -> bool:
-    """Whether a command reads or writes a file that gives accounts."""
-    return any(is_of_accounts(word.strip(_AROUND + ";|")) for word in command[:_LONGEST_COMMAND].split())
+    """Whether a command prints or writes a file that gives accounts."""
+    return any(map(is_of_accounts, _files_read(command)))
+
+
+def _files_read(command: str) -> Iterator[str]:
+    """Yield the words of a command that may be files which it prints or writes: those behind `cat`, `grep`, `>`."""
+    reads = False
+    for word in command[:_LONGEST_COMMAND].replace("\\\n", " ").replace("\n", " ; ").split():
+        bare = word.strip(_AROUND + _SEPARATORS)
+        if word[0] in _SEPARATORS:
+            reads = False
+        reads = reads or word[0] in "<>" or bare.rpartition("/")[2].lower() in _READERS
+        if reads:
+            yield bare.lstrip("<>")
+        reads = reads and word[-1] not in _SEPARATORS
+
+
+_SEPARATORS = ";|&"
+_READERS = frozenset(
+    """
+    cat tac bat batcat less more head tail nl grep egrep fgrep rg sed awk gawk cut sort uniq tee diff strings xxd od
+    type gc get-content findstr select-string
+    """.split()
+)
 
 
 def of_accounts(content: str) -> Iterator[Span]:
@@ -202,11 +223,11 @@ def _account_value(line: str, begin: int) -> tuple[int, int]:
         is_pair = name.lower().lstrip("-") in _OF_CURL
         if is_pair or names.weigh(name)[0] >= names.LITERAL:
             start += len(name)
-            start += len(line[start:]) - len(line[start:].lstrip(" \t=:"))
-            closing = line.find(line[start], start + 1) if line[start : start + 1] in ("'", '"') else -1
-            start, stop = (
-                (start + 1, closing) if closing > 0 else (start, start + len("".join(line[start:].split()[:1])))
-            )
+            rest = line[start : start + _LONGEST].lstrip(" \t=:")
+            start = line.index(rest, start)
+            closing = rest.find(rest[0], 1) if rest[:1] in ("'", '"') else -1
+            stop = start + (closing if closing > 0 else len("".join(rest.split()[:1])))
+            start += closing > 0
             size = line[start:stop].find(":") + 1 if is_pair else 0
             if size or not is_pair:
                 return start + size, stop
@@ -284,6 +305,11 @@ def names_secret(path: str) -> bool:
     for ending in _ENDINGS:
         name = name.removesuffix(ending)
     return names.weigh(name.lstrip("."))[0] >= names.LITERAL or path.startswith(_SECRET_FOLDERS)
+
+
+def names_codes(path: str) -> bool:
+    """Whether a file's name says that it lists codes: `github-recovery-codes.txt`."""
+    return names_secret(path) and names.weigh(path.rpartition("/")[2].partition(".")[0])[1] == "code"
 
 
 def first_word(output: str) -> str:
