@@ -411,8 +411,8 @@ def _stream_edits(text: str, low: str, job: Job) -> list[Edit]:
     from mdmem.privacy import views
 
     view = views.streamed(text)
-    edits = private_edits(view.text, lower(view.text), job) or secret_edits(view.text, lower(view.text), job)
-    return [piece for edit in edits for piece in view.pieces_of(edit)]
+    said, low = view.text, lower(view.text)
+    return view.pieces_of(private_edits(said, low, job), text) or view.pieces_of(secret_edits(said, low, job))
 
 
 _STEPS: tuple[Callable[[str, str, Job], list[Edit]], ...] = (

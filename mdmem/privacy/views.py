@@ -42,8 +42,14 @@ class TextView:
         """Return the span of the original for a span of the view."""
         return self._place(start)[0], self._place(end - 1)[1]
 
-    def pieces_of(self, edit: Edit) -> list[Edit]:
-        """Return the edits of the original for an edit of the view, one for each run of adjacent pieces."""
+    def pieces_of(self, edits: list[Edit], text: str = "") -> list[Edit]:
+        """Return the edits of the original for edits of the view, one for each run of adjacent pieces.
+
+        text: the original, if what lies between is hidden as well where it is more than a stream's frame.
+        """
+        return [piece for edit in edits for piece in self._pieces_of(edit, text)]
+
+    def _pieces_of(self, edit: Edit, text: str) -> list[Edit]:
         start, end, instead, rule = edit
         spans: list[tuple[int, int]] = []
         while start < end:
@@ -52,6 +58,11 @@ class TextView:
                 spans[-1] = spans[-1][0], max(last, spans[-1][1])
             elif first < last:
                 spans.append((first, last))
+        if text and spans:
+            after = spans[-1][1] if end < len(self.text) else len(text)
+            starts = [*(first for first, _ in spans[1:]), after]
+            if not all(_is_frame(text[last:first]) for (_, last), first in zip(spans, starts, strict=True)):
+                spans = [(spans[0][0], after)]
         return [(*span, "" if number else instead, rule) for number, span in enumerate(spans)]
 
     def _piece(self, start: int, end: int) -> tuple[int, int, int]:
@@ -154,13 +165,15 @@ def streamed(text: str) -> TextView:
                 view.add(decoded, at + stop, at + after, decoded=True)
                 begin = after
         elif "{" in line:
-            view.add("\n", at, at)
+            view.add("\n", at, at, decoded=True)
         at += len(line) + 1
+    view.add("\n", len(text), len(text), decoded=True)  # where only what is unclosed ends
     return view.close() if count > 1 else TextView()
 
 
 def _delta(line: str) -> tuple[int, int]:
     """Return the span of the text that a line of a stream adds."""
+    found = 0, 0
     for key in _DELTAS:
         at = line.find(key)
         begin = at + len(key) + 1 + line.startswith(" ", at + len(key)) if at >= 0 else 0
@@ -168,8 +181,10 @@ def _delta(line: str) -> tuple[int, int]:
             end = line.find('"', begin)
             while end > 0 and _is_escaped(line[max(begin, end - _LONGEST_RUN) : end]):
                 end = line.find('"', end + 1)
-            return begin, end if end >= 0 else len(line)
-    return 0, 0
+            found = begin, end if end >= 0 else len(line)
+            if end != begin:
+                break
+    return found
 
 
 def _is_escaped(before: str) -> bool:
@@ -177,7 +192,28 @@ def _is_escaped(before: str) -> bool:
 
 
 _LONGEST_RUN = 64  # backslashes before a quote
-_DELTAS = ('"delta":', '"text":', '"content":', '"partial_json":', '"thinking":', '"response":')
+_DELTAS = (
+    '"delta":', '"text":', '"content":', '"partial_json":', '"thinking":', '"response":', '"reasoning":',
+    '"reasoning_content":', '"arguments":',
+)  # fmt: skip
+
+
+def _is_frame(between: str) -> bool:
+    """Whether a text behind the end of a delta has only signs, names and numbers of JSON, and heads of lines."""
+    for line in f'"{between}'.split("\n"):
+        pieces = line.split('"')
+        if any(" " in string for string in pieces[1::2]):
+            return False
+        outside = "".join([sign if sign not in _JSON_SIGNS else " " for sign in " ".join(pieces[::2])])
+        is_head = line.startswith(_LINE_HEADS) and " " not in line.partition(" ")[2].strip()
+        if not (is_head or _FRAME_WORDS.issuperset(outside.split())):
+            return False
+    return True
+
+
+_JSON_SIGNS = frozenset("{}[]:,.+-0123456789\r")
+_FRAME_WORDS = frozenset(("data", "true", "false", "null", "e", "E", "DONE"))
+_LINE_HEADS = ("event:", "id:", "retry:")
 
 
 # -- escapes

@@ -88,3 +88,61 @@ def test_lines_between_deltas_separate_what_they_say() -> None:
     text = f"data: {json.dumps(messages('the pass'))}\ndata: {stop}\ndata: {json.dumps(messages('word is hunter2x'))}\n"
 
     assert clean(text, origin="tool").value == text
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ('{"delta":"<private>a"}\nmy zebra\n{"delta":"b</private>c"}\n', "zebra"),
+        ('{"delta":"<private>a","note":"my zebra"}\n{"delta":"b</private>c"}\n', "zebra"),
+        ('{"delta":"<private>a"}\n{"delta":"b"}\nmy zebra\n', "zebra"),
+        ('{"delta":"a <private>x"}\r\n> zebra\r\n{"delta":"b"}\r\n', "zebra"),
+    ],
+)
+def test_what_is_no_stream_in_a_private_section_of_deltas_is_not_stored(text: str, secret: str) -> None:
+    cleaned = clean(text, origin="tool")
+
+    assert secret not in cleaned.value
+    assert "[PRIVATE]" in cleaned.value
+
+
+def test_what_follows_a_private_section_at_the_end_of_a_stream_stays() -> None:
+    text = '{"delta":"<private>a"}\n{"delta":"zebra</private>"}\nmy words\n'
+
+    assert clean(text, origin="tool").value == '{"delta":"[PRIVATE]"}\n{"delta":""}\nmy words\n'
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "\r\n\r\nevent: content_block_delta\r\n",
+        '\n\ndata: {"type": "ping"}\n\n',
+        '\n\nid: 17\nretry: 100\ndata: {"created":1.7e9,"id":"c-1","usage":null,"finish_reason":"stop"}\n',
+    ],
+)
+def test_lines_of_a_stream_in_a_private_section_stay(between: str) -> None:
+    lines = [f"data: {json.dumps(messages(part))}" for part in ("Hello <private>ze", "bra</private> bye")]
+    cleaned = clean(between.join(lines) + "\n\ndata: [DONE]\n", origin="tool").value
+
+    assert "bra" not in cleaned
+    assert between in cleaned
+    assert "Hello [PRIVATE]" in told(cleaned)
+    assert " bye" in told(cleaned)
+
+
+def test_a_secret_in_the_arguments_or_the_reasoning_of_a_stream_is_masked() -> None:
+    def arguments(text: str) -> dict[str, Any]:
+        call = {"index": 0, "function": {"arguments": text}}
+        return {"choices": [{"delta": {"content": None, "tool_calls": [call]}}]}
+
+    def reasoning(text: str) -> dict[str, Any]:
+        return {"choices": [{"delta": {"content": "", "reasoning_content": text}}]}
+
+    said = ('{"pass', 'word": "hun', 'ter2x"}'), ("the pass", "word is hun", "ter2x", "\nNext")
+    for form, parts in ((arguments, said[0]), (reasoning, said[1])):
+        cleaned = clean(stream(form, *parts), origin="tool").value
+
+        assert "hun" not in cleaned
+        assert "ter2x" not in cleaned
+        assert cleaned.count("[REDACTED]") == 1
+        assert [json.loads(line.removeprefix("data: ")) for line in cleaned.split("\n\n")[:-1]]
