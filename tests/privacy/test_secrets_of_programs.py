@@ -151,6 +151,10 @@ def test_a_word_is_masked_where_a_command_takes_a_password(command: str) -> None
         "echo -n ana:lagunotul | base64",
         "grep pass ~/.mbsyncrc",
         "sudo -s <<EOF\nreboot\nEOF",
+        'grep -rnE "login|password|lagunotul" src',
+        "rg 'passwd|htpasswd|lagunotul|shadow'",
+        "complete -c mkpasswd -s S -l salt -x -d 'Use given string as salt'",
+        "complete -c ansible-vault -n no_subcommand -a encrypt_string -d 'Encrypt string'",
     ],
 )
 def test_a_command_without_a_password_stays(command: str) -> None:

@@ -288,7 +288,9 @@ def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: Row
 
 
 def _first_argument(text: str, words: list[tuple[int, int]], number: int) -> Iterator[tuple[int, int]]:
-    """Yield the secret in `encrypt_string --vault-id … "…"`."""
+    """Yield the secret in `encrypt_string --vault-id … "…"`, but not in `complete -c mkpasswd …`."""
+    if text.endswith((" -c ", " -a "), 0, words[number][0]):
+        return
     for (before, end), (start, last) in zip(words[number:], words[number + 1 :], strict=False):
         is_argument = text[before] == "-" and "=" not in text[before:end] and text[start - 1] not in ("'", '"')
         if text[start] != "-" and not is_argument:

@@ -326,11 +326,12 @@ def _is_spoken(name: Name, literal: Literal) -> bool:
 def _is_beside(name: Name, literal: Literal) -> bool:
     if values.is_unlike_words(literal.text) and (name.weight == STRONG or values.is_varied(literal.text)):
         return True
-    is_apart = literal.quoted or (name.text.startswith(_APART, name.sign) and name.word() != "pass")
-    return is_apart and name.kind == "password" and values.is_rare(literal.text)
+    in_row = name.line_before().lstrip()[:1] == "|"  # a table, not `grep 'password|word'`
+    is_apart = name.text.startswith((*_APART, "|") if in_row else _APART, name.sign) and name.word() != "pass"
+    return (is_apart or literal.quoted) and name.kind == "password" and values.is_rare(literal.text)
 
 
-_APART = ("|", "<", "->", "→")
+_APART = ("| ", "<", "->", "→")
 
 
 def _is_statement(value: str) -> bool:
