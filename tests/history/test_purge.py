@@ -441,7 +441,7 @@ def test_without_the_extra_nothing_is_touched(vault: Path, monkeypatch: pytest.M
     put(vault, "notes/a.md", TEXT)
     monkeypatch.setattr(filtering, "MODULE", "git_filter_repo_is_not_here")
 
-    with pytest.raises(GitError, match=r"mdmem\[purge\]"):
+    with pytest.raises(GitError, match=r"\[purge\]'$"):
         purge.apply(config, purge.plan(config, TEXT))
 
     assert (vault / "notes/a.md").read_text() == TEXT
