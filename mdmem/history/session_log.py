@@ -144,7 +144,7 @@ def _sessions(root: str, day: str) -> Iterator[str]:
     """Yield the folders of a day's sessions, including archived ones."""
     yield from (f"{day}/{name}" for name in layout.folders(f"{root}/{day}"))
     home = layout.archives_of_day(day)
-    for name in disk.names_in(root, home) if home else ():
+    for name in layout.names_on_disk(root, home) if home else ():
         folder = layout.archived_in(f"{home}/{name}")  # by its name; another file of that name has no notes
         if folder.startswith(f"{day}/"):
             yield folder
