@@ -12,6 +12,15 @@ from tests.helpers.injected import ask, entries, new_session
 from tests.helpers.talk import Talk
 
 
+def record(talk: Talk, turns: list[tuple[str, str]]) -> None:
+    """Record a session for each prompt and its answer, in which a file is changed."""
+    for number, (asked, said) in enumerate(turns):
+        work = new_session(talk, number)
+        work.says(asked)
+        work.edits(f"app/{number}.c")
+        work.answers(said)
+
+
 @pytest.mark.parametrize(
     ("prompt", "answer"),
     [
@@ -25,18 +34,15 @@ def test_a_subject_that_is_called_like_what_mdmem_keeps_is_found(
     tmp_path: Path, vault: Path, prompt: str, answer: str
 ) -> None:
     talk = Talk(vault, tmp_path / "clinic")
-    for number, (asked, said) in enumerate(
+    record(
+        talk,
         [
             ("Users are logged out all the time", "Sessions are short on the kiosk only, others end after 12 hours."),
             ("What vets type gets lost", "Notes are stored as drafts each 2 seconds."),
             ("Chip numbers are slow", "Search looks for the reversed number."),
             ("Show the calendar", "The calendar shows weeks."),
-        ]
-    ):
-        work = new_session(talk, number)
-        work.says(asked)
-        work.edits(f"app/{number}.rb")
-        work.answers(said)
+        ],
+    )
 
     text = ask(new_session(talk, 9), prompt)
     (given,) = entries(text)
@@ -74,19 +80,16 @@ def test_one_name_is_enough_where_a_question_and_the_notes_share_no_language(tmp
 
 def test_up_down_and_over_are_no_subject(tmp_path: Path, vault: Path) -> None:
     talk = Talk(vault, tmp_path / "pump")
-    for number, (asked, said) in enumerate(
+    record(
+        talk,
         [
             ("Where do the profiles go, into the flash?", "Into the FRAM: the flash wears."),
             ("The flash is full, the linker complains", "The log prints no floats any more: 11 KB are free."),
             ("They want a precision over .5", "With 2,200 calls the threshold is 0.46."),
             ("Is the pump slow?", "After a reboot it catches up."),
             ("Show the calendar", "The calendar shows weeks."),
-        ]
-    ):
-        work = new_session(talk, number)
-        work.says(asked)
-        work.edits(f"app/{number}.c")
-        work.answers(said)
+        ],
+    )
 
     assert "no floats" in ask(new_session(talk, 9), "how did we get the flash usage down last time")
     assert "wears" in ask(new_session(talk, 10), "what did we end up with for the flash")
@@ -115,19 +118,16 @@ def test_up_down_and_over_are_no_subject(tmp_path: Path, vault: Path) -> None:
 )
 def test_a_number_or_version_with_points_is_one_word(tmp_path: Path, vault: Path, prompt: str, answer: str) -> None:
     talk = Talk(vault, tmp_path / "pump")
-    for number, (asked, said) in enumerate(
+    record(
+        talk,
         [
             ("Tag the fix", "Tagged as v2.3.1, which Weidmann needs by 1 October."),
             ("Tag the next one", "Tagged as 2.5.0rc1, for Ferrara."),
             ("They can call less", "With 2,200 calls the threshold is 0.46; with 41 more it is lower."),
             ("Kessler wants the error in the text", "It is 11,1 % in chapter 4."),
             ("Show the calendar", "The calendar shows 3 weeks."),
-        ]
-    ):
-        work = new_session(talk, number)
-        work.says(asked)
-        work.edits(f"app/{number}.c")
-        work.answers(said)
+        ],
+    )
 
     given = ask(new_session(talk, 9), prompt)
 
@@ -151,18 +151,15 @@ def test_a_number_or_version_with_points_is_one_word(tmp_path: Path, vault: Path
 )
 def test_a_time_of_day_is_found_in_each_way_to_write_it(tmp_path: Path, vault: Path, prompt: str, answer: str) -> None:
     talk = Talk(vault, tmp_path / "harbor")
-    for number, (asked, said) in enumerate(
+    record(
+        talk,
         [
             ("The turbine is loud", "Its sluice opens at 02:00 now."),
             ("The pier is full", "The last ferry leaves at 2:30 p.m. now."),
             ("Print the list", "The list has 2 pages and 14 rows."),
             ("Show the calendar", "The calendar shows 3 weeks."),
-        ]
-    ):
-        work = new_session(talk, number)
-        work.says(asked)
-        work.edits(f"app/{number}.c")
-        work.answers(said)
+        ],
+    )
 
     given = ask(new_session(talk, 9), prompt)
 
