@@ -342,19 +342,14 @@ def _print_note(path: str, parsed: note.Parsed) -> None:
     console.print(Text(path, "dim"))
 
 
-_PAGE_MARKS = re.compile(
-    rf"{'|'.join(map(re.escape, (*journal.PAGE_MARKS, journal.NAVIGATION_MARK)))}|(?<!\\)</?(?:details|summary)>"
-)
+_PAGE_MARKS = re.compile(rf"{re.escape(journal.NAVIGATION_MARK)}|(?<!\\)</?(?:details|summary)>")
 """What only a machine or a browser reads on a page; after a backslash, a tag is part of a title."""
 
 
 def _without_marks(text: str) -> str:
     """Return a note's text without what marks and folds the generated part of a page."""
-    head, begin_mark, after_begin = text.partition(journal.PAGE_MARKS[0])
-    if not begin_mark:
-        return text
-    generated, _, after = after_begin.partition(journal.PAGE_MARKS[1])
-    return head + _PAGE_MARKS.sub("", generated) + after
+    before, generated, after = journal.parts_of_page(text)
+    return before + _PAGE_MARKS.sub("", generated) + after
 
 
 def _worded(value: object) -> str:

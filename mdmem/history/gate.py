@@ -10,7 +10,7 @@ from typing import NamedTuple
 from mdmem import files, privacy
 from mdmem.privacy import encoded
 from mdmem.settings import Settings
-from mdmem.vault import archives, disk, journal, layout, note, packed, people
+from mdmem.vault import archives, disk, generated, layout, note, packed, people
 
 TOO_LARGE, UNREADABLE, DISK, CUT_OFF = "too large", "unreadable", "disk", "cut off"
 NUL, NESTED, FILE_NAME = "NUL byte", "nested repository", "file name"
@@ -162,7 +162,7 @@ class CommitGate:
         A tag mentioned in a title must not hide the lines after it, and the title of a tool run is checked as its note
         was. The numbers and ids in the file names of notes and sessions are not checked.
         """
-        if not all(mark in text for mark in journal.PAGE_MARKS):
+        if generated.lines_of(text) is None:
             return False
         page = note.parse(text)
         titles = [(_ESCAPED.sub(r"\1", title), _origin(target)) for title, target in _LINKED.findall(page.body)]

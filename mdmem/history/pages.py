@@ -8,7 +8,6 @@ from collections.abc import Collection, Container, Iterator
 
 from mdmem.errors import UsageError, VaultError
 from mdmem.vault import disk, editing, generated, journal, note, people, template
-from mdmem.vault.journal import PAGE_MARKS
 
 
 def without(root: str, path: str, data: bytes, names: Collection[str], marker: str) -> bytes:
@@ -96,14 +95,13 @@ def is_worded(root: str, data: bytes) -> bool:
     """
     parsed = note.parse(data)
     kind = "project" if parsed.meta.get("kind") == "project" else "session"
-    before, begin_mark, rest = parsed.body.partition(PAGE_MARKS[0])
-    _, end_mark, after = rest.partition(PAGE_MARKS[1])
-    if not begin_mark or not end_mark or set(parsed.meta) - _PAGE_KEYS or parsed.meta.get("tags", [kind]) != [kind]:
+    cut = generated.lines_of(parsed.body)
+    if cut is None or set(parsed.meta) - _PAGE_KEYS or parsed.meta.get("tags", [kind]) != [kind]:
         return True
     title = str(parsed.meta.get("title", ""))
     if parsed.meta.get("aliases", [title]) != [title]:
         return True
-    own_lines = {line.strip() for line in f"{before}\n{after}".split("\n")}
+    own_lines = {line.strip() for line in (*cut[0], *cut[2])} - set(journal.PAGE_MARKS)
     templates = (template.load(f"notes/{kind}.md", vault) for vault in (root, ""))
     filled = (template.fill(text, {"title": title, "page": ""}) for text in templates)
     return bool(own_lines - {"", *(line.strip() for text in filled for line in text.split("\n"))})
@@ -111,19 +109,15 @@ def is_worded(root: str, data: bytes) -> bool:
 
 def with_generated(data: bytes, other: bytes) -> bytes:
     """Return a page with the generated part of another version of it; everything else stays."""
-    begin, end = (data.find(mark.encode()) for mark in PAGE_MARKS)
-    first, last = (other.find(mark.encode()) for mark in PAGE_MARKS)
-    if min(begin, first) < 0 or end < begin or last < first:
+    cut, other_cut = (generated.lines_of(page.decode("utf-8", "surrogateescape")) for page in (data, other))
+    if cut is None or other_cut is None:
         return data
-    return data[:begin] + other[first:last] + data[end:]
+    return "\n".join([*cut[0], *other_cut[1], *cut[2]]).encode("utf-8", "surrogateescape")
 
 
 def _unlinked(data: bytes, names: Collection[str], marker: str) -> bytes:
     """Replace links in the generated part by the marker."""
-    begin, end = (data.find(mark.encode()) for mark in PAGE_MARKS)
-    if not names or begin < 0 or end < begin:
-        return data
-    return data[:begin] + links(names).sub(lambda _: marker.encode(), data[begin:end]) + data[end:]
+    return with_generated(data, links(names).sub(lambda _: marker.encode(), data))
 
 
 def _titles(root: str, path: str, names: Collection[str]) -> set[str]:

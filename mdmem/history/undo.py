@@ -93,7 +93,7 @@ def _is_upkeep(new: bytes | None, old: bytes | None, session: str) -> bool:
     """Whether a change concerns only the generated part of a page of something else, which is rebuilt anyway."""
     if new and not old and note.parse(new).meta.get("kind") == "day":
         return True
-    if not new or not old or EMPTY_PAGE.split(b"\n")[0] not in new or pages.with_generated(old, new) != new:
+    if not new or not old or pages.with_generated(old, new) != new:
         return False
     return str(note.parse(new).meta.get("session", "")) not in session.split(",")
 

@@ -7,7 +7,7 @@ titles of tool runs. Hooks keep these additions.
 from __future__ import annotations
 
 from mdmem import plural
-from mdmem.vault import layout
+from mdmem.vault import journal, layout
 from mdmem.vault.journal import FOLDED_BEGIN, FOLDED_END, NAVIGATION_MARK, PAGE_MARKS, PROJECT_PAGE
 
 TYPE_CHECKING = False
@@ -27,17 +27,12 @@ _REVIEWED = "<!-- reviewed "
 
 
 def lines_of(text: str) -> tuple[list[str], list[str], list[str]] | None:
-    """Split a page into lines up to the first marker, between the markers, and from the second on; None without both.
-
-    A marker must be a whole line, so that a title or a prompt with a marker in it is only text.
-    """
-    lines = text.split("\n")
-    bare = [line.rstrip() for line in lines]
-    if BEGIN not in bare or END not in bare[bare.index(BEGIN) :]:
+    """Split a page into lines up to the first marker, between the markers, and from the second on; None unless both."""
+    begin, end = journal.marks_in(text)
+    if min(begin, end) < 0:
         return None
-    begin = bare.index(BEGIN)
-    end = bare.index(END, begin)
-    return lines[: begin + 1], lines[begin + 1 : end], lines[end:]
+    first = text.index("\n", begin) + 1
+    return text[:first].split("\n")[:-1], text[first:end].split("\n")[:-1], text[end:].split("\n")
 
 
 def replaced(data: bytes, lines: list[str]) -> bytes:

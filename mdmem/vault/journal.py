@@ -56,17 +56,43 @@ def unmarked(text: str) -> str:
 
     Those are not words that anybody reads or searches for.
     """
-    if PAGE_MARKS[0] not in text:
-        return text.replace(PAGE_MARKS[1], "")
-    head, _, following = text.partition(PAGE_MARKS[0])
-    generated, _, after = following.partition(PAGE_MARKS[1])
-    return head + _without_leads(generated) + after
+    before, generated, after = parts_of_page(text)
+    return before + _without_leads(generated) + after
 
 
 def outside(text: str) -> str:
     """Return a page's text without its generated part; any other text as it is."""
-    head, begin, following = text.partition(PAGE_MARKS[0])
-    return head + following.partition(PAGE_MARKS[1])[2] if begin else text
+    before, _, after = parts_of_page(text)
+    return before + after
+
+
+def parts_of_page(text: str) -> tuple[str, str, str]:
+    """Split a page at its markers, which are left out; a text that ends before the second one ends in the second part.
+
+    Of any other text, all is in the first part.
+    """
+    begin, end = marks_in(text)
+    if begin < 0:
+        return text, "", ""
+    stop = end if end >= 0 else len(text)
+    return text[:begin], text[begin + len(PAGE_MARKS[0]) : stop], text[stop + len(PAGE_MARKS[1]) :]
+
+
+def marks_in(text: str) -> tuple[int, int]:
+    """Return where a page's markers begin, -1 for a missing one. The second one is looked for behind the first.
+
+    A marker is a whole line, so that a title or a prompt with a marker in it is only text.
+    """
+    begin = _line_in(text, PAGE_MARKS[0], 0)
+    return begin, _line_in(text, PAGE_MARKS[1], max(begin, 0))
+
+
+def _line_in(text: str, mark: str, start: int) -> int:
+    """Return where the first line that is this mark begins, at or after `start`; -1 for none."""
+    at = text.find(mark, start)
+    while at >= 0 and not (text[at - 1 : at] in ("", "\n") and text[at:].partition("\n")[0].rstrip() == mark):
+        at = text.find(mark, at + 1)
+    return at
 
 
 def _without_leads(text: str) -> str:

@@ -29,6 +29,7 @@ from mdmem.vault import journal, note
 from mdmem.views.vault_pages import upkeep
 from tests.helpers.few import few
 from tests.helpers.history_vault import FOLDER, PAGE, SESSION, captured, git, head_files, put, start, turn
+from tests.helpers.talk import Talk
 
 OTHER = FOLDER.replace("0800", "0900").replace("00893aaf", "ffff0000")
 
@@ -186,6 +187,25 @@ def test_the_page_of_a_project_goes_with_its_only_session_unless_a_person_wrote_
     assert planned.kept == ([page.relative_to(vault).as_posix()] if text else [])
     assert page.exists() == bool(text)
     assert not text or text.strip() in page.read_text()
+
+
+@pytest.mark.parametrize("text", ["", "My own words.\n"])
+@pytest.mark.parametrize("marks", ["<!-- mdmem:begin -->", "<!-- mdmem:begin --> and <!-- mdmem:end -->"])
+def test_a_title_that_names_the_markers_of_a_page_is_only_text(vault: Path, home: Path, marks: str, text: str) -> None:
+    config = start(vault)
+    talk = Talk(vault, home / "app")
+    talk.says(f"What do {marks} do?")
+    talk.answers("They enclose what mdmem writes.")
+    (page,) = (path for path in vault.glob("journal/*/*/*/*.md") if journal.is_page(path.relative_to(vault).as_posix()))
+    page.write_text(page.read_text() + text)
+
+    planned = undo.plan(config, SESSION)
+    undo.apply(config, planned)
+
+    assert planned.kept == ([page.relative_to(vault).as_posix()] if text else [])
+    assert page.exists() == bool(text)
+    assert not text or note.parse(page.read_bytes()).meta["title"] == f"What do {marks} do?"
+    assert not text or page.read_text().endswith(text)
 
 
 def test_a_captured_note_that_was_edited_before_its_first_commit_is_kept_and_named(vault: Path) -> None:

@@ -104,6 +104,13 @@ def test_inline_tags_are_found_by_the_filter_but_not_those_of_captured_notes(day
     assert [row["path"] for row in found] == ["notes/db.md"]
 
 
+def test_tags_and_links_behind_a_mention_of_a_pages_marker_count(day: Day) -> None:
+    write(day, "notes/db.md", "What `<!-- mdmem:begin -->` begins is generated, see [[pages]] #markers.\n")
+    write(day, "notes/pages.md", "How pages are made.\n")
+    assert [row["path"] for row in day.json("list", "--tag", "markers")] == ["notes/db.md"]
+    assert [row["path"] for row in day.json("show", "notes/pages.md")["backlinks"]] == ["notes/db.md"]
+
+
 def test_doctor_names_links_that_lead_nowhere(day: Day) -> None:
     write(day, "notes/a.md", "\n[[b]], [[b|x]], [c](c.md), [there](../journal/), [[nowhere]] and [gone](gone.md)\n")
     write(day, "notes/b.md", "![[picture.png]]\n")
