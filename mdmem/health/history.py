@@ -8,16 +8,15 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from mdmem import plural, timestamps
+from mdmem import plural
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
 from mdmem.health import HealthFinding, age, error, fine, note, warning
 from mdmem.health.scope import CheckScope
 from mdmem.history import commit, message
-from mdmem.history.git import checked_out, dot_git, lock, lost_head, lost_index, repository, stray_refs
+from mdmem.history.git import checked_out, dot_git, fetching, lock, lost_head, lost_index, repository, stray_refs
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import aside, undecided
-from mdmem.timestamps import iso_time
 from mdmem.vault import disk, template
 from mdmem.views import wording
 
@@ -222,22 +221,13 @@ def remote(config: Config) -> Iterator[HealthFinding]:
         yield fine("no remote: the vault stays on this machine")
         return
     name = "origin" if "origin" in names else names[0]
-    theirs = f"refs/remotes/{name}/{branch.removeprefix('refs/heads/')}"
+    theirs = fetching.upstream(repo, name, branch) or fetching.tracked(name, branch)
     counted = repository.attempt(repo, "rev-list", "--left-right", "--count", f"{branch}...{theirs}")
     if counted.status:
         yield note(f"The vault was never synced with {name}, or not since a purge.", "`mdmem sync`")
         return
     ahead, behind = (int(word) for word in counted.out.split())
-    last = _last_fetch(repo)
     if ahead or behind:
-        yield note(f"{name}: {plural.number(ahead, 'commit')} to send, {behind} to receive{last}.", "`mdmem sync`")
+        yield note(f"{name}: {plural.number(ahead, 'commit')} to send, {behind} to receive.", "`mdmem sync`")
     else:
-        yield fine(f"{name} is up to date, as of the last sync{last}")
-
-
-def _last_fetch(repo: Repository) -> str:
-    try:
-        when = Path(repo.git_dir / "FETCH_HEAD").stat().st_mtime
-    except OSError:
-        return ""
-    return f" (last looked {timestamps.readable(iso_time(when))})"
+        yield fine(f"{name} is up to date, as of the last sync")

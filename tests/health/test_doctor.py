@@ -543,6 +543,18 @@ def test_a_remote_that_has_not_seen_all_is_named(day: Day, tmp_path: Path) -> No
     assert "1 commit to send" in look(day, "remote")[0]["text"]
 
 
+@pytest.mark.slow
+def test_a_vault_whose_branch_has_another_name_at_the_remote_counts_as_synced(day: Day, tmp_path: Path) -> None:
+    repository.init(day.vault)
+    git(day.vault, "remote", "add", "origin", str(make_remote(tmp_path / "remote.git")))
+    day.run("sync")
+    git(day.vault, "branch", "-m", "memory")
+    day.run("sync")
+    (day.vault / ".git" / "FETCH_HEAD").touch()  # of a plain fetch, which a sync leaves alone
+
+    assert look(day, "remote")[0]["text"] == "origin is up to date, as of the last sync"
+
+
 def test_a_package_that_is_required_and_missing_is_named(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = ["click<9,>=8", "no-such-package>=2.7; python_version > '3'", "nor-this-one<2; extra == 'test'"]
     monkeypatch.setattr("importlib.metadata.requires", lambda _: lines)

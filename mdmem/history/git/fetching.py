@@ -126,6 +126,12 @@ def tracked(remote: str, remote_branch: str) -> str:
     return remote_branch.replace("refs/heads/", f"refs/remotes/{remote}/", 1)
 
 
+def upstream(repo: Repository, remote: str, branch: str) -> str:
+    """Return the remote-tracking ref that a sync has chosen for our branch; "" for none of this remote."""
+    ref = os.fsdecode(repository.run(repo, "for-each-ref", "--format=%(upstream)", branch)).strip()
+    return ref if ref.startswith(tracked(remote, "refs/heads/")) else ""
+
+
 def last_fetched(repo: Repository, remote: str) -> dict[str, str]:
     """Return the tips of the remote's branches at the last fetch, by remote-tracking ref."""
     kept_prefix = f"{filtering.KEPT_REMOTE_REFS}{remote}/"
