@@ -87,6 +87,11 @@ def local_time(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
 
 
+def local_day(seconds: float) -> str:
+    """Return the day of a time in the local time zone: 2026-09-14."""
+    return local_time(seconds)[:10]
+
+
 def readable(created: str) -> str:
     """Return a note's time for people, in the local time zone; a time in another form is only shortened."""
     seconds = epoch(created)

@@ -28,9 +28,7 @@ def show(given_vault: str | None) -> None:
     render.write([*(alarms or [[("Storing is on.", "bold green")]]), [(f"Vault: {settings.vault}", "dim")]])
     render.write([[(paused, "yellow")] for paused in storing.paused_sessions(settings)])
     last_events = storing.last_heard(settings).items()
-    event_rows = [
-        (known.title(name), timestamps.readable(timestamps.iso_time(event.when))) for name, event in last_events
-    ]
+    event_rows = [(known.title(name), timestamps.local_time(event.when)) for name, event in last_events]
     if event_rows:
         render.write([[], [("Last heard from", "bold")]])
         render.table((render.Column(), render.WHEN), event_rows, "  ")

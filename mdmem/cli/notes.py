@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import difflib
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import click
 
-from mdmem import plural
+from mdmem import plural, timestamps
 from mdmem.cli.terminal import completions, editor, options, render, startup
 from mdmem.config import Config
 from mdmem.errors import UsageError
@@ -132,7 +131,7 @@ def _shaped(settings: Config, title: str, body: str, project: str) -> str:
     """Return a text in the vault's own template for notes, or unchanged if there is none."""
     from mdmem.vault import template
 
-    today = time.strftime("%Y-%m-%d", time.localtime(options.now()))
+    today = timestamps.local_day(options.now())
     values = {"title": title, "body": body, "project": project, "date": today}
     return template.fill(template.load("notes/note.md", settings.vault), values) if body.strip() or title else ""
 

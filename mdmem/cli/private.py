@@ -96,7 +96,7 @@ def pause(settings: Config, length: str | None, session: str | None, as_json: bo
         render.print_json({"paused": True, "session": session_id, "until": iso})
         return
     whose = f" for session {journal.session_tag(session_id)}" if session_id else ""
-    until = f" until {timestamps.readable(timestamps.iso_time(ends))}" if ends else ""
+    until = f" until {timestamps.local_time(ends)}" if ends else ""
     click.echo(f"Paused{whose}{until}. `{storing.resume_command(session_id)}` resumes storing.")
 
 

@@ -88,7 +88,7 @@ def _recent(days: dict[str, int]) -> list[tuple[str, int]]:
     """Return the last days that the notes span, including days without a note."""
     if not days:
         return []
-    tomorrow = timestamps.local_time(options.now() + 86_400)[:10]  # what is later was dated by a wrong clock
+    tomorrow = timestamps.local_day(options.now() + 86_400)  # what is later was dated by a wrong clock
     last = date.fromisoformat(max([day for day in days if day <= tomorrow], default=max(days)))
     span = (last - date.fromisoformat(min(days))).days + 1
     days_shown = [last - timedelta(days=days_ago) for days_ago in range(min(span, MOST_DAYS))]

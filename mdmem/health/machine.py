@@ -23,7 +23,6 @@ from mdmem.errors import MdmemError
 from mdmem.health import HealthFinding, error, fine, note, warning
 from mdmem.history.git import repository
 from mdmem.settings import SETTINGS
-from mdmem.timestamps import iso_time
 from mdmem.vault import exclusions, pauses
 from mdmem.views import storing
 from mdmem.views.settings import unread_variables
@@ -194,7 +193,7 @@ def events(config: Config) -> Iterator[HealthFinding]:
             continue
         when = last_events[agent].when
         days = (time.time() - when) / 86_400
-        text = f"{title} was last heard from {timestamps.readable(iso_time(when))}"
+        text = f"{title} was last heard from {timestamps.local_time(when)}"
         if days > SILENT_DAYS:
             yield note(
                 f"{text}, {days:.0f} days ago.", f"If you use it, run `mdmem install {agent}` and start a new session."
@@ -217,7 +216,7 @@ def switches(config: Config) -> Iterator[HealthFinding]:
     if exclusions.is_off(config, "", {name: value for name, value in os.environ.items() if name == "MDMEM_DISABLED"}):
         pause = pauses.pause_of(config)
         if pause is not None:
-            ends = f" until {timestamps.readable(iso_time(pause.ends))}" if pause.ends else ""
+            ends = f" until {timestamps.local_time(pause.ends)}" if pause.ends else ""
             yield warning(f"Storing is paused{ends}.", "`mdmem resume` resumes storing.")
         else:
             yield warning("MDMEM_DISABLED is set, so nothing is stored from this environment.", "Unset it.")

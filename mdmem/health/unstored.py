@@ -45,7 +45,7 @@ def lost(config: Config) -> Iterator[HealthFinding]:
     """Find lost events, which neither the vault nor the retry queue could store."""
     lost_events = losses.recent(config, time.time())
     for row in lost_events[-LOSSES_SHOWN:]:
-        when = timestamps.readable(timestamps.iso_time(row["time"]))
+        when = timestamps.local_time(row["time"])
         why = _CAUSES.get(row["why"], row["why"])
         is_whole = row["why"] in (UNSEEN, *feedback.UNREAD)  # in the transcript
         todo = "`mdmem import` may find it" if is_whole else "`mdmem doctor --only log` may say why"

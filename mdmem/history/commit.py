@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection
 from itertools import chain
 from typing import NamedTuple
 
-from mdmem import moved, plural, privacy, progress
+from mdmem import moved, plural, privacy, progress, timestamps
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError
 from mdmem.history import attribution, batch, changes, message, scan
@@ -331,7 +331,7 @@ def _prepare(repo: Repository, head: str, drafts: list[CommitDraft], lock_fd: in
     early_ids = writer.prepare(repo, "", early, lock_fd)
     puts = {path: data for draft in early for path, data in draft.puts.items()}
     deletes = tuple(path for draft in early for path in draft.deletes)
-    days = [time.strftime("%Y-%m-%d", time.localtime(draft.happened)) for draft in (early[0], early[-1])]
+    days = [timestamps.local_day(draft.happened) for draft in (early[0], early[-1])]
     text = f"Add {plural.number(len(early), 'earlier session')}, {' to '.join(dict.fromkeys(days))}\n"
     merge = CommitDraft(text, puts, deletes, (early_ids[-1],))
     later_ids = writer.prepare(repo, head, [*others, merge], lock_fd)

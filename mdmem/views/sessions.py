@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from heapq import nlargest
@@ -58,7 +57,7 @@ class SessionRow(NamedTuple):
     @property
     def day(self) -> str:
         """Return the local day on which it began."""
-        return time.strftime("%Y-%m-%d", time.localtime(timestamps.epoch(self.started)))
+        return timestamps.local_day(timestamps.epoch(self.started))
 
 
 class SessionTurn(NamedTuple):

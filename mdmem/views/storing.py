@@ -72,8 +72,8 @@ def resume_command(session: str = "") -> str:
 
 
 def _span(pause: Pause) -> str:
-    ends = f" until {timestamps.readable(timestamps.iso_time(pause.ends))}" if pause.ends else ""
-    return f"since {timestamps.readable(timestamps.iso_time(pause.began))}{ends}"
+    ends = f" until {timestamps.local_time(pause.ends)}" if pause.ends else ""
+    return f"since {timestamps.local_time(pause.began)}{ends}"
 
 
 def alarms(config: Config) -> list[str]:
@@ -85,7 +85,7 @@ def alarms(config: Config) -> list[str]:
         texts.append(f"{count} could not be stored and will be retried: `mdmem doctor` shows why.")
     lost = losses.recent(config, time.time())
     if lost:
-        last = timestamps.readable(timestamps.iso_time(lost[-1]["time"]))
+        last = timestamps.local_time(lost[-1]["time"])
         texts.append(f"{plural.number(len(lost), 'event')} lost, the last on {last}: `mdmem doctor` shows why.")
     return [*texts, *filter(None, (paused(config), unread_ignore_file()))]
 

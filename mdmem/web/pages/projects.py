@@ -36,7 +36,7 @@ _SPARK_WEEKS = 26
 
 def weeks(counts: dict[str, int], today: date | None = None) -> list[int]:
     """Return the number of notes in each of the last `_SPARK_WEEKS` weeks, oldest first."""
-    last = today or date.fromisoformat(time.strftime("%Y-%m-%d"))
+    last = today or date.today()  # noqa: DTZ011 - days are the user's
     totals = [0] * _SPARK_WEEKS
     for day, count in counts.items():
         weeks_ago = (last - date.fromisoformat(day)).days // 7

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import date, datetime, timedelta
 from itertools import groupby
 from typing import NamedTuple
@@ -88,7 +87,7 @@ def fits(row: SessionRow, chosen: dict[str, str]) -> bool:
 
 def calendar(counts: dict[str, int], today: date | None = None) -> Calendar:
     """Return the year up to today, or up to the last note if that is more than a year ago."""
-    last = today or date.fromisoformat(time.strftime("%Y-%m-%d"))
+    last = today or date.today()  # noqa: DTZ011 - days are the user's
     newest = max(counts, default="")
     if newest and newest < (last - timedelta(days=364)).isoformat():
         last = date.fromisoformat(newest)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
+from mdmem import timestamps
 from mdmem.search.index.view import View
 from mdmem.vault import note
 from mdmem.views import injections, rows, sessions, storing, wording
@@ -43,7 +44,7 @@ class Card(NamedTuple):
 def today(request: PageRequest) -> Response:
     """Show today, or the last day with notes if there are none today."""
     table = sessions.table(request.view)
-    now = time.strftime("%Y-%m-%d")
+    now = timestamps.local_day(time.time())
     ended = [(wording.day(row.ended), row) for row in table]
     written = _written(request.view, now)
     day = now if written or any(last == now for last, _ in ended) else max((last for last, _ in ended), default=now)
