@@ -12,7 +12,7 @@ from starlette.responses import Response
 from mdmem import plural
 from mdmem.errors import MdmemError, NotFoundError, UsageError, VaultError
 from mdmem.history import commit, forget, gate, review, rewrite, undo
-from mdmem.history.git import repository
+from mdmem.history.git import objects, repository
 from mdmem.history.rewrite import Applied
 from mdmem.learn import decisions, proposals, work
 from mdmem.vault import disk, layout, note, user_notes
@@ -303,7 +303,7 @@ def _reviewed(request: PageRequest) -> Response:
     """Mark all that was shown as reviewed: the queue starts over at the commit that the page knew."""
     seen = review.Review("", request.form.get("head", ""), [])
     repo = repository.open_vault(request.config.vault)
-    if repository.attempt(repo, "cat-file", "-e", f"{seen.head}^{{commit}}").status or not seen.head.isalnum():
+    if not objects.has_commit(repo, seen.head):
         raise UsageError("The page is out of date. Reload it.")
     review.finish(request.config, seen, [], "Review\n")
     return _back_with_message(request, "Everything is marked as reviewed.", "/review")

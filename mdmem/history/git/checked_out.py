@@ -14,7 +14,7 @@ from contextlib import suppress
 
 from mdmem import files
 from mdmem.errors import GitError
-from mdmem.history.git import repository, writer
+from mdmem.history.git import objects, repository, writer
 from mdmem.history.git.repository import Repository
 
 DAMAGED = "index.damaged"
@@ -60,7 +60,7 @@ def logged(repo: Repository, name: str) -> str:
     Raises OSError when a later one cannot be read: it may be intact.
     """
     for oid in reversed(_log(repo, name)):
-        if not repository.attempt(repo, "cat-file", "-e", f"{oid}^{{commit}}").status:
+        if objects.has_commit(repo, oid):
             return oid
         _check_rights(repo, oid)
     return ""
@@ -137,7 +137,7 @@ def _is_unreadable(repo: Repository, name: str) -> bool:
     Raises OSError when it cannot be read: it may be intact.
     """
     tip = os.fsdecode(repository.attempt(repo, "rev-parse", "--verify", "--quiet", name).out).strip()
-    if not tip or not repository.attempt(repo, "cat-file", "-e", f"{tip}^{{commit}}").status:
+    if not tip or objects.has_commit(repo, tip):
         return False
     _check_rights(repo, tip)
     return bool(logged(repo, name))
@@ -145,11 +145,11 @@ def _is_unreadable(repo: Repository, name: str) -> bool:
 
 def _check_rights(repo: Repository, oid: str) -> None:
     """Raise OSError when a file that may hold an object cannot be read, as after `sudo git commit`."""
-    objects = repo.common_dir / "objects"
+    folder = repo.common_dir / "objects"
     with suppress(FileNotFoundError):
-        (objects / oid[:2] / oid[2:]).read_bytes()
+        (folder / oid[:2] / oid[2:]).read_bytes()
     with suppress(FileNotFoundError):
-        for file in (objects / "pack").iterdir():
+        for file in (folder / "pack").iterdir():
             file.open("rb").close()
 
 

@@ -61,6 +61,16 @@ def read(repo: Repository, oids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
             yield from _with_data(out)
 
 
+def has_commit(repo: Repository, oid: str) -> bool:
+    """Whether git has a commit. Raises nothing, also for a text that is no id."""
+    return oid.isalnum() and not repository.attempt(repo, "cat-file", "-e", f"{oid}^{{commit}}").status
+
+
+def is_ancestor(repo: Repository, oid: str, other: str) -> bool:
+    """Whether git has two commits, and one is the other or comes before it."""
+    return not repository.attempt(repo, "merge-base", "--is-ancestor", oid, other).status
+
+
 def contents(repo: Repository, oids: Iterable[str]) -> dict[str, bytes]:
     """Return the contents of objects of any kind by id, read by one git process; "" stands for none."""
     return dict(read(repo, sorted(set(oids) - {""})))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from mdmem.history.git import repository
+from mdmem.history.git import objects, repository
 from mdmem.history.git.repository import Repository
 
 ASIDE = "refs.damaged"
@@ -27,9 +27,7 @@ def find(repo: Repository) -> list[Path]:
 def unmerged(repo: Repository, file: Path) -> str:
     """Return the commit that a file names if the checked-out branch does not contain it; else ""."""
     oid = file.read_bytes().strip().decode("ascii", "replace")
-    if not oid.isalnum() or repository.attempt(repo, "cat-file", "-e", f"{oid}^{{commit}}").status:
-        return ""
-    return oid if repository.attempt(repo, "merge-base", "--is-ancestor", oid, "HEAD").status else ""
+    return oid if objects.has_commit(repo, oid) and not objects.is_ancestor(repo, oid, "HEAD") else ""
 
 
 def branch(file: Path, oid: str) -> str:

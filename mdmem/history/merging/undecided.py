@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from mdmem import files
+from mdmem import files, plural
 from mdmem.config import Config
 from mdmem.errors import GitError, NotFoundError, VaultError
 from mdmem.history import find, rewrite
@@ -110,11 +110,9 @@ def hint(config: Config) -> str:
         return ""
     if not choices:
         return ""
-    marks = (f"{choice.path}:{choice.line}" if choice.line else choice.path for choice in choices[:MOST])
-    names = ", ".join(dict.fromkeys(marks))
-    more = f" and {len(choices) - MOST} more" if len(choices) > MOST else ""
-    kept_places = f"Where two machines changed the same place, both versions are kept: {names}{more}"
-    return f"{kept_places}; `mdmem review` asks which one stays."
+    marks = dict.fromkeys(f"{choice.path}:{choice.line}" if choice.line else choice.path for choice in choices)
+    kept_places = "Where two machines changed the same place, both versions are kept"
+    return f"{kept_places}: {plural.some([*marks], MOST)}; `mdmem review` asks which one stays."
 
 
 def decide(config: Config, choice: OpenChoice, *, keep: str = "") -> bool:
@@ -154,7 +152,7 @@ def _undecided_places(config: Config, repo: Repository) -> list[tuple[str, str]]
     stored = _load_undecided(state)
     if stored.tip == tip or not tip:
         return stored.places if tip else []
-    if stored.tip and repository.attempt(repo, "merge-base", "--is-ancestor", stored.tip, tip).status:
+    if stored.tip and not objects.is_ancestor(repo, stored.tip, tip):
         stored = _Undecided("", [])  # history was rewritten
     arguments = ("log", "-z", "--topo-order", "-E", f"--grep=^({TRAILER}|{DECIDED}): ", f"--format={_FIELDS}")
     log = repository.attempt(repo, *arguments, tip, *([f"^{stored.tip}"] if stored.tip else []))

@@ -70,9 +70,7 @@ def unmet(
 
     replaced: commits that `other` had until a purge of its own rewrote them.
     """
-    has = not replaced.isdisjoint(record.oids) or any(
-        repository.attempt(repo, "merge-base", "--is-ancestor", oid, other).status == 0 for oid in record.oids
-    )
+    has = not replaced.isdisjoint(record.oids) or any(objects.is_ancestor(repo, oid, other) for oid in record.oids)
     return record if has else None
 
 
