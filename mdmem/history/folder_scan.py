@@ -9,7 +9,7 @@ import os
 import stat
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping
-from itertools import accumulate, islice
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from mdmem.history.git import git_index, objects, repository
 from mdmem.history.git.environment import PATTERNS
 from mdmem.history.git.objects import Tree
 from mdmem.history.git.repository import Repository
-from mdmem.vault import disk
+from mdmem.vault import disk, layout
 
 FOLDERS_AT_ONCE = 500
 """Number of trees of a commit in memory at a time."""
@@ -138,7 +138,7 @@ def _differences(
 ) -> Iterable[Change]:
     """Yield how a folder differs from the commit's tree."""
     unmatched = dict(tree)
-    deleted_names = {_folded(name) for name in unmatched.keys() - {entry.name for entry in entries}}
+    deleted_names = {folded(name) for name in unmatched.keys() - {entry.name for entry in entries}}
     for entry in entries:
         path = _join(folder, entry.name)
         mode, oid = unmatched.pop(entry.name, ("", ""))
@@ -147,7 +147,7 @@ def _differences(
         if entry.is_dir(follow_symlinks=False):
             continue
         if not mode:
-            if _folded(entry.name) in deleted_names:
+            if folded(entry.name) in deleted_names:
                 raise UnsureError  # the file system may treat both names as one
             if entry.is_file(follow_symlinks=False) or entry.is_symlink():
                 yield Change(path, "added")
@@ -162,8 +162,9 @@ def _differences(
             raise UnsureError
 
 
-def _folded(name: str) -> str:
-    return unicodedata.normalize("NFC", name).casefold()
+def folded(name: str) -> str:
+    """Return what some systems take a name or path for."""
+    return unicodedata.normalize("NFC", name.casefold())
 
 
 def _may_differ(entry: os.DirEntry[str], folder: str, before: SeenFolders) -> bool:
@@ -197,7 +198,7 @@ def _without_ignored(repo: Repository, differing: list[Change]) -> list[Change]:
 
 def refuse_other(root: str, folders: Collection[str]) -> None:
     """Refuse a folder behind a link or in another repository. Raises UnsureError when there is one."""
-    with_parents = {path for folder in folders for path in accumulate(folder.split("/"), _join)}
+    with_parents = {path for folder in folders for path in (folder, *layout.folders_above(folder))}
     for folder in with_parents - {""}:
         is_other = _time(root, folder) is None and os.path.lexists(f"{root}/{folder}")
         if is_other or os.path.lexists(f"{root}/{folder}/.git"):

@@ -7,11 +7,10 @@ become files again is unpacked.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
 from mdmem.config import Config
-from mdmem.history import rewrite
+from mdmem.history import folder_scan, rewrite
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.texts import Texts
 from mdmem.history.merging import aside, both, undecided
@@ -111,24 +110,14 @@ def _in_the_way(deletes: Iterable[str], puts: Iterable[str]) -> set[str]:
     """
     by_key: dict[str, list[str]] = {}
     for path in deletes:
-        by_key.setdefault(_key(path), []).append(path)
+        by_key.setdefault(folder_scan.folded(path), []).append(path)
     paths_below: dict[str, list[str]] = {}
     for key, paths in by_key.items():
-        for parent in _folders(key):
+        for parent in layout.folders_above(key):
             paths_below.setdefault(parent, []).extend(paths)
     in_the_way: set[str] = set()
-    for key in map(_key, puts) if by_key else ():
+    for key in map(folder_scan.folded, puts) if by_key else ():
         in_the_way.update(paths_below.get(key, ()))
-        for part in (key, *_folders(key)):
+        for part in (key, *layout.folders_above(key)):
             in_the_way.update(by_key.get(part, ()))
     return in_the_way
-
-
-def _key(path: str) -> str:
-    return unicodedata.normalize("NFC", path.casefold())
-
-
-def _folders(path: str) -> list[str]:
-    """Return the folders above a path."""
-    parts = path.split("/")
-    return ["/".join(parts[:count]) for count in range(1, len(parts))]

@@ -61,6 +61,12 @@ def typed_path(root: str, typed: str) -> str:
     return relative
 
 
+def folders_above(path: str) -> Iterator[str]:
+    """Yield the folders above a path, vault-relative, the nearest first."""
+    while path := path.rpartition("/")[0]:
+        yield path
+
+
 def project_of(path: str) -> str:
     """Return the project folder's name in a journal path; "" for any other path."""
     parts = path.split("/", 2)

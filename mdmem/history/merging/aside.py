@@ -15,7 +15,7 @@ from mdmem.history.git import repository
 from mdmem.history.git.environment import PATTERNS
 from mdmem.history.git.repository import Repository
 from mdmem.history.rewrite import RewriteStep
-from mdmem.vault import disk
+from mdmem.vault import disk, layout
 from mdmem.vault.disk import Folder
 
 _BESIDE = re.compile(r"(.+)\.conflict-[0-9a-z]{8}(\.[^./]+)?")
@@ -44,11 +44,7 @@ def both_versions(repo: Repository) -> Iterator[tuple[str, str]]:
 def files_in_the_way(paths: Iterable[str], of: Iterable[str]) -> list[str]:
     """Return those of some paths that are also folders of others. of: the paths whose folders count."""
     known = set(paths)
-    found = set()
-    for path in of:
-        while path := path.rpartition("/")[0]:
-            found.update({path} & known)
-    return sorted(found)
+    return sorted({folder for path in of for folder in layout.folders_above(path) if folder in known})
 
 
 def keep(config: Config, path: str, data: bytes) -> str:

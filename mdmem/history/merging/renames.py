@@ -10,7 +10,7 @@ from mdmem.history import find
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.texts import Texts
-from mdmem.vault import disk, is_in_journal, journal, note, projects
+from mdmem.vault import disk, is_in_journal, journal, layout, note, projects
 
 Tree = dict[str, str]
 """Path -> blob id, without links, nested repositories and paths that a vault does not accept."""
@@ -141,7 +141,7 @@ def _folders(moves: Moves, now: Tree) -> Moves:
     for old, new in moves.items():
         for left, right in _differing(old, new):
             votes.setdefault(left, Counter())[right] += 1
-    present = {folder for path in now for folder in _above(path)} if votes else set()
+    present = {folder for path in now for folder in layout.folders_above(path)} if votes else set()
     return {old: counted.most_common(1)[0][0] for old, counted in votes.items() if old not in present}
 
 
@@ -153,12 +153,6 @@ def _differing(old: str, new: str) -> Iterable[tuple[str, str]]:
         if old_name != new_name or old == new or not old or not new:
             return
         yield old, new
-
-
-def _above(path: str) -> Iterable[str]:
-    while "/" in path:
-        path = path.rpartition("/")[0]
-        yield path
 
 
 def _both_folders(our: Side, their: Side) -> Moves:
@@ -182,7 +176,7 @@ def _folders_to_follow(side: Side, other: Side) -> Moves:
 
 
 def _within(path: str, folders: Mapping[str, str]) -> str:
-    above = next((folder for folder in _above(path) if folder in folders), "")
+    above = next((folder for folder in layout.folders_above(path) if folder in folders), "")
     return folders[above] + path.removeprefix(above) if above else path
 
 
