@@ -113,9 +113,7 @@ def _bring_rest(settings: Config, *, as_json: bool) -> int:
     from mdmem.history.space import checkout
 
     with progress.ProgressBar("Fetching", shown=not as_json) as bar:
-        count = checkout.complete(
-            repository.open_vault(settings.vault), settings.state_dir, partial(bar.step, "Writing files")
-        )
+        count = checkout.complete(repository.open_vault(settings.vault), settings.state_dir, bar.step)
     if not as_json:
         click.echo(f"Fetched the rest of the vault: {plural.number(count, 'file')}.")
     indexing.leave_complete(settings, quiet=as_json)
@@ -227,9 +225,7 @@ def export(
     if to_stdout and as_json:
         raise UsageError("--json does not go with `-`: the notes themselves are written to stdout.")
     with progress.ProgressBar("Writing", shown=not as_json) as bar:
-        count, message = _export(
-            settings, target, form, project=project or "", since=start, until=end, progress=bar.report
-        )
+        count, message = _export(settings, target, form, project=project or "", since=start, until=end, report=bar.step)
     if as_json:
         print_json({"path": str(Path(target[-1])), **count._asdict()})
         return

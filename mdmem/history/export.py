@@ -16,9 +16,8 @@ from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
 from mdmem.history import commit
 from mdmem.history.git import checked_out, objects, repository, writer
+from mdmem.progress import ProgressCallback, ignore, reporting
 from mdmem.vault import disk, layout, note, people
-
-Progress = Callable[[int, int], None]
 
 EARLIEST = (1980, 1, 1, 0, 0, 0)
 """Zip archives hold no earlier time. With one time for all notes, equal notes give equal archives."""
@@ -79,19 +78,17 @@ def new_file(target: Path) -> Iterator[Path]:
 
 
 def select(
-    config: Config, *, project: str = "", since: str = "", until: str = "", progress: Progress | None = None
+    config: Config, *, project: str = "", since: str = "", until: str = "", report: ProgressCallback = ignore
 ) -> Iterator[Exported]:
     """Yield the vault's notes, cleaned, by path; without private notes and the internal memories of ghosts and agents.
 
     since, until: ISO 8601 in UTC, compared with when a note was created; until is exclusive.
-    progress: called with the number of notes read and their total.
+    report: progress callback.
     """
     rules = privacy.Rules.of(config.settings)
     paths = sorted(entry.path for entry in disk.walk(config.vault))
     renamed: list[Exported] = []  # cleaning a private name changes its place in the order
-    for number, path in enumerate(paths):
-        if progress:
-            progress(number, len(paths))
+    for path in reporting(paths, "Writing", report):
         exported = _cleaned(config, rules, path)
         if exported is None or (project and not _is_of(exported, project)):
             continue

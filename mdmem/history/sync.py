@@ -9,7 +9,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -110,7 +109,7 @@ def sync(
         BusyError: when other machines kept pushing.
     """
     repo = repository.open_vault(config.vault)
-    checkout.fill(repo, partial(report, "Writing files"))
+    checkout.fill(repo, report)
     committed = commit.commit(config, mode=mode, report=report)
     held_back = committed.held_back
     if not repository.url(repo, remote):

@@ -111,13 +111,17 @@ def test_a_part_of_a_projects_name_is_enough_for_a_clone(whole: Config) -> None:
     assert clone_of(whole, VaultPart(projects=("Other",))).vault == held.vault
 
 
-def test_an_index_lost_on_a_machine_with_a_part_deletes_nothing_that_it_lacks(whole: Config) -> None:
-    held = clone_of(whole, VaultPart(projects=("other-app",)))
-    root = Path(held.vault)
+def with_a_new_note(whole: Config) -> tuple[Path, list[str]]:
+    """Clone one project, and write a note that is not committed; return the clone and the files of its last commit."""
+    root = Path(clone_of(whole, VaultPart(projects=("other-app",))).vault)
     put(root, "notes/new.md", "new\n")
     run_here("commit", env={"MDMEM_VAULT": str(root)}, check=True)
-    before = head_files(root)
     put(root, "notes/newer.md", "newer\n")
+    return root, head_files(root)
+
+
+def test_an_index_lost_on_a_machine_with_a_part_deletes_nothing_that_it_lacks(whole: Config) -> None:
+    root, before = with_a_new_note(whole)
     (root / ".git/index").unlink()
 
     run_here("commit", env={"MDMEM_VAULT": str(root)}, check=True)
@@ -128,12 +132,7 @@ def test_an_index_lost_on_a_machine_with_a_part_deletes_nothing_that_it_lacks(wh
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"since": ""}'])
 def test_while_it_is_unknown_which_part_a_machine_has_nothing_is_committed_as_deleted(whole: Config, text: str) -> None:
-    held = clone_of(whole, VaultPart(projects=("other-app",)))
-    root = Path(held.vault)
-    put(root, "notes/new.md", "new\n")
-    run_here("commit", env={"MDMEM_VAULT": str(root)}, check=True)
-    before = head_files(root)
-    put(root, "notes/newer.md", "newer\n")
+    root, before = with_a_new_note(whole)
     (root / ".git/mdmem-part").write_text(text)
     (root / ".git/index").unlink()
 
@@ -286,7 +285,7 @@ def test_what_broke_off_while_the_rest_was_brought_is_completed(whole: Config, t
     held = clone_of(whole, VaultPart(projects=("other-app",)))
     repo = repository.open_vault(held.vault)
 
-    def stop(done: int, total: int) -> None:
+    def stop(what: str, done: int, total: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

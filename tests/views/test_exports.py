@@ -268,7 +268,7 @@ def test_a_site_is_written_into_a_new_folder_only(tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ["zip", "jsonl", "html", "sqlite"])
 def test_an_export_that_is_stopped_leaves_nothing(form: str, tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
-        exports.write(config.load(SAMPLE), tmp_path / "out", form, progress=stopped)
+        exports.write(config.load(SAMPLE), tmp_path / "out", form, report=stopped)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -288,11 +288,11 @@ def kill(*_: object) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("form", ["zip", "jsonl", "html", "sqlite"])
 def test_an_export_that_is_killed_leaves_no_part_under_its_name(form: str, tmp_path: Path) -> None:
-    def killed(done: int, total: int) -> None:
+    def killed(what: str, done: int, total: int) -> None:
         if done == total - 1:
             kill()
 
-    in_a_killed_fork(lambda: exports.write(config.load(SAMPLE), tmp_path / "out", form, progress=killed))
+    in_a_killed_fork(lambda: exports.write(config.load(SAMPLE), tmp_path / "out", form, report=killed))
 
     assert [path.name[:7] for path in tmp_path.iterdir()] == [".mdmem-"]
     exports.write(config.load(SAMPLE), tmp_path / "out", form)
@@ -329,11 +329,11 @@ def test_a_site_that_is_stopped_leaves_the_folder_as_it_was(tmp_path: Path) -> N
     (tmp_path / "empty").mkdir()
     for target in (tmp_path / "new", tmp_path / "empty"):
         with pytest.raises(KeyboardInterrupt):
-            exports.site(config.load(SAMPLE), target, progress=stopped)
+            exports.site(config.load(SAMPLE), target, report=stopped)
     assert list(tmp_path.rglob("*")) == [tmp_path / "empty"]
 
 
-def stopped(done: int, total: int) -> None:
+def stopped(what: str, done: int, total: int) -> None:
     if done == total - 1:
         raise KeyboardInterrupt
 

@@ -236,6 +236,33 @@ def update(repo: Repository, copy: Copy, entries: Iterable[IndexEntry], lock_fd:
                 repository.run(repo, "update-index", "-z", *options, stdin=lines_file, env=env(copy), lock_fd=lock_fd)
 
 
+def skip_worktree(
+    repo: Repository, paths: Iterable[str], copy: Copy | None = None, *, skip: bool = True, lock_fd: int | None = None
+) -> None:
+    """Mark files that a partial vault lacks, so that nobody takes them for deleted, or remove the mark.
+
+    copy: in this copy of the index; None: in the index itself.
+    """
+    how = "--skip-worktree" if skip else "--no-skip-worktree"
+    with tempfile.TemporaryFile(dir=repo.git_dir) as listed:
+        listed.writelines(os.fsencode(path) + b"\0" for path in paths)
+        if listed.tell():
+            listed.seek(0)
+            changed = env(copy) if copy else None
+            repository.run(repo, "update-index", "-z", how, "--stdin", stdin=listed, env=changed, lock_fd=lock_fd)
+
+
+@contextmanager
+def read_from(repo: Repository, base: str, lock_fd: int) -> Iterator[Copy]:
+    """Make a private index with the files of a commit; it is removed at the end, unless it is published."""
+    copy = Copy(repo.git_dir / f"{PREFIX}{secrets.token_hex(6)}", None)
+    try:
+        repository.run(repo, "read-tree", base, env=env(copy), lock_fd=lock_fd)
+        yield copy
+    finally:
+        copy.path.unlink(missing_ok=True)
+
+
 def _shortened(repo: Repository, copy: Copy) -> tuple[str, ...]:
     """Return the words that make git keep a large index in `SHORT_PATHS`."""
     if not copy.path.exists() or copy.path.stat().st_size < LARGE_BYTES:
@@ -249,13 +276,9 @@ def _shortened(repo: Repository, copy: Copy) -> tuple[str, ...]:
 
 def tree_with(repo: Repository, base: str, entries: Iterable[IndexEntry], lock_fd: int) -> str:
     """Return the id of a tree: that of commit `base` with these entries added or replaced."""
-    copy = Copy(repo.git_dir / f"{PREFIX}{secrets.token_hex(6)}", None)
-    try:
-        repository.run(repo, "read-tree", base, env=env(copy), lock_fd=lock_fd)
+    with read_from(repo, base, lock_fd) as copy:
         update(repo, copy, entries, lock_fd)
         return repository.run(repo, "write-tree", env=env(copy), lock_fd=lock_fd).decode("ascii").strip()
-    finally:
-        copy.path.unlink(missing_ok=True)
 
 
 def publish(repo: Repository, copy: Copy, wait_seconds: float = 0.5) -> Published:

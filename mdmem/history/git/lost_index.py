@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
 import shlex
-import tempfile
 
 from mdmem.errors import BusyError, VaultError
 from mdmem.history.git import checked_out, git_index, objects, part, repository, writer
-from mdmem.history.git.git_index import Copy
 from mdmem.history.git.repository import Repository
 from mdmem.vault import disk
 
@@ -61,14 +58,12 @@ def restore(repo: Repository, lock_fd: int) -> None:
         index.replace(index.with_name(checked_out.DAMAGED))
     if not base:
         return
-    copy = Copy(repo.git_dir / f"{git_index.PREFIX}{secrets.token_hex(6)}", None)
-    try:
-        repository.run(repo, "read-tree", base, env=git_index.env(copy), lock_fd=lock_fd)
-        _mark_absent(repo, copy, base, lock_fd)
+    vault_part = part.load(repo)
+    with git_index.read_from(repo, base, lock_fd) as copy:
+        absent = (path for _, _, path in objects.listed(repo, base) if part.is_absent(repo, vault_part, path))
+        git_index.skip_worktree(repo, absent, copy, lock_fd=lock_fd)
         if git_index.publish(repo, copy) is not git_index.Published.YES:
             raise BusyError(f"Another git is using {repo.root}. Try again in a moment.")
-    finally:
-        copy.path.unlink(missing_ok=True)
 
 
 def _check_files(repo: Repository, base: str) -> None:
@@ -85,16 +80,3 @@ def _check_files(repo: Repository, base: str) -> None:
 def _base(repo: Repository) -> str:
     marked = writer.marked(repo)
     return writer.tip(repo, "HEAD") if marked is None else marked
-
-
-def _mark_absent(repo: Repository, copy: Copy, base: str, lock_fd: int) -> None:
-    """Mark the files that a partial vault lacks, so that nobody takes them for deleted."""
-    vault_part = part.load(repo)
-    with tempfile.TemporaryFile(dir=repo.git_dir) as absent:
-        for _, _, path in objects.listed(repo, base):
-            if part.is_absent(repo, vault_part, path):
-                absent.write(os.fsencode(path) + b"\0")
-        if absent.tell():
-            absent.seek(0)
-            command = ("update-index", "-z", "--skip-worktree", "--stdin")
-            repository.run(repo, *command, stdin=absent, env=git_index.env(copy), lock_fd=lock_fd)

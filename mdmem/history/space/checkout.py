@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable, Iterator
 from itertools import islice
 
 from mdmem.errors import GitError, NotFoundError
-from mdmem.history.git import lock, objects, part, repository, writer
+from mdmem.history.git import git_index, lock, objects, part, repository, writer
 from mdmem.history.git.part import VaultPart
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import join
+from mdmem.progress import ProgressCallback, ignore
 from mdmem.vault import disk
 
-CountCallback = Callable[[int, int], None]
-"""Takes the number of files written, and their total."""
 AT_ONCE = 1_000
 """Number of files read from git at a time."""
 
 
-def fill(repo: Repository, report: CountCallback) -> None:
+def fill(repo: Repository, report: ProgressCallback) -> None:
     """Write the files of a clone, also of an interrupted one: it has no index yet."""
     head = "" if (repo.git_dir / "index").exists() else writer.tip(repo, "HEAD")
     if not head or writer.marked(repo) is not None:
@@ -29,11 +26,11 @@ def fill(repo: Repository, report: CountCallback) -> None:
     _write(repo, lambda: (file for file in join.files(repo, head) if part.is_part(vault_part, file[0])), report)
     repository.run(repo, "read-tree", "HEAD")
     if vault_part or part.NEVER_IN_NAMES:
-        _mark(repo, "--skip-worktree", (path for path, _ in _absent(repo, vault_part)))
+        git_index.skip_worktree(repo, (path for path, _ in _absent(repo, vault_part)))
     repository.attempt(repo, "update-index", "-q", "--refresh")
 
 
-def complete(repo: Repository, state_dir: str, report: CountCallback = lambda *_: None) -> int:
+def complete(repo: Repository, state_dir: str, report: ProgressCallback = ignore) -> int:
     """Write the files that a partial vault lacks; return how many. Run it again after an interruption.
 
     Raises:
@@ -47,7 +44,7 @@ def complete(repo: Repository, state_dir: str, report: CountCallback = lambda *_
         repo = objects.complete(repo)
         count = _write(repo, lambda: (file for file in _absent(repo, vault_part) if part.can_be(file[0])), report)
         paths = (path for path, _ in join.files(repo, "HEAD") if part.can_be(path) and not vault_part.has(path))
-        _mark(repo, "--no-skip-worktree", paths)
+        git_index.skip_worktree(repo, paths, skip=False)
         part.forget(repo)
         repository.attempt(repo, "update-index", "-q", "--refresh")
     return count
@@ -58,7 +55,7 @@ def _absent(repo: Repository, vault_part: VaultPart | None) -> Iterator[tuple[st
     return ((path, oid) for path, oid in join.files(repo, "HEAD") if part.is_absent(repo, vault_part, path))
 
 
-def _write(repo: Repository, files: Callable[[], Iterator[tuple[str, str]]], report: CountCallback) -> int:
+def _write(repo: Repository, files: Callable[[], Iterator[tuple[str, str]]], report: ProgressCallback) -> int:
     """Write files, given as path and blob id, some at a time; return how many."""
     total, written = sum(1 for _ in files()), 0
     remaining = files()
@@ -76,13 +73,5 @@ def _write(repo: Repository, files: Callable[[], Iterator[tuple[str, str]]], rep
             with disk.open_folder(str(repo.root), tuple(folders), create=True, durable=False) as folder:
                 disk.create(folder, name, data, durable=False)
         written += len(chunk)
-        report(written, total)
+        report("Writing files", written, total)
     return total
-
-
-def _mark(repo: Repository, how: str, paths: Iterator[str]) -> None:
-    with tempfile.TemporaryFile(dir=repo.git_dir) as listed:
-        listed.writelines(os.fsencode(path) + b"\0" for path in paths)
-        if listed.tell():
-            listed.seek(0)
-            repository.run(repo, "update-index", "-z", how, "--stdin", stdin=listed)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import shutil
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 from mdmem import files
@@ -57,7 +56,7 @@ def clone(
         part.save(repo, part.meant(repo, head, vault_part))
     if head:
         repository.run(repo, "update-ref", review.REF, head)  # reviews start now: these notes are from elsewhere
-    checkout.fill(repo, partial(report, "Writing files"))
+    checkout.fill(repo, report)
     return repo
 
 
