@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from mdmem import plural, timestamps
@@ -180,22 +181,25 @@ def write(members: CommitGroup, root: str) -> str:
         return _changes(members.files, members.author or "hand") if members.files else _pages(members.pages)
     title = _session_title(members, root)
     asks = [str(file.meta.get("title", "")) for file in members.files if file.meta.get("kind") == "prompt"]
-    listed = "".join(f"- {note.one_line(ask)}\n" for ask in asks[:MAX_LISTED])
-    more = f"- and {len(asks) - MAX_LISTED} more\n" if len(asks) > MAX_LISTED else ""
-    body = f"\n{listed}{more}" if listed else ""
     project = _project(members)
     if len(asks) == 1:
         title = asks[0]  # distinguishes single turns of a session
     kinds = counts(str(file.meta.get("kind")) for file in members.files)
-    return f"{_subject(project, title, kinds)}\n{body}\n{_trailers(members)}"
+    return f"{_subject(project, title, kinds)}\n{_list(map(note.one_line, asks), len(asks))}\n{_trailers(members)}"
+
+
+def _list(rows: Iterable[str], total: int) -> str:
+    """Write the first rows as a list below an empty line, and the number of the others; "" for none."""
+    lines = list(islice(rows, MAX_LISTED))
+    lines += [f"and {total - MAX_LISTED} more"] if total > MAX_LISTED else []
+    return "".join(["\n", *(f"- {line}\n" for line in lines)]) if lines else ""
 
 
 def _unpacking(members: CommitGroup, root: str) -> str:
     count = plural.number(len(members.files) - 1, "note")
     subject = _subject(_project(members), _session_title(members, root), f"unpacked: {count}")
-    edited = [_name(file) for file in members.files if file.change.path in members.edited]
-    listed = "".join(f"- edit {name}\n" for name in edited[:MAX_LISTED])
-    return f"{subject}\n" + (f"\n{listed}" if listed else "")
+    edited = (f"edit {_name(file)}" for file in members.files if file.change.path in members.edited)
+    return f"{subject}\n{_list(edited, len(members.edited))}"
 
 
 def _project(members: CommitGroup) -> str:
@@ -311,9 +315,8 @@ def _changes(files: list[File], author: str) -> str:
     else:
         counts = [f"{VERBS[kind]} {plural.number(kinds[kind], noun)}" for kind in VERBS if kinds[kind]]
         subject = f"By {author}: {', '.join(counts)}"
-    listed = "".join(f"- {VERBS[file.change.kind]} {_name(file)}\n" for file in files[:MAX_LISTED])
-    more = f"- and {len(files) - MAX_LISTED} more\n" if len(files) > MAX_LISTED else ""
-    return f"{note.one_line(subject, MAX_SUBJECT_CHARS)}\n" + (f"\n{listed}{more}" if len(files) > 1 else "")
+    rows = (f"{VERBS[file.change.kind]} {_name(file)}" for file in files)
+    return f"{note.one_line(subject, MAX_SUBJECT_CHARS)}\n{_list(rows, len(files)) if len(files) > 1 else ''}"
 
 
 def _name(file: File) -> str:
