@@ -214,12 +214,17 @@ def test_an_agent_with_broken_settings_does_not_keep_others_from_being_registere
     assert (home / ".cursor" / "hooks.json").read_text() == "{"
 
 
+def codex_hooks(ask: Run, home: Path) -> Path:
+    """Register the hooks with Codex; return its file of them."""
+    ask("init")
+    ask("install", "codex", "--yes")
+    return home / ".codex" / "hooks.json"
+
+
 def test_codex_that_was_heard_from_since_its_hooks_were_registered_does_not_skip_them(
     ask: Run, mdmem: Run, home: Path
 ) -> None:
-    ask("init")
-    ask("install", "codex", "--yes")
-    hooks = home / ".codex" / "hooks.json"
+    hooks = codex_hooks(ask, home)
     os.utime(hooks, (1_700_000_000, 1_700_000_000))
     mdmem("hook", "codex", input='{"hook_event_name": "SessionStart", "session_id": "s", "cwd": "/"}', check=True)
 
@@ -234,9 +239,7 @@ def test_codex_that_was_heard_from_since_its_hooks_were_registered_does_not_skip
 def test_a_session_that_still_runs_the_earlier_hooks_of_codex_does_not_hide_that_new_ones_are_skipped(
     ask: Run, mdmem: Run, home: Path
 ) -> None:
-    ask("init")
-    ask("install", "codex", "--yes")
-    hooks = home / ".codex" / "hooks.json"
+    hooks = codex_hooks(ask, home)
     reviewed = dict(trust._own_hooks(str(hooks), hooks.read_text()))
     tables = [f'[hooks.state."{key}"]\ntrusted_hash = "{known}"\n' for key, known in reviewed.items()]
     (home / ".codex" / "config.toml").write_text("\n".join(tables))

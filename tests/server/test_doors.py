@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -25,6 +24,7 @@ from mdmem.server import app
 from mdmem.server.internal import context
 from mdmem.server.internal.context import HEADERS, VARIABLES
 from mdmem.server.tools import TOOLS
+from tests.helpers import http_server
 
 CONTEXTS: dict[str, dict[str, str]] = {
     "owner": {},
@@ -90,21 +90,8 @@ def full(vault: Path) -> Path:
 @pytest.fixture
 def port(full: Path) -> Iterator[tuple[str, str]]:
     """Serve the vault over HTTP; return the address and the token."""
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "mdmem", "mcp", "--http"], stderr=subprocess.PIPE, text=True
-    )
-    assert process.stderr is not None
-    first, second = process.stderr.readline(), process.stderr.readline()
-    secret = Path(second.rpartition(" in ")[2].strip()).read_text().strip()
-    number = first.rsplit(":", 1)[1].removesuffix("/mcp\n")
-    try:
-        yield f"http://127.0.0.1:{number}/mcp", secret
-    finally:
-        process.send_signal(signal.SIGTERM)
-        try:
-            process.communicate(timeout=240)
-        finally:
-            process.kill()
+    with http_server.serving(os.environ, full) as (_, port, secret):
+        yield f"http://127.0.0.1:{port}/mcp", secret
 
 
 def plain(result: Any) -> Any:

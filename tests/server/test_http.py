@@ -7,7 +7,6 @@ import itertools
 import json
 import os
 import random
-import signal
 import socket
 import subprocess
 import sys
@@ -35,7 +34,7 @@ from mdmem.errors import ConfigError, UsageError
 from mdmem.server import guard, http
 from mdmem.server import port as serving
 from tests.conftest import PATIENT_SECONDS, PAYLOADS, notes
-from tests.helpers import tree
+from tests.helpers import http_server, tree
 from tests.helpers.talk import Talk
 
 SOAK = bool(os.environ.get("MDMEM_SOAK"))
@@ -87,22 +86,8 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     env = {key: value for key, value in os.environ.items() if not key.startswith(("MDMEM_", "XDG_"))}
     env |= {"HOME": str(folder), "MDMEM_VAULT": str(folder / "vault"), "XDG_RUNTIME_DIR": str(folder)}
     env["MDMEM_INJECT_DEADLINE_SECONDS"] = PATIENT_SECONDS
-    process = subprocess.Popen(
-        [sys.executable, "-m", "mdmem", "mcp", "--http"], env=env, stderr=subprocess.PIPE, text=True, cwd=folder
-    )
-    assert process.stderr is not None
-    first, second = process.stderr.readline(), process.stderr.readline()
-    port = int(first.rsplit(":", 1)[1].removesuffix("/mcp\n"))
-    secret = Path(second.rpartition(" in ")[2].strip()).read_text().strip()
-    made = Running(process, env, port, secret)
-    try:
-        yield made  # the port was open before it was named
-    finally:
-        process.send_signal(signal.SIGTERM)
-        try:
-            process.communicate(timeout=240)
-        finally:
-            process.kill()
+    with http_server.serving(env, folder) as (process, port, secret):
+        yield Running(process, env, port, secret)
 
 
 def vault_of(running: Running) -> Path:

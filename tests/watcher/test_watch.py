@@ -158,6 +158,14 @@ def older(vault: Path, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes]
         process.wait()
 
 
+def is_replaced_by(version: str, vault: Path, process: subprocess.Popen[bytes], mdmem: Run) -> None:
+    """Check that another version goes on in a watcher's process, and ends well."""
+    until(lambda: status(vault).get("version") == version, "the new version runs")
+    assert status(vault)["pid"] == process.pid
+    mdmem("watch", "--stop", check=True)
+    assert process.wait(240) == 0
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="there, no process can be replaced by another")
 def test_a_watcher_that_is_upgraded_begins_again_with_the_new_version(
@@ -168,10 +176,7 @@ def test_a_watcher_that_is_upgraded_begins_again_with_the_new_version(
         assert f"The watcher is mdmem 0.0.1; this is {__version__}" in mdmem(*words).stdout
     version.write_text(version.read_text().replace("0.0.1", "10.0.0"))  # of another size, or its bytecode counts
 
-    until(lambda: status(vault).get("version") == "10.0.0", "the new version runs")
-    assert status(vault)["pid"] == process.pid
-    mdmem("watch", "--stop", check=True)
-    assert process.wait(240) == 0
+    is_replaced_by("10.0.0", vault, process, mdmem)
 
 
 @pytest.mark.slow
@@ -182,10 +187,7 @@ def test_a_watcher_whose_mdmem_an_upgrade_of_python_has_moved_begins_again_with_
     process, version = older
     shutil.rmtree(version.parent)  # then its Python has only the mdmem that is tested
 
-    until(lambda: status(vault).get("version") == __version__, "the new version runs")
-    assert status(vault)["pid"] == process.pid
-    mdmem("watch", "--stop", check=True)
-    assert process.wait(240) == 0
+    is_replaced_by(__version__, vault, process, mdmem)
 
 
 @pytest.mark.slow
@@ -200,10 +202,7 @@ def test_an_upgraded_watcher_whose_index_the_new_version_replaced_first_begins_a
     )  # of another size, or its bytecode counts
     put(vault, "notes/plan.md", "walnut")  # the old one meets that at once
 
-    until(lambda: status(vault).get("version") == __version__, "the new version runs")
-    assert status(vault)["pid"] == process.pid
-    mdmem("watch", "--stop", check=True)
-    assert process.wait(240) == 0
+    is_replaced_by(__version__, vault, process, mdmem)
 
 
 @pytest.mark.slow
