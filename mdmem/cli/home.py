@@ -56,7 +56,7 @@ def _not_heard() -> str:
 
 def _of_vault(settings: Config, view: View, now: float) -> Iterator[list[Piece]]:
     """Yield the lines about today, open work and the review."""
-    today = wording.day(timestamps.iso_time(now))
+    today = timestamps.local_day(now)
     began = [session for session in sessions.table(view) if session.day == today]
     days = sessions.by_day(view)
     counted = [

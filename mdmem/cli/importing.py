@@ -16,7 +16,6 @@ from mdmem.cli import indexing
 from mdmem.cli.terminal import completions, options, progress, render
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.vault import exclusions
-from mdmem.views import wording
 
 if TYPE_CHECKING:
     from mdmem.config import Config
@@ -343,7 +342,7 @@ def _tell_known(count: int) -> None:
 
 
 def _row(row: SurveyRow) -> tuple[str, ...]:
-    first, last = (wording.day(timestamps.iso_time(at)) for at in (row.first, row.last))
+    first, last = (timestamps.local_day(at) for at in (row.first, row.last))
     days = first if first == last else f"{first} to {last}"
     return row.project, row.agent, plural.number(row.sessions, "session"), plural.number(row.prompts, "prompt"), days
 
