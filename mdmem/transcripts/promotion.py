@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 _BEGIN, _END = "<!-- mdmem:begin {} -->", "<!-- mdmem:end {} -->"
 _ANY_BEGIN, _ANY_END = "<!-- mdmem:begin ", "<!-- mdmem:end "
 
@@ -52,20 +54,20 @@ def holds(text: str, note_id: str) -> bool:
 
 def without_all(text: str) -> str:
     """Return an instruction file's text without any promoted notes."""
-    while (start := text.find(_ANY_BEGIN)) >= 0:
-        note_id = text[start + len(_ANY_BEGIN) :].partition(" ")[0]
-        shorter = without_note(text, note_id)
-        if shorter == text:
-            break
-        text = shorter
+    for note_id in _FIRST_LINE.findall(text):
+        text = without_note(text, note_id)
     return text
 
 
+_FIRST_LINE = re.compile(r"^[ \t]*<!-- mdmem:begin (\S+) -->[ \t\r]*$", re.MULTILINE)
+
+
 def _find(text: str, note_id: str) -> tuple[int, int] | None:
-    end = _END.format(note_id)
-    start = text.find(_BEGIN.format(note_id))
-    stop = text.find(end, start)
-    return None if start < 0 or stop < 0 else (start, stop + len(end))
+    """Return where a note begins and ends. A marker is a line of its own; within a line it is only mentioned."""
+    begin, end = (re.escape(marker.format(note_id)) for marker in (_BEGIN, _END))
+    lines = rf"^[ \t]*({begin}[ \t\r]*$.*?^[ \t]*{end})[ \t\r]*$"
+    block = re.search(lines, text, re.MULTILINE | re.DOTALL)
+    return block.span(1) if block else None
 
 
 def _unmarked(body: str) -> str:

@@ -183,10 +183,11 @@ def test_a_file_is_only_loaded_by_the_agents_that_look_for_it_there(vault: Path,
 
 
 def test_what_mdmem_promoted_is_not_taken_in_again(vault: Path, cwd: Path) -> None:
-    mine = promotion.with_note("Use bun.\n", "0f1e2d3c4b", "Dates", "ISO 8601 only.")
+    mention = "mdmem puts notes between `<!-- mdmem:begin ID -->` and `<!-- mdmem:end ID -->`. Use bun.\n"
+    mine = promotion.with_note(mention, "0f1e2d3c4b", "Dates", "ISO 8601 only.")
     write(cwd / "CLAUDE.md", mine)
     follow(vault, cwd)
-    assert only(vault, "CLAUDE.md")[1].content.strip() == "Use bun."
+    assert only(vault, "CLAUDE.md")[1].content.strip() == mention.strip()
 
 
 def test_an_agent_is_not_given_what_it_loads_by_itself(vault: Path, cwd: Path) -> None:
