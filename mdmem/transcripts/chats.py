@@ -5,7 +5,6 @@ Both are lists. A conversation is a session of prompts and answers, without proj
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 
 from mdmem.agents import Event, mapping, objects, text
 from mdmem.agents.dialect import made_id, seconds
+from mdmem.transcripts.lines import document
 from mdmem.transcripts.saved import ReadOptions, SavedEvent, Skipped, Source, below
 
 CHATGPT, CLAUDE_AI = "chatgpt", "claude-ai"
@@ -60,14 +60,7 @@ def read_claude_ai(path: Path, options: ReadOptions) -> Iterator[SavedEvent]:
 
 
 def _conversations(path: Path, skipped: Skipped) -> Iterator[dict[str, Any]]:
-    if path.stat().st_size > MAX_BYTES:
-        skipped["file too long"] += 1
-        return
-    try:
-        chats = json.loads(path.read_bytes())
-    except (ValueError, RecursionError):
-        skipped["unreadable file"] += 1
-        return
+    chats = document(path, MAX_BYTES, skipped)
     for chat in chats if isinstance(chats, list) else ():
         if isinstance(chat, dict):
             yield chat

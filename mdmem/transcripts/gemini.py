@@ -16,7 +16,7 @@ from typing import Any
 
 from mdmem.agents import gemini, mapping, number, objects, text
 from mdmem.agents.dialect import made_id
-from mdmem.transcripts.lines import MAX_LINE_BYTES, Lines
+from mdmem.transcripts.lines import MAX_LINE_BYTES, Lines, document
 from mdmem.transcripts.saved import (
     SPOKEN,
     ReadOptions,
@@ -72,7 +72,7 @@ def _subagent_chats(folder: Path, session: str) -> list[Path]:
 
 
 def _chat(path: Path, skipped: Skipped) -> dict[str, Any]:
-    return _whole(path, skipped) if path.suffix == ".json" else _lines(path, skipped)
+    return mapping(document(path, MAX_LINE_BYTES, skipped)) if path.suffix == ".json" else _lines(path, skipped)
 
 
 def is_one(lines: list[dict[str, Any]]) -> bool:
@@ -83,18 +83,6 @@ def is_one(lines: list[dict[str, Any]]) -> bool:
 def is_whole(first: bytes) -> bool:
     """Whether a JSON file that begins with `first` is a chat."""
     return b'"sessionId"' in first and b'"projectHash"' in first
-
-
-def _whole(path: Path, skipped: Skipped) -> dict[str, Any]:
-    if path.stat().st_size > MAX_LINE_BYTES:
-        skipped["line too long"] += 1
-        return {}
-    try:
-        chat = json.loads(path.read_bytes())
-    except (ValueError, RecursionError):
-        skipped["unreadable line"] += 1
-        return {}
-    return chat if isinstance(chat, dict) else {}
 
 
 def _lines(path: Path, skipped: Skipped) -> dict[str, Any]:

@@ -104,6 +104,21 @@ def _pass_over(file: BinaryIO, room: int) -> int:
     return count
 
 
+def document(path: Path, most: int, skipped: Skipped) -> Any:
+    """Return what a JSON file holds; None, which is counted, if it is none or longer than `most` bytes.
+
+    Raises OSError when it cannot be read.
+    """
+    if path.stat().st_size > most:
+        skipped["file too long"] += 1
+        return None
+    try:
+        return json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        skipped["unreadable file"] += 1
+        return None
+
+
 def decode(line: bytes, skipped: Skipped) -> dict[str, Any] | None:
     """Decode one line; None if it is not a JSON object, which is counted unless the line is empty."""
     try:
