@@ -200,11 +200,9 @@ def _uncommitted(config: Config) -> Iterator[HealthFinding]:
     for held_back in waiting.held_back[:MOST]:
         yield warning(held_back.why, held_back.todo)
     if waiting.left_out:
-        names = ", ".join(map(str, waiting.left_out[:MOST]))
-        more = f", and {len(waiting.left_out) - MOST} more" if len(waiting.left_out) > MOST else ""
-        count = plural.number(len(waiting.left_out), "file")
+        count, names = plural.number(len(waiting.left_out), "file"), plural.some([*map(str, waiting.left_out)], MOST)
         yield note(
-            f"{count} on this machine only, neither committed nor synced: {names}{more}.",
+            f"{count} on this machine only, neither committed nor synced: {names}.",
             "Link to it in a note, move it into notes/, raise sync.max_file_mb, or name it in .gitignore.",
         )
 

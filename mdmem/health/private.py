@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 
 from mdmem.config import Config
 from mdmem.hashing import short
-from mdmem.health import HealthFinding, warning
+from mdmem.health import HealthFinding, to_edit, warning
 from mdmem.privacy import memory
 from mdmem.privacy.echo import Echo
 from mdmem.vault import note as notes
@@ -39,8 +38,7 @@ class SessionMemories:
             message = (
                 f"{path}:{line} holds text that a later event of its session marked as private or named as a secret."
             )
-            fix = f"`mdmem purge` with that text removes it everywhere; `mdmem edit {shlex.quote(path)}` shows it."
-            yield warning(message, fix)
+            yield warning(message, f"`mdmem purge` with that text removes it everywhere; {to_edit(path)} shows it.")
 
     def _echo(self, key: str) -> Echo | None:
         if self.loaded[0] != key:

@@ -6,7 +6,6 @@ It was away in `git stash`, or on another branch.
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,7 @@ from mdmem import timestamps
 from mdmem.capture import page
 from mdmem.capture.session import Session
 from mdmem.config import Config
-from mdmem.health import HealthFinding, migration, warning
+from mdmem.health import HealthFinding, migration, to_edit, warning
 from mdmem.history import pages
 from mdmem.vault import disk, journal, note
 
@@ -27,7 +26,7 @@ def wrong_clock(path: str, parsed: note.Parsed) -> Iterator[HealthFinding]:
     is_captured = parsed.meta.get("kind") in (*note.CAPTURED, "session")
     if is_captured and seconds and timestamps.is_impossible(seconds, timestamps.now(os.environ)):
         text = f"{path} has the date {created[:10]}: the clock of this machine was wrong when it was written."
-        yield warning(text, f"`mdmem edit {shlex.quote(path)}` and correct the line `created`.")
+        yield warning(text, f"{to_edit(path)} and correct the line `created`.")
 
 
 def in_two_folders(config: Config, *paths: str) -> HealthFinding:

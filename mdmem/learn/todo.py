@@ -45,7 +45,7 @@ def of_session(config: Config, paths: Iterable[str]) -> list[Listed]:
     waits: dict[str, set[str]] = {}
     for path in paths:
         parsed = people.readable(config.vault, path)
-        at = timestamps.utc(str(parsed.meta.get("updated") or parsed.meta.get("created", "")))
+        at = _time(parsed)
         tool = aliases.resolve(str(parsed.meta.get("tool", "")), {})[0]
         if parsed.meta.get("success") is False:
             continue
@@ -59,13 +59,17 @@ def of_session(config: Config, paths: Iterable[str]) -> list[Listed]:
     return [*items, *(_waiting(tasks, name, waits.get(name, set())) for name in tasks)]
 
 
+def _time(parsed: note.Parsed) -> str:
+    return timestamps.utc(str(parsed.meta.get("updated") or parsed.meta.get("created", "")))
+
+
 def of_answers(config: Config, paths: Iterable[str]) -> list[Listed]:
     """Return the boxes that answers list, without those of a plan for tests, which say what the reader may do."""
     return [listed for path in paths for listed in _boxes(people.readable(config.vault, path), path)]
 
 
 def _boxes(parsed: note.Parsed, path: str) -> Iterator[Listed]:
-    at = timestamps.utc(str(parsed.meta.get("updated") or parsed.meta.get("created", "")))
+    at = _time(parsed)
     for label, sentence in excerpts.sentences(parsed.body):
         text = note.one_line(sentence[len(unfinished.BOX) :])
         if sentence.startswith(("[ ] ", "[x] ", "[X] ")) and text and not label.lower().startswith(_PLANS):
@@ -78,7 +82,7 @@ def left_by_answers(config: Config, paths: Iterable[str]) -> list[Listed]:
 
 
 def _left(parsed: note.Parsed, path: str) -> Iterator[Listed]:
-    at = timestamps.utc(str(parsed.meta.get("updated") or parsed.meta.get("created", "")))
+    at = _time(parsed)
     for sentence in unfinished.at_end(list(excerpts.sentences(parsed.body)))[:_MAX_LEFT]:
         yield Listed(note.one_line(sentence), False, path, str(parsed.meta.get("id", "")), at, is_said=True)
 

@@ -98,7 +98,7 @@ def uninstall(vault: str, env: Mapping[str, str], *, now: bool) -> SettingsChang
 
 def installed(vault: str, env: Mapping[str, str]) -> bool:
     """Whether a vault's watcher has a service file."""
-    return (_read(_path(_system(), vault, env)) or "").find(MARK) >= 0
+    return MARK in (_read(_path(_system(), vault, env)) or "")
 
 
 def _change(path: Path, action: str, note: str = "") -> SettingsChange:
