@@ -158,14 +158,20 @@ def some_sessions(
 
         last = offset + len(shown)
         total = last if shown and not has_more else None
+        counted = 0
         if has_more and not narrowed:
-            total = max(session_log.count(settings, project), last + 1)
+            counted = session_log.count(settings, project, _MAX_COUNTED + 1)
+            total = max(counted, last + 1) if counted <= _MAX_COUNTED else None
         if not shown and not offset:
             _say_no_sessions(settings, asked_for=narrowed or bool(project))
         else:
-            extent.tell("session", len(shown), total, offset=offset, skips=True)
+            extent.tell("session", len(shown), total, offset=offset, skips=True, more_than=counted - 1)
 
     return shown, tell
+
+
+_MAX_COUNTED = 500
+"""Maximum number of sessions that are counted: it takes a look into each of their days."""
 
 
 def _say_no_sessions(settings: Config, *, asked_for: bool) -> None:

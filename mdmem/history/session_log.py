@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -100,9 +101,12 @@ def sessions(
         yield logged
 
 
-def count(config: Config, project: str = "") -> int:
-    """Return the number of folders of sessions, which are listed but not read. project: as for `sessions`."""
-    return sum(1 for _ in _folders(Path(config.vault), project, ""))
+def count(config: Config, project: str, most: int) -> int:
+    """Return the number of folders of sessions, at most `most`, which are listed but not read.
+
+    project: as for `sessions`.
+    """
+    return sum(1 for _ in islice(_folders(Path(config.vault), project, ""), most))
 
 
 def stats(config: Config) -> Iterator[Stat]:
@@ -134,9 +138,10 @@ def _folders(root: Path, project: str, since_day: str) -> Iterator[str]:
     for name in layout.projects(str(root)):
         for day, folder in layout.days(str(root), name) if project.lower() in ("", name.lower()) else ():
             if day >= since_day:
-                days.setdefault(day, set()).update((folder, *layout.days_packed_in(folder)))
+                days.setdefault(day, set()).add(folder)
     for day in sorted(days, reverse=True):
-        sessions_of_day = {path for folder in days[day] for path in _sessions(str(root), folder)}
+        day_folders = days[day].union(*map(layout.days_packed_in, days[day]))
+        sessions_of_day = {path for folder in day_folders for path in _sessions(str(root), folder)}
         yield from sorted(sessions_of_day, key=lambda path: (path.rpartition("/")[2], path), reverse=True)
 
 

@@ -97,6 +97,24 @@ def test_sessions_say_that_there_are_more_only_if_there_are(day: Day, command: s
     assert day.run(command, "-n", "1", "--project", "api").stderr == ""
 
 
+def test_no_more_than_500_sessions_are_counted_below_a_list(tmp_path: Path) -> None:
+    many = cli_day.empty(tmp_path)
+
+    def add(number: int) -> None:
+        folder = many.vault / f"journal/app/2026-09-{number // 25 + 1:02}/0800-task-{number:08}"
+        folder.mkdir(parents=True)
+        text = f"---\nkind: prompt\nsession: s-{number}\n---\nDo task {number}.\n"
+        (folder / "001-000-prompt-do-task-7gk2q9m4x1.md").write_text(text, encoding="utf-8")
+
+    for number in range(500):
+        add(number)
+    assert many.run("sessions", "-n", "1").stderr.startswith("1 of 500 sessions; ")
+    add(500)
+    assert many.run("sessions", "-n", "1").stderr.startswith("1 of more than 500 sessions; ")
+    assert many.run("sessions", "-n", "1", "--offset", "499").stderr.startswith("500 of more than 500 sessions; ")
+    assert many.run("sessions", "-n", "1", "--offset", "500").stderr == "501 of 501 sessions\n"
+
+
 @pytest.mark.usefixtures("november")
 def test_a_session_that_was_resumed_days_later_took_the_time_worked(vault: Path, tmp_path: Path, ask: Run) -> None:
     talk = Talk(vault, tmp_path / "shop")

@@ -19,18 +19,27 @@ def part(items: Iterator[Any], offset: int, limit: int) -> tuple[list[Any], bool
 
 
 def tell(
-    thing: str, shown: int, total: int | None, *, offset: int = 0, skips: bool = False, whole: bool = False
+    thing: str,
+    shown: int,
+    total: int | None,
+    *,
+    offset: int = 0,
+    skips: bool = False,
+    whole: bool = False,
+    more_than: int = 0,
 ) -> None:
     """Print the line on stderr; nothing below a list that is shown whole, unless `whole`.
 
-    total: None if nobody has counted them; then there are more, or `offset` skips all. skips: whether the command has
-    `--offset`.
+    total: None if nobody has counted them all; then there are more, also more than `more_than`, or `offset` skips all.
+    skips: whether the command has `--offset`.
     """
-    if text := line(thing, shown, total, offset=offset, skips=skips, whole=whole):
+    if text := line(thing, shown, total, offset=offset, skips=skips, whole=whole, more_than=more_than):
         say(text)
 
 
-def line(thing: str, shown: int, total: int | None, *, offset: int, skips: bool, whole: bool) -> str:
+def line(
+    thing: str, shown: int, total: int | None, *, offset: int, skips: bool, whole: bool, more_than: int = 0
+) -> str:
     """Return the line that `tell` prints, "" for none."""
     last = offset + shown
     if total is not None and last >= total and not (whole or offset):
@@ -43,7 +52,7 @@ def line(thing: str, shown: int, total: int | None, *, offset: int, skips: bool,
     places = f"{offset + 1}–{last}" if shown > 1 else f"{last}"
     rest = "; --limit 0 shows all" if total is None or last < total else ""
     more = f", --offset {last} the next ones" if rest and skips else ""
-    count = f"more than {plural.number(last, thing)}" if total is None else plural.number(total, thing)
+    count = f"more than {plural.number(max(last, more_than), thing)}" if total is None else plural.number(total, thing)
     return f"{places} of {count}{rest}{more}"
 
 
