@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
 LOST = "mdmem failed, and this event is lost. Run `mdmem doctor` to see why."
 FORMS = {
@@ -21,6 +23,11 @@ FORMS = {
     "opencode": '{"message": "%s"}\n',
 }
 """Agent -> format of a message for its user; agents that are missing here show none."""
+
+WAIT_SECONDS = 4.0
+"""How long a hook waits for an installer that is replacing mdmem's files."""
+RECENT_SECONDS = 10
+"""An installer may be at work if it has changed mdmem's folder in this time; half a package lasts a second or two."""
 
 
 def last_words(agent: str) -> bytes:
@@ -34,10 +41,11 @@ def recover(module: str, words: list[str], vault: str | None) -> None:
 
     A module that was imported has failed later: it may have read the event, which cannot be read again.
     """
+    until = time.monotonic() + (WAIT_SECONDS if module.endswith("hook") else 0)
     try:
         if module not in sys.modules:
             repair()
-            __import__(module, fromlist=["main"]).main(words, vault)
+            _imported(module, until).main(words, vault)
     except BaseException:  # noqa: BLE001, S110 - nothing may hurt the agent
         pass
     try:
@@ -45,6 +53,47 @@ def recover(module: str, words: list[str], vault: str | None) -> None:
             os.write(1, last_words(words[0]))
     finally:
         os._exit(0)
+
+
+def _imported(module: str, until: float) -> Any:
+    """Import a module, or raise its error if an installer does not complete its files in time."""
+    try:
+        return __import__(module, fromlist=["main"])
+    except Exception:
+        if found := imported_anew(module, until):
+            return found
+        raise
+
+
+def imported_anew(module: str, until: float) -> Any:
+    """Import a module when an installer that is replacing mdmem has written its files; None if there is none.
+
+    It has time until `until`, on the monotonic clock. Modules of mdmem that are imported already may not fit the new
+    ones, so they are forgotten.
+    """
+    while time.monotonic() < until and is_being_replaced():
+        time.sleep(0.1)
+        for name in [name for name in sys.modules if name.partition(".")[0] == "mdmem"]:
+            del sys.modules[name]
+        sys.path_importer_cache.clear()
+        try:
+            return __import__(module, fromlist=["main"])
+        except Exception:  # noqa: BLE001, S112 - the files are not complete yet
+            continue
+    return None
+
+
+def is_being_replaced() -> bool:
+    """Whether an installer may be replacing mdmem: its folder, or if that is gone the one above, has just changed."""
+    folder = _package()
+    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    try:
+        rooms = [entry.path for entry in os.scandir(folder) if entry.name != "__pycache__"]
+        changed = max(os.stat(path).st_mtime for path in (folder, *rooms))
+    except OSError:
+        return os.path.isdir(folder)  # a room has just gone
+    return abs(time.time() - changed) < RECENT_SECONDS
 
 
 def use_utf8() -> None:

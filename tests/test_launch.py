@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.util import cache_from_source
 from pathlib import Path
 
@@ -16,7 +18,7 @@ import pytest
 
 import mdmem
 from mdmem import cli, config, launch, preload
-from mdmem.agents.install import launcher
+from mdmem.agents.install import command_line, launcher
 from mdmem.capture import losses
 from mdmem.capture.later import upkeep
 from mdmem.health import machine, unstored
@@ -205,8 +207,87 @@ def test_hooks_write_no_bytecode(copied: Path, vault: Path) -> None:
 )
 def test_a_module_that_cannot_be_imported_is_told(copied: Path, vault: Path, name: str) -> None:
     (copied / f"{name}.py").write_text("raise RuntimeError\n")
+    for folder in (copied, *copied.iterdir()):
+        os.utime(folder, (0, 0))  # long ago: no installer is at work
     assert "lost" in json.loads(run(prompt("First")))["systemMessage"]
     assert notes(vault) == 0
+
+
+@pytest.fixture
+def python(copied: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make the registered commands run the copy with a Python that has no other mdmem."""
+    path = tmp_path / "env" / "python"
+    path.parent.mkdir()
+    path.symlink_to(os.path.realpath(sys._base_executable))  # type: ignore[attr-defined]
+    monkeypatch.setattr(sys, "executable", str(path))
+    registered("hook")
+    return path
+
+
+@contextmanager
+def begun(event: dict[str, object]) -> Iterator[subprocess.Popen[bytes]]:
+    """Start the registered hook with an event, and give it time to notice what is missing."""
+    words = shlex.split(command_line.command("hook", "claude-code"))
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as hook:
+        assert hook.stdin
+        hook.stdin.write(json.dumps(event).encode())
+        hook.stdin.close()
+        time.sleep(0.5)
+        yield hook
+
+
+def said(hook: subprocess.Popen[bytes]) -> bytes:
+    assert hook.wait(120) == 0
+    return hook.stdout.read() if hook.stdout else b""
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + 120
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the launcher is a shell script")
+@pytest.mark.parametrize(
+    "missing",
+    few(
+        [".", "launch.py", "config.py", "agents/payload.py", "capture", "capture/store.py", "privacy"],
+        always=[".", "capture/store.py"],
+    ),
+)
+def test_an_event_waits_for_an_installer_that_replaces_mdmem(
+    copied: Path, python: Path, vault: Path, missing: str
+) -> None:
+    away = copied.parent / "away"
+    (copied / missing).rename(away)
+
+    with begun(prompt("First")) as hook:
+        assert hook.poll() is None, "it waits"
+        away.rename(copied / missing)
+        assert said(hook) == b""
+
+    until(lambda: notes(vault) == 1)  # on a busy machine, in the background
+    assert losses.recent(config.load(str(vault)), time.time()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="the launcher is a shell script")
+@pytest.mark.parametrize("gone", ["package", "interpreter"])
+def test_an_event_that_waits_long_for_an_installer_is_stored_later_and_on_no_disk_until_then(
+    copied: Path, python: Path, vault: Path, tmp_path: Path, gone: str
+) -> None:
+    missing, away = copied if gone == "package" else python, tmp_path / "away"
+    missing.rename(away)
+
+    with begun(prompt("First <private>walrus81</private>")) as hook:
+        assert said(hook) == b""
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert not any(b"walrus81" in path.read_bytes() for path in files)
+    away.rename(missing)
+
+    until(lambda: notes(vault) == 1)
+    assert not any(b"walrus81" in path.read_bytes() for path in vault.rglob("*.md"))
 
 
 @pytest.mark.parametrize(

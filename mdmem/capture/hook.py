@@ -14,7 +14,8 @@ import time
 from mdmem import quick_import
 
 quick_import.install()
-from mdmem.agents import hook_process  # noqa: E402 - imported through `quick_import`
+from mdmem import launch  # noqa: E402 - imported through `quick_import`
+from mdmem.agents import hook_process  # noqa: E402
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,12 +56,20 @@ def main(words: list[str], vault: str | None = None) -> NoReturn:
     finish(stored(Delivery(words, vault, os.environ)))
 
 
-def stored(delivery: Delivery) -> bytes:
-    """Store the payload on stdin and return what to print on stdout. Never raises."""
+def stored(delivery: Delivery, until: float | None = None) -> bytes:
+    """Store the payload on stdin and return what to print on stdout. Never raises.
+
+    until: until when to wait for an installer that is replacing mdmem, on the monotonic clock.
+    """
+    delivery.until = time.monotonic() + launch.WAIT_SECONDS if until is None else until
     try:
         _attempt(_prepare)
         return delivery.run()
     except BaseException as error:  # noqa: BLE001 - the one place that may swallow anything
+        anew = launch.imported_anew(__name__, delivery.until)
+        if anew:
+            it = anew.Delivery(delivery.words, delivery.vault, delivery.env, delivery.data, delivery.write)
+            return anew.stored(it, delivery.until)  # type: ignore[no-any-return]
         last_words = delivery.last_words()
         hook_process.log_failure("hook failed", error, delivery.vault)
         if "--report" in delivery.words:
@@ -83,8 +92,6 @@ def _prepare() -> None:
     sys.stderr = None  # the standard library logs there what it cannot load, as without memory
     sys.dont_write_bytecode = True  # on a full disk a truncated file would break every later hook
     if not sys.flags.utf8_mode and sys.getfilesystemencoding() != "utf-8":
-        from mdmem import launch
-
         launch.use_utf8()
     for number in (0, 1, 2):  # else a vault file could be opened as stdin, stdout or stderr
         try:
@@ -96,7 +103,7 @@ def _prepare() -> None:
 class Delivery:
     """One payload and the progress made with it, so that a second attempt continues where the first failed."""
 
-    __slots__ = ("agent", "data", "env", "event", "name", "outcome", "settings", "vault", "words", "write")
+    __slots__ = ("agent", "data", "env", "event", "name", "outcome", "settings", "until", "vault", "words", "write")
 
     def __init__(
         self,
@@ -116,6 +123,7 @@ class Delivery:
         self.settings: Config | None = None
         self.event: Event | None = None
         self.outcome: Outcome | None = None
+        self.until = 0.0
 
     def run(self) -> bytes:
         """Read the payload, store it and return what to print on stdout, within the deadline."""
@@ -136,9 +144,11 @@ class Delivery:
 
         try:
             return _attempt(self._once)
-        except (Exception, DeadlineError) as error:  # noqa: BLE001 - the user is told of any failure
+        except (Exception, DeadlineError) as error:
             if self.outcome is not None and not self.outcome.is_lost:
                 return b""  # the note is safe; only the message about it failed
+            if self._can_wait():
+                raise
             return self._give_up(error)
 
     def _once(self) -> bytes:
@@ -168,7 +178,13 @@ class Delivery:
             self.outcome = events.capture(self.settings, self.event, now, self.env)
         return self._answer(self.settings, self.event, self.outcome)
 
+    def _can_wait(self) -> bool:
+        """Whether the event may be stored with the files of an installer that is replacing mdmem."""
+        return time.monotonic() < self.until and launch.is_being_replaced()
+
     def _answer(self, settings: Config, event: Event, outcome: Outcome) -> bytes:
+        if outcome.is_lost and self._can_wait():
+            raise ImportError
         if outcome.is_lost:
             from mdmem import timestamps
             from mdmem.capture import losses
@@ -201,8 +217,6 @@ class Delivery:
         is_safe = self.outcome is not None and not self.outcome.is_lost
         if is_safe or self.data == b"":
             return b""
-        from mdmem import launch
-
         return launch.last_words(self.name)
 
     def end(self) -> None:
@@ -225,8 +239,6 @@ def _attempt(work: Callable[[], T]) -> T:
     try:
         return work()
     except Exception:  # noqa: BLE001 - any failure may be transient
-        from mdmem import launch
-
         launch.repair()
     return work()
 

@@ -35,8 +35,11 @@ def without_unchecked(value: Any, failed: Job, error: BaseException, fill: Calla
 
     Raises:
         PatternError: `error`, or a pattern of the user takes too long, and the rules do not skip that.
+        ImportError, SyntaxError: `error`, as an installer is replacing mdmem: the hook starts again with the new files.
     """
     _raise_pattern(error, failed)
+    if isinstance(error, (ImportError, SyntaxError)) and launch.is_being_replaced():
+        raise error
     job = _again(failed)
     if DeadlineError.has_passed or isinstance(error, DeadlineError):
         rest = _withhold_longer(value, _QUICK_CHARS, job, error, 0)

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import mdmem
 from mdmem import system
 from mdmem.agents import claude_code
-from mdmem.agents.install import command_line, entries, json_text, known, launcher, mcp_registration, registration
+from mdmem.agents.install import command_line, entries, gone, json_text, known, launcher, mcp_registration, registration
 from mdmem.agents.install.known import AGENTS
 from mdmem.agents.install.settings_file import SettingsFile
 from mdmem.errors import ConfigError, UsageError
@@ -664,12 +666,13 @@ def take_away(gone: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Let the launcher start a Python that is gone, or one without mdmem; return the file that is missing."""
     python, package = folder / "bin" / "python", folder / "mdmem"
     monkeypatch.setattr(sys, "executable", str(python))
-    if gone == "interpreter":
-        return str(python)
-    python.parent.mkdir(parents=True)
-    python.symlink_to(os.path.realpath(sys._base_executable))  # type: ignore[attr-defined]
-    monkeypatch.setattr(launcher, "PACKAGE", str(package))
-    return str(package / "launch.py")
+    folder.mkdir(exist_ok=True)
+    if gone == "package":
+        python.parent.mkdir()
+        python.symlink_to(os.path.realpath(sys._base_executable))  # type: ignore[attr-defined]
+        monkeypatch.setattr(launcher, "PACKAGE", str(package))
+    os.utime(folder, (0, 0))  # long ago: no installer is at work
+    return str(python if gone == "interpreter" else package / "launch.py")
 
 
 def test_an_environment_is_registered_by_a_name_that_outlives_its_python(
@@ -843,6 +846,52 @@ def test_on_windows_claude_code_starts_python_without_a_window_and_without_a_she
     compile(text, "launcher", "exec")
     for verb in (*launcher.MODULES, "commit"):
         compile(launcher.code(verb), verb, "exec")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the home folder is replaced in the POSIX way")
+def test_on_windows_a_hook_whose_mdmem_is_gone_says_so_and_stores_when_an_installer_has_put_it_back(
+    monkeypatch: pytest.MonkeyPatch, vault: Path, home: Path, tmp_path: Path
+) -> None:
+    package = tmp_path / "it's here" / "mdmem"
+    package.parent.mkdir()
+    with monkeypatch.context() as windows_:
+        windows_.setattr(launcher, "is_windows", lambda: True)
+        windows_.setattr(launcher, "PACKAGE", str(package))
+        windows_.setattr(gone, "_TRIES", 1200)  # a busy machine is not a failure
+        text = launcher.text(["C:\\Users\\ana\\.claude\\settings.json"])
+    (tmp_path / "mdmem-run.py").write_text(text, "utf-8")
+
+    def started(verb: str, agent: str, event: dict[str, Any]) -> subprocess.Popen[bytes]:
+        words = [sys.executable, "-I", "-S", "-B", str(tmp_path / "mdmem-run.py"), verb, agent]
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, cwd=tmp_path)
+        assert process.stdin
+        process.stdin.write(json.dumps(event).encode())
+        process.stdin.close()
+        process.stdin = None
+        return process
+
+    os.utime(package.parent, (0, 0))  # long ago: no installer is at work
+    start = {"session_id": "a", "hook_event_name": "SessionStart"}
+    for verb, agent, event, is_told in (
+        ("hook", "codex", start, True),
+        ("hook", "copilot", start, False),
+        ("hook", "codex", prompt("First"), False),
+        ("commit", "codex", start, False),
+    ):
+        with started(verb, agent, event) as process:
+            out, err = process.communicate(timeout=240)
+        assert (process.returncode, err) == (0, b"")
+        assert bool(out) == is_told
+        assert not out or f"start {package / 'launch.py'}, which is gone." in json.loads(out)["systemMessage"]
+
+    os.utime(package.parent)
+    with started("hook", "claude-code", prompt("First")) as process:
+        time.sleep(0.5)
+        assert process.poll() is None, "it waits"
+        package.symlink_to(Path(mdmem.__file__).parent)
+        assert (*process.communicate(timeout=240), process.returncode) == (b"", b"", 0)
+    assert len(list(vault.rglob("0??-0??-*.md"))) == 1
 
 
 @pytest.mark.parametrize(

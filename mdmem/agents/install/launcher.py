@@ -17,6 +17,7 @@ import sys
 import tempfile
 
 from mdmem import config, files, launch
+from mdmem.agents.install import gone
 from mdmem.system import windows
 
 NAME = "mdmem-run"
@@ -61,9 +62,17 @@ main(w,v)
 """
 
 # If mdmem cannot be imported, `launch` repairs it or reports it; if that cannot be read either, this text says so.
-_RESCUE = """try:exec(open({file}).read(),{{"failed":("{module}",w,v)}})
+# An installer that replaces mdmem's files may have deleted that one, so a hook first waits for it.
+_RESCUE = """import os,time
+try:
+ for n in range({tries}):
+  try:exec(open({file}).read(),{{"failed":("{module}",w,v),"__file__":{file}}})
+  except Exception:
+   d=os.path.dirname({file})
+   while not os.path.isdir(d):d=os.path.dirname(d)
+   if abs(time.time()-os.stat(d).st_mtime)>{recent}:break
+  time.sleep(.1)
 finally:
- import os
  try:os.write(1,{last_words}.get("".join(w),"").encode())
  finally:os._exit(0)
 """
@@ -87,47 +96,35 @@ exec({otherwise})
 
 _SHELL = """#!/bin/sh
 # Coding agents start this for their hooks: `mdmem install` writes it, and `mdmem uninstall` removes it.
-{users}{gone}[ -x {python} ] || gone {python_text} "$@"
+{users}{gone}[ -x {python} ] || gone {python_text} -x {python} "$@"
 [ -f {rescue} ] || {{
 {python} -E -P -B -c {renew} "$0" </dev/null >/dev/null 2>&1 && exec "$0" "$@"
-gone {rescue_text} "$@"
+gone {rescue_text} -f {rescue} "$@"
 }}
 {first}case $1 in
 {cases}esac
 """
 
-# Without mdmem, the shell tells the user when a session begins; in a field's text, the quotes would be escaped.
-_GONE = """gone() {{
-exec 2>/dev/null
-[ "$2" = hook ] && case $(cat) in {events}) case $3 in
-{cases}esac ;;
-esac
-exit 0
-}}
-"""
 _RENEW = "import sys; from mdmem.agents.install import launcher; sys.exit(not launcher.renew(sys.argv[1]))"
-_TOLD_AT = ("SessionStart", "sessionStart")
-_GONE_WORDS = (
-    "mdmem stores nothing: its hooks start {}, which is gone. Install mdmem again and run `mdmem install`, or delete"
-    " {} and mdmem's lines in {}."
-)
-
 # Perl's environment variables must not change the script's behavior or make it print warnings.
 _WITH_PERL = """if [ "$1" = hook ] && [ -S {socket} ] && [ -x {perl} ] && [ -f {hand_over} ]; then
 export LC_ALL=C PERL5OPT= PERL5LIB=
 trap "" PIPE
-exec {perl} -C0 {hand_over} {sendmsg} {socket} {rescue} {python} -I -S -B -c {otherwise} "$@"
+exec {perl} -C0 -e {run} {hand_over} {sendmsg} {socket} {rescue} {python} -I -S -B -c {otherwise} "$@"
 fi
 """
 
 _PERL = "/usr/bin/perl"
+_RUN = "do shift; exec {$ARGV[3]} @ARGV[3 .. $#ARGV]"
+"""Perl that runs the hand-over; if its file has just gone, the hook does its work itself."""
 _SENDMSG = {"x86_64": 46, "aarch64": 211, "riscv64": 211}
 """Machine -> the number of Linux's system call `sendmsg`, which Perl can only call by number."""
 
 _PYTHON = """# Coding agents start this for their hooks: `mdmem install` writes it, and `mdmem uninstall` removes it.
 {users}import os, sys
-if os.path.isfile({rescue}):
-    exec({codes}[sys.argv[1]])
+if not os.path.isfile({rescue}):
+    exec({gone})
+exec({codes}[sys.argv[1]])
 """
 
 
@@ -175,41 +172,23 @@ def text(users: list[str], registered: str = "") -> str:
     codes = {verb: code(verb) for verb in (*MODULES, "commit")}
     lines = "".join(f"{_USER}{user}\n" for user in users if "\n" not in user)
     if is_windows():
-        return _PYTHON.format(users=lines, rescue=_literal(rescue), codes=_literal(codes))
+        if_gone = _literal(gone.in_python(rescue, users, os.path.dirname(path())))
+        return _PYTHON.format(users=lines, rescue=_literal(rescue), gone=if_gone, codes=_literal(codes))
     program = interpreter(registered)
     python = shlex.quote(program)
     start = f"exec {python} -I -S -B -c"
     cases = "".join(f'{verb}) {start} {shlex.quote(code_)} "$@" ;;\n' for verb, code_ in codes.items())
     return _SHELL.format(
         users=lines,
-        gone=_message_if_gone(users),
+        gone=gone.in_shell(users, os.path.dirname(path())),
         python=python,
-        python_text=shlex.quote(_in_json(program)),
+        python_text=shlex.quote(gone.in_json(program)),
         rescue=shlex.quote(rescue),
-        rescue_text=shlex.quote(_in_json(rescue)),
+        rescue_text=shlex.quote(gone.in_json(rescue)),
         renew=shlex.quote(_RENEW),
         first=_with_perl(program),
         cases=cases,
     )
-
-
-def _message_if_gone(users: list[str]) -> str:
-    """Return the lines that tell the user that a file is gone, for agents that show messages."""
-    names = (f'"hook_event_name":{gap}"{event}"' for event in _TOLD_AT for gap in ("", " "))
-    events = "|".join(f"*{shlex.quote(name)}*" for name in names)
-    settings = ", ".join(user for user in users if "\n" not in user) or "your agents' settings"
-    before, _, after = _in_json(_GONE_WORDS.format("\n", os.path.dirname(path()), settings)).partition(r"\n")
-    cases = ""
-    for form in dict.fromkeys(launch.FORMS.values()):
-        agents = "|".join(agent for agent, agent_form in launch.FORMS.items() if agent_form == form)
-        start, end = form.strip().split("%s")
-        cases += f"{agents}) printf '%s%s%s\\n' {shlex.quote(start + before)} \"$1\" {shlex.quote(after + end)} ;;\n"
-    return _GONE.format(events=events, cases=cases)
-
-
-def _in_json(value: str) -> str:
-    """Return a text as it is written inside a JSON string."""
-    return json.dumps(value)[1:-1]
 
 
 def code(verb: str) -> str:
@@ -231,6 +210,8 @@ def _alone(verb: str) -> str:
     rescue = _RESCUE.format(
         file=_literal(os.path.join(PACKAGE, "launch.py")),
         module=MODULES[verb],
+        tries=int(launch.WAIT_SECONDS * 10) if verb == "hook" else 1,
+        recent=launch.RECENT_SECONDS,
         last_words=_literal(last_words if verb == "hook" else {}),
     )
     return _OTHER.format(
@@ -254,7 +235,7 @@ def _with_perl(python: str) -> str:
         "otherwise": _alone("hook"),
     }
     quoted = {name: shlex.quote(word) for name, word in words.items()}
-    return _WITH_PERL.format(perl=_PERL, sendmsg=sendmsg, **quoted)
+    return _WITH_PERL.format(perl=_PERL, run=shlex.quote(_RUN), sendmsg=sendmsg, **quoted)
 
 
 def socket_path() -> str:

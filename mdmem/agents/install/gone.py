@@ -1,0 +1,94 @@
+"""Gone: what the launcher does where mdmem or its Python is gone, in the shell or in Python on Windows.
+
+If the folder of what is gone has just changed, an installer may be replacing mdmem. A hook waits for it, and in the
+shell then leaves its event to the background, in memory: it may be on disk only after private text has been removed.
+At the start of a session, the user is told.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+from mdmem import launch
+
+# Called with the file's name in JSON, `-x` or `-f`, the file, and the launcher's own words. In a field's text, the
+# quotes of an event's name would be escaped.
+_GONE = """gone() {{
+[ "$4" = hook ] || exit 0
+exec 2>/dev/null
+said=$1 is=$2 file=$3 folder=$3 now=$(date +%s) tries=0
+shift 3
+until [ -d "$folder/" ]; do folder=${{folder%/*}}; done
+changed=$(find "$folder/" -prune -mmin -1)
+while [ "$changed" ] && [ $tries -lt {tries} ] && sleep .1; do
+[ $is "$file" ] && exec "$0" "$@"
+tries=$((tries + 1))
+done
+event=$(cat)
+[ "$changed" ] && (
+trap "" HUP
+while ! [ $is "$file" ] && [ $tries -lt {last_try} ] && sleep 1; do tries=$((tries + 1)); done
+[ $is "$file" ] && printf %s "$event" | MDMEM_NOW=${{MDMEM_NOW:-$now}} "$0" "$@"
+) </dev/null >/dev/null &
+case $event in {events}) case $2 in
+{cases}esac ;;
+esac
+exit 0
+}}
+"""
+_TRIES = 30
+"""How often a hook looks for what is gone, in tenths of a second."""
+_LATER_TRIES = 60
+"""How often it then looks in the background, in seconds."""
+_TOLD_AT = [f'"hook_event_name":{gap}"{event}"' for event in ("SessionStart", "sessionStart") for gap in ("", " ")]
+_GONE_WORDS = (
+    "mdmem stores nothing: its hooks start {}, which is gone. Install mdmem again and run `mdmem install`, or delete"
+    " {} and mdmem's lines in {}."
+)
+
+_PYTHON_GONE = """import time
+if sys.argv[1]!="hook":os._exit(0)
+try:
+ d={file}
+ while not os.path.isdir(d)and d!=os.path.dirname(d):d=os.path.dirname(d)
+ n={tries} if os.path.isdir(d)and time.time()-os.stat(d).st_mtime<60 else 0
+ while n and not os.path.isfile({file}):n-=1;time.sleep(.1)
+ if not os.path.isfile({file}):
+  event=sys.stdin.read() if sys.stdin else ""
+  if any(e in event for e in {events}):os.write(1,{said}.get(sys.argv[2],"").encode())
+  os._exit(0)
+except BaseException:os._exit(0)
+"""
+
+
+def in_shell(users: list[str], folder: str) -> str:
+    """Return the shell function that a launcher calls where a file is missing.
+
+    users, folder: the launcher's settings files, and its folder.
+    """
+    events = "|".join(f"*{shlex.quote(name)}*" for name in _TOLD_AT)
+    before, _, after = in_json(_words("\n", users, folder)).partition(r"\n")
+    cases = ""
+    for form in dict.fromkeys(launch.FORMS.values()):
+        agents = "|".join(agent for agent, agent_form in launch.FORMS.items() if agent_form == form)
+        start, end = form.strip().split("%s")
+        cases += f"{agents}) printf '%s%s%s\\n' {shlex.quote(start + before)} \"$said\" {shlex.quote(after + end)} ;;\n"
+    return _GONE.format(events=events, cases=cases, tries=_TRIES, last_try=_TRIES + _LATER_TRIES)
+
+
+def _words(file: str, users: list[str], folder: str) -> str:
+    settings = ", ".join(user for user in users if "\n" not in user) or "your agents' settings"
+    return _GONE_WORDS.format(file, folder, settings)
+
+
+def in_python(file: str, users: list[str], folder: str) -> str:
+    """Return the Python code that a launcher runs where this file is missing; it returns when the file is there."""
+    words = in_json(_words(file, users, folder))
+    said = {agent: form % words for agent, form in launch.FORMS.items()}
+    return _PYTHON_GONE.format(file=json.dumps(file), tries=_TRIES, events=json.dumps(_TOLD_AT), said=json.dumps(said))
+
+
+def in_json(value: str) -> str:
+    """Return a text as it is written inside a JSON string."""
+    return json.dumps(value)[1:-1]
