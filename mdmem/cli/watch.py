@@ -38,11 +38,6 @@ LOCK_GONE = "the watcher's lock was deleted with the state folder"
 UPGRADED = "another version of mdmem was installed"
 """Why a watcher begins again."""
 
-SILENT = (
-    "A watcher is running but does not answer: it was suspended, or the machine is busy. `kill -CONT PID` continues a"
-    " suspended one, `kill PID` ends it; `pgrep -f 'mdmem.*watch'` shows its PID."
-)
-
 
 @click.command("watch")
 @click.option("--background", "mode", flag_value="background", help="Start it in the background.")
@@ -244,15 +239,17 @@ def _print_status(settings: config.Config, *, as_json: bool) -> None:
             how = "failed; run `mdmem sync` to see why" if status["sync_failed"] else "went well"
             click.echo(f"The last sync was at {timestamps.readable(status['synced'])} and {how}.")
     elif status.get("silent"):
-        click.echo(SILENT)
+        click.echo(storing.silent_watcher(status))
     else:
         click.echo(f"No watcher is running on {settings.vault}. `mdmem watch --background` starts one (optional).")
 
 
 def _stop(settings: config.Config) -> None:
+    from mdmem.views import storing
+
+    if silent := storing.silent_watcher(client.status(settings)):
+        raise BusyError(silent)
     if client.ask(settings, "stop", {}, b"", seconds=2.0) is None:
-        if client.status(settings).get("silent"):
-            raise BusyError(SILENT)
         click.echo("No watcher is running.")
         return
     _until(lambda: not client.status(settings)["running"], "The watcher did not stop.")
@@ -260,12 +257,14 @@ def _stop(settings: config.Config) -> None:
 
 
 def _start(settings: config.Config) -> None:
+    from mdmem.views import storing
+
     status = client.status(settings)
     if status["running"]:
         click.echo("A watcher is already running.")
         return
-    if status.get("silent"):
-        raise BusyError(SILENT)
+    if silent := storing.silent_watcher(status):
+        raise BusyError(silent)
     process = subprocess.Popen(
         [sys.executable, "-m", "mdmem", "--vault", settings.vault, "watch"],
         stdin=subprocess.DEVNULL,

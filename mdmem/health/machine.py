@@ -231,8 +231,8 @@ def switches(config: Config) -> Iterator[HealthFinding]:
 def watcher(config: Config) -> Iterator[HealthFinding]:
     """Check the watcher; it is fine if none is running."""
     status = client.status(config)
-    if status.get("silent"):
-        yield warning("A watcher is running but does not answer.", "`mdmem watch --status` says what to do.")
+    if silent := storing.silent_watcher(status):
+        yield warning(silent)
     elif not status["running"]:
         yield fine("no watcher is running (none is needed)")
     elif outdated := storing.outdated_watcher(status):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 import time
 
 from mdmem import system
@@ -65,6 +66,21 @@ def connect(folder: str, name: str, deadline: float) -> Socket | None:
         link.close()
         raise
     return link
+
+
+def suspended_server(link: Socket) -> int:
+    """Return the id of the process at the other end if it is suspended; 0 if not, or if the system does not tell."""
+    import _socket
+
+    if not hasattr(_socket, "SO_PEERCRED"):
+        return 0
+    process = int.from_bytes(link.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)[:4], sys.byteorder)
+    try:
+        with open(f"/proc/{process}/stat", "rb") as file:
+            state = file.read().rpartition(b")")[2].split()[0]
+    except (OSError, IndexError):
+        return 0
+    return process if state in (b"T", b"t") else 0
 
 
 def _port(path: str) -> tuple[int, bytes] | None:

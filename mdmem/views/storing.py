@@ -104,6 +104,24 @@ def outdated_watcher(status: dict[str, Any]) -> str:
     return f"The watcher is {which}."
 
 
+def silent_watcher(status: dict[str, Any]) -> str:
+    """Return that a watcher is running but does not answer, why, and what to do; "" if it answers, or none is running.
+
+    status: as `watcher.client.status` returns it.
+    """
+    if not status.get("silent"):
+        return ""
+    if process := status.get("suspended"):
+        return (
+            f"The watcher does not answer: it is suspended (pid {process}). `kill -CONT {process}` continues it,"
+            f" `kill -KILL {process}` ends it."
+        )
+    return (
+        "A watcher is running but does not answer: it was suspended, or the machine is busy. `kill -CONT PID` continues"
+        " a suspended one, `kill -KILL PID` ends it; `pgrep -f 'mdmem.*watch'` shows its PID."
+    )
+
+
 def unread_ignore_file() -> str:
     """Return why nothing of the project in the working folder is stored if its `.mdmemignore` cannot be read."""
     try:

@@ -124,24 +124,36 @@ def has_indexed_all(config: Config) -> bool:
 
 
 def status(config: Config) -> dict[str, Any]:
-    """Return the watcher's status; `running` is False when there is none or it does not answer (`silent`)."""
+    """Return the watcher's status; `running` is False when there is none or it does not answer (`silent`).
+
+    `suspended` is its process if it is suspended, so that it cannot answer, and the system tells that.
+    """
     import json
 
-    answer = ask(config, "status", {}, b"", seconds=2.0)
+    listens, suspended = _listens(config)
+    answer = ask(config, "status", {}, b"", seconds=2.0) if listens and not suspended else None
     result: dict[str, Any] = json.loads(answer) if answer else {"running": False, "vault": config.vault}
-    if not answer and _listens(config):
+    if listens and not answer and (suspended or _listens(config)[0]):
         result["silent"] = True
+    if suspended:
+        result["suspended"] = suspended
     return result
 
 
-def _listens(config: Config) -> bool:
-    """Whether a process has the watcher's socket open, even if it does not answer: the system accepts connections."""
+def _listens(config: Config) -> tuple[bool, int]:
+    """Return whether a process has the watcher's socket open, and its id if the system tells that it is suspended.
+
+    The system accepts connections even if the process does not answer.
+    """
     try:
         link = local.connect(config.runtime_dir, NAME, time.monotonic() + SILENT_SECONDS)
     except (TimeoutError, BlockingIOError):
-        return True  # its queue of connections is full
+        return True, 0  # its queue of connections is full
     except OSError:
-        return False
-    if link is not None:
+        return False, 0
+    if link is None:
+        return False, 0
+    try:
+        return True, local.suspended_server(link)
+    finally:
         link.close()
-    return link is not None

@@ -226,12 +226,14 @@ def test_a_suspended_watcher_is_told_from_none(vault: Path, watcher: subprocess.
     try:
         said = mdmem("watch", "--status").stdout
         refused = [mdmem("watch", word) for word in ("--stop", "--background")]
-        checked = mdmem("doctor", "--only", "watcher").stdout
+        checked = [mdmem("doctor", "--only", "watcher").stdout, mdmem("status").stdout]
     finally:
         watcher.send_signal(signal.SIGCONT)
     assert "does not answer" in said
+    if sys.platform == "linux":
+        assert f"suspended (pid {watcher.pid}). `kill -CONT {watcher.pid}`" in said
     assert [(one.returncode, "kill -CONT" in one.stderr) for one in refused] == [(6, True)] * 2
-    assert "does not answer" in checked
+    assert ["does not answer" in one for one in checked] == [True] * 2
     assert json.loads(mdmem("watch", "--status", "--json").stdout)["running"]
 
 

@@ -48,9 +48,10 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
     if as_json:
         render.print_json([*rows, *servers])
         return
-    outdated = storing.outdated_watcher(client.status(settings))
+    watcher = client.status(settings)
+    silent, outdated = storing.silent_watcher(watcher), storing.outdated_watcher(watcher)
     renew = [f"{outdated} `mdmem watch --stop`, then `mdmem watch --background` renews it."] if outdated else []
-    for alarm in (*storing.alarms(settings), *storing.paused_sessions(settings), *renew):
+    for alarm in (*storing.alarms(settings), *storing.paused_sessions(settings), *filter(None, [silent]), *renew):
         render.write([[(alarm, "yellow")]])
     click.echo(f"vault: {settings.vault}{'' if Path(settings.vault).is_dir() else '  (missing: run `mdmem init`)'}")
     if here := part.of(settings.vault):
