@@ -39,7 +39,7 @@ class Tally:
     notes that were completed. sessions: number of sessions with a new note.
     private: number of events not stored because they are private. skipped: reason -> number of things skipped.
     failed: number of notes that should have been stored; unremembered: those of them whose private text could not be
-    remembered.
+    remembered. withheld: number of events with a text that could not be checked.
     """
 
     def __init__(self) -> None:
@@ -49,6 +49,7 @@ class Tally:
         self.private = 0
         self.failed = 0
         self.unremembered = 0
+        self.withheld = 0
         self.sessions = 0
         self.files = 0
         self.skipped: Skipped = Skipped()
@@ -111,7 +112,7 @@ class Import:
 
     def _left_out(self) -> tuple[int, ...]:
         """Return the counts of what a later run may still store."""
-        return self.tally.failed, self.tally.skipped[_DELETED], self.tally.skipped[_UNREADABLE]
+        return self.tally.failed, self.tally.withheld, self.tally.skipped[_DELETED], self.tally.skipped[_UNREADABLE]
 
     def _read(self, transcript: Transcript, options: ReadOptions) -> Iterator[SavedEvent]:
         """Yield the events of a transcript, up to where it cannot be read."""
@@ -196,6 +197,7 @@ class Import:
                 " says why. Then run the import again."
             )
         if outcome.withheld:
+            self.tally.withheld += 1
             self.tally.skipped[markdown.unchecked("text", outcome.why)] += 1
         if outcome.error:
             self.tally.failed += 1

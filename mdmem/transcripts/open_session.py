@@ -7,6 +7,7 @@ import os
 from mdmem import timestamps
 from mdmem.capture import page_entry
 from mdmem.capture.session import Session
+from mdmem.privacy import withheld
 from mdmem.vault import disk, journal
 from mdmem.vault.journal import numbers
 
@@ -173,13 +174,13 @@ class OpenSession(Session):
     # -- what was stored before --------------------------------------------------------------------
 
     def is_marked(self, name: str) -> bool:
-        """Whether something private was removed from a note; True if the note is gone, to be safe."""
+        """Whether something private was removed from a note, or withheld; True if the note is gone, to be safe."""
         folder = self.open_folder()
         try:
             data = disk.read(folder, name) if folder else None
         except OSError:
             return True
-        return data is None or b"\nprivate: " in data[:_HEAD_BYTES]
+        return data is None or b"\nprivate: " in data[:_HEAD_BYTES] or withheld.MARK.encode() in data
 
     def twin(self, kind: str, title: str, now: float) -> str | None:
         """Return the note that a hook stored for the same event under another id, or None.

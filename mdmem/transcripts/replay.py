@@ -68,6 +68,7 @@ class Replay:
         self.twins: dict[str, str] = {}
         self.purged = purged
         self._is_unremembered = False
+        self._unchecked: BaseException | None = None
         self._pauses = pauses.times(config, self.session.key)
         self._places: dict[tuple[str, str, str], tuple[str, project.Project]] = {}
         self._homes: dict[str, str] = {}
@@ -97,8 +98,11 @@ class Replay:
             outcome.error = UNREMEMBERED
         if outcome is None:
             at = _Replayed(self, event, now, self._place(event, branch, commit))
+            at.unchecked = self._unchecked
             paused = any(begin <= now <= end for begin, end in self._pauses)
             outcome = events.pass_over(at, PAUSED) if paused else events.handle(at, env)
+            if outcome.withheld:
+                self._unchecked = None  # told once
         self.added += outcome.added
         return outcome
 
@@ -132,13 +136,14 @@ class Replay:
     def _place(self, event: Event, branch: str, commit: str) -> project.Project:
         """Return the project of an event as it is now, with the branch and commit of that time.
 
-        Also cleans the event's `cwd`, as a capture does.
+        Also cleans the event's `cwd`, as a capture does, and notes why if it had to be withheld.
         """
         key = (event.cwd, branch, commit)
         if key not in self._places:
             at = Capture(self.config, event, 0.0)
             at.project.branch, at.project.commit = branch, commit
             self._places[key] = (event.cwd, at.project)
+            self._unchecked = self._unchecked or at.unchecked
         event.cwd, identified = self._places[key]
         return identified
 

@@ -15,7 +15,7 @@ from mdmem.errors import ConfigError, PatternError
 from mdmem.privacy import Rules, clean, patterns
 from mdmem.privacy.withheld import MARK
 from tests.conftest import notes, own_settings
-from tests.helpers import claude, cli_day
+from tests.helpers import claude, cli_day, transcript_files
 from tests.helpers.claude import bash, contents, prompt
 
 SLOW = "(a+)+$"
@@ -83,6 +83,44 @@ def test_an_import_names_a_pattern_that_takes_too_long_and_brings_the_file_when_
     assert first.startswith("Nothing new to import.\n")
     assert SLOW in " ".join(first.split())
     assert [said.partition(".")[0] for said in again] == ["Imported 1 note", "Nothing new to import"]
+
+
+@pytest.mark.slow
+def test_what_an_import_left_out_for_a_pattern_that_takes_too_long_comes_with_the_next_one_when_that_is_changed(
+    tmp_path: Path,
+) -> None:
+    day = cli_day.empty(tmp_path)
+    settings = day.vault / "mdmem.toml"
+    settings.write_text(f"privacy.patterns = [{render.toml(SLOW)}]\n")
+    talk = transcript_files.Talk()
+    talk.typed(TOO_LONG)
+    talk.ran("make", TOO_LONG)
+    talk.said(f"Yes: {TOO_LONG}")
+    session = talk.save(tmp_path / "saved")
+    first = [day.run("import", "--yes", str(session)).output for _ in range(2)]
+    settings.write_text("")
+    again = [day.run("import", "--yes", str(session)).output for _ in range(2)]
+
+    assert [SLOW in " ".join(said.split()) for said in first] == [True] * 2
+    assert not [path for path in notes(day.vault) if MARK in path.read_text("utf-8")], again
+    assert [TOO_LONG in body for body in contents(notes(day.vault))] == [True] * 3
+    assert again[1].startswith("Nothing new to import.")
+
+
+@pytest.mark.slow
+def test_an_import_tells_that_a_sessions_folder_was_left_out_for_a_pattern_that_takes_too_long(tmp_path: Path) -> None:
+    day = cli_day.empty(tmp_path)
+    (day.vault / "mdmem.toml").write_text(f"privacy.patterns = [{render.toml(SLOW)}]\n")
+    talk = transcript_files.Talk(f"/home/dev/{TOO_LONG}")
+    talk.typed("short")
+    talk.said("Yes.")
+    session = talk.save(tmp_path / "saved")
+
+    said = " ".join(day.run("import", "--yes", str(session)).output.split())
+
+    assert "1× text that could not be checked" in said
+    assert SLOW in said
+    assert contents(notes(day.vault)) == ["short", "Yes."]
 
 
 @pytest.mark.slow

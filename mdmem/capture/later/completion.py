@@ -1,6 +1,7 @@
 """Completion: adds what becomes known later to a note, unless a person has touched it.
 
-For example, a run turns out to have failed, a background sub-agent answers, or an exit code or duration becomes known.
+For example, a run turns out to have failed, a background sub-agent answers, an exit code or duration becomes known, or
+a text that was withheld can now be cleaned.
 Everything else in the note stays.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 from mdmem import timestamps
 from mdmem.agents import BACKGROUND
 from mdmem.capture.tools.teamwork import LATER
+from mdmem.privacy.withheld import MARK
 from mdmem.vault import disk, note, people
 
 TYPE_CHECKING = False
@@ -22,14 +24,16 @@ _ADDED = ("exit_code", "duration_ms", "tokens_in", "tokens_out")
 _REPLACED = ("title", "success", "exit_code", "duration_ms", "error", "status", "files", "matches", "digest")
 
 
-def is_wanted(meta: dict[str, Any], later: note.Note) -> bool:
-    """Whether a later source of the same event knows something that the note with `meta` does not."""
-    return _is_outdated(meta, later) or any(key in later.meta and key not in meta for key in _ADDED)
+def is_wanted(before: note.Parsed, later: note.Note) -> bool:
+    """Whether a later source of the same event knows something that its note does not."""
+    return _is_outdated(before, later) or any(key in later.meta and key not in before.meta for key in _ADDED)
 
 
-def _is_outdated(meta: dict[str, Any], later: note.Note) -> bool:
+def _is_outdated(before: note.Parsed, later: note.Note) -> bool:
+    meta = before.meta
     failed = meta.get("success") is True and later.meta.get("success") is False
-    return failed or (meta.get("status") in OPEN and later.meta.get("status") not in OPEN)
+    ended = meta.get("status") in OPEN and later.meta.get("status") not in OPEN
+    return failed or ended or later.body.count(MARK) < before.body.count(MARK)
 
 
 def complete(folder: disk.Folder, name: str, later: note.Note, *, durable: bool) -> note.Note | None:
@@ -39,12 +43,12 @@ def complete(folder: disk.Folder, name: str, later: note.Note, *, durable: bool)
     """
     data = disk.read(folder, name)
     parsed = note.parse(data or b"")
-    if data is None or not is_wanted(parsed.meta, later):
+    if data is None or not is_wanted(parsed, later):
         return None
     if not people.is_untouched(parsed, data, later.meta.get("tags")):
         return None
     meta, body = dict(parsed.meta), parsed.body
-    if _is_outdated(meta, later):
+    if _is_outdated(parsed, later):
         body = later.body
         for key in _REPLACED:
             meta.pop(key, None)
