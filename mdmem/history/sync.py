@@ -280,7 +280,8 @@ def _push(
         raise GitError(unpurged.protected(remote, repository.url(repo, remote)))
     if any(reason in result.err for reason in OVERTAKEN):
         return None
-    raise GitError(f"{remote} rejected the push: {unpurged.refusal(result)} Everything is committed here.")
+    why = unpurged.refusal(repo, repository.url(repo, remote), result)
+    raise GitError(f"{remote} rejected the push: {why} Everything is committed here.")
 
 
 def _carry_purge(

@@ -1201,6 +1201,31 @@ def test_the_git_behind_a_remote_in_a_folder_has_its_memory_bounded_as_well(
     assert repository.far_end(tmp_path, "ssh://host/remote.git", "upload-pack") == []
 
 
+@pytest.mark.skipif(os.name == "nt", reason="the hook is a shell script")
+@pytest.mark.parametrize("hook", ["pre-receive", "update", "reference-transaction"])
+def test_a_hook_for_all_repositories_that_refuses_a_push_is_named_with_what_to_do(
+    first: Config, tmp_path: Path, remote: Path, home: Path, hook: str
+) -> None:
+    put(tmp_path, f"hooks/{hook}", "#!/bin/sh\nexit 1\n").chmod(0o700)
+    put(home, ".gitconfig", f"[core]\nhooksPath = {tmp_path / 'hooks'}\n")
+    put(Path(first.vault), "notes/new.md", "new\n")
+
+    with pytest.raises(GitError) as refused:
+        sync.sync(first)
+    assert f"The hook is in {tmp_path / 'hooks'}, as core.hooksPath in {home / '.gitconfig'} says." in str(
+        refused.value
+    )
+    (way,) = re.findall("`(git .*)`", str(refused.value))
+    subprocess.run(shlex.split(way), check=True)
+
+    sync.sync(first)
+    put(remote, f"hooks/{hook}", "#!/bin/sh\nexit 1\n").chmod(0o700)
+    put(Path(first.vault), "notes/new.md", "newer\n")
+    with pytest.raises(GitError) as refused:
+        sync.sync(first)
+    assert "core.hooksPath" not in str(refused.value)
+
+
 @pytest.mark.skipif(os.name == "nt" or os.getuid() != 0, reason="only root gives files away")
 def test_what_belongs_to_another_user_is_not_trusted_and_the_message_says_what_to_do(
     first: Config, tmp_path: Path, remote: Path

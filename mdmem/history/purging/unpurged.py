@@ -70,15 +70,34 @@ def protected(remote: str, url: str) -> str:
     )
 
 
-def refusal(done: GitResult) -> str:
+def refusal(repo: Repository, url: str, done: GitResult) -> str:
     """Return why a remote refused a push, and what to do if that is known."""
     found = re.search(r"(?m)^ ?! \[[^\]]+\].*\((.+)\)$", done.err)
     if not found:
-        return repository.reason(done)
+        return repository.reason(done) + _hooks_of_all(repo, url, done.err)
     words = " ".join(" ".join(re.findall(r"(?m)^remote: (.*)", done.err)).split())
     told = f" It says: {words:.300}{'' if words[-1] in '.!?' else '.'}" if words else ""
     tip = next((tip for sign, tip in _REFUSALS.items() if sign in found[1]), told)
-    return f"{found[1]:.200}.{tip}"
+    return f"{found[1]:.200}.{tip}{_hooks_of_all(repo, url, found[1])}"
+
+
+def _hooks_of_all(repo: Repository, url: str, reason: str) -> str:
+    """Return that a hook that refused a push to a folder of this machine is one of the user's for all repositories."""
+    folder = repo.root / url.removeprefix("file://")
+    if "hook" not in reason or not folder.is_dir():
+        return ""
+    own = folder / ".git" if (folder / ".git").is_dir() else folder
+    set_by = ("config", "--show-origin", "--get-all", "core.hooksPath")
+    listed = repository.attempt(repo, *set_by, env={"GIT_DIR": str(own)}, network=True).out.decode("utf-8", "replace")
+    lines = [line.partition("\t") for line in listed.splitlines() if line.startswith("file:")]
+    place, _, hooks = lines[-1] if lines else ("", "", "")
+    if Path(hooks) in (Path(), own / "hooks"):
+        return ""
+    way = f"git -C {shlex.quote(str(own))} config core.hooksPath {shlex.quote(str(own / 'hooks'))}"
+    return (
+        f" The hook is in {hooks}, as core.hooksPath in {place.removeprefix('file:')} says. To do without it there:"
+        f" `{way}`."
+    )
 
 
 _REFUSALS = {
