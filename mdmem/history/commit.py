@@ -102,19 +102,26 @@ def commit(
 
     def plan(files: list[File], _goes_on: bool) -> list[PlannedCommit]:
         repo = repository.open_vault(config.vault)
-        blob_ids = (file.change.oid for file in files if message.was_wanted(file))
-        before = objects.contents(repo, blob_ids)
-        grouped = message.group(files, before, attribution.load(config))
-        groups = [group for group in grouped if session in (None, group.session or group.unpacked)]
-        is_upkeep = all(message.is_upkeep(group, before) for group in groups)
-        if groups and is_upkeep and (mode.background or _take_turns(repo, groups)):
-            return []  # such as a session's end on its page: the next commit includes it
         return [
             PlannedCommit(message.write(group, config.vault), [*group.files, *group.pages], message.happened(group))
-            for group in groups
+            for group in _groups(config, repo, files, session, is_background=mode.background)
         ]
 
     return _commit(config, plan, Wanted(None, accept, report), mode, imported=imported)
+
+
+def _groups(
+    config: Config, repo: Repository, files: list[File], session: str | None = None, *, is_background: bool = False
+) -> list[CommitGroup]:
+    """Group files by commit; none if they are only generated parts of pages that wait for the next commit."""
+    blob_ids = (file.change.oid for file in files if message.was_wanted(file))
+    before = objects.contents(repo, blob_ids)
+    grouped = message.group(files, before, attribution.load(config))
+    groups = [group for group in grouped if session in (None, group.session or group.unpacked)]
+    is_upkeep = all(message.is_upkeep(group, before) for group in groups)
+    if groups and is_upkeep and (is_background or _take_turns(repo, groups)):
+        return []  # such as a session's end on its page
+    return groups
 
 
 def _take_turns(repo: Repository, groups: list[CommitGroup]) -> bool:
@@ -153,7 +160,8 @@ def commit_paths(
 def waiting(config: Config) -> CommitBatch:
     """Return what the next commit would take and leave, up to one batch. Raises what `commit` raises."""
     repo = repository.open_vault(config.vault)
-    return batch.read(config, repo, batch.in_order(_differing(config, repo)), Wanted(), set())
+    taken = batch.read(config, repo, batch.in_order(_differing(config, repo)), Wanted(), set())
+    return taken if _groups(config, repo, taken.files) else taken._replace(files=[])
 
 
 def _differing(config: Config, repo: Repository) -> State:

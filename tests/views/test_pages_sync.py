@@ -13,7 +13,7 @@ from mdmem import config
 from mdmem.agents import Event
 from mdmem.health import links as links_check
 from mdmem.health.scope import CheckScope
-from mdmem.history import session_log
+from mdmem.history import commit, session_log
 from mdmem.vault import generated, note
 from mdmem.views import conversation
 from mdmem.views.vault_pages import upkeep
@@ -86,6 +86,8 @@ def test_machines_whose_pages_list_different_notes_do_not_commit_them_in_turn(tm
         sync(day)
 
     assert [sync(day) for day in (one, two) * 2] == [0] * 4
+    assert "README.md" in git(one.vault, "status", "--porcelain") + git(two.vault, "status", "--porcelain")
+    assert [commit.waiting(day.config()).files for day in (one, two)] == [[], []], "the browser shows no others"
     for day, title in ((one, "Hash with Argon"), (two, "Log as JSON")):
         assert f"[{title}]" in (day.vault / "README.md").read_text("utf-8")
     put(two.vault, "notes/other.md", "A person's words.\n")
