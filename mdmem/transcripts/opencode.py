@@ -53,7 +53,7 @@ def facts(path: Path) -> tuple[int, int]:
 
     Raises OSError when it does not exist.
     """
-    rows = list(_rows(path.parent, _FACTS, path.name))
+    rows = _rows(path.parent, _FACTS, path.name)
     if not rows:
         raise FileNotFoundError(str(path))
     return int(rows[0][1] or 0), int(rows[0][0] or 0) * 1_000_000
@@ -64,11 +64,11 @@ def read(path: Path, options: ReadOptions) -> Iterator[SavedEvent]:
 
     Raises OSError when the database cannot be read.
     """
-    sessions = list(_rows(path.parent, _SESSION, path.name)) if path.parent.is_file() else []
+    sessions = _rows(path.parent, _SESSION, path.name) if path.parent.is_file() else []
     if not sessions:
         return iter(())
     quietly = options._replace(skipped=Skipped())
-    subagent_rows = _rows(path.parent, _SUBAGENTS, path.name) if options.rules else iter(())
+    subagent_rows = _rows(path.parent, _SUBAGENTS, path.name) if options.rules else []
     subagent_events = [
         _events(path.with_name(text(subagent_id)), folder, since, quietly)
         for subagent_id, folder, since in subagent_rows
@@ -235,8 +235,8 @@ def _object(data: Any, skipped: Skipped) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _rows(base: Path, query: str, *values: str) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a query on a database that is opened read-only.
+def _rows(base: Path, query: str, *values: str) -> list[tuple[Any, ...]]:
+    """Return the rows of a query on a database that is opened read-only, and closed whatever the caller does.
 
     Raises OSError when it cannot be read or lacks these tables.
     """
@@ -244,7 +244,7 @@ def _rows(base: Path, query: str, *values: str) -> Iterator[tuple[Any, ...]]:
 
     try:
         with closing(sqlite3.connect(f"file:{quote(str(base))}?mode=ro", uri=True, timeout=_WAIT_SECONDS)) as database:
-            yield from database.execute(query, values).fetchall()
+            return database.execute(query, values).fetchall()
     except sqlite3.Error as error:
         raise OSError(f"{base} cannot be read as OpenCode's database: {error}") from error
 
