@@ -104,8 +104,10 @@ def _tell(synced: Synced) -> None:
         other_version = f"the other version is beside {path}, with .conflict- in its name"
         warn(f"Both machines changed {path}: {other_version}. Delete one.")
     for path in synced.refused:
-        why = "it is not a regular file" if part.can_be(path) else "this system does not allow its name"
-        warn(f"Skipped the remote's {path}: {why}.")
+        is_odd = part.can_be(path)
+        why = "it is not a regular file, as a link or a submodule" if is_odd else "this system does not allow its name"
+        todo = " A merge on this machine drops it from the history: put the files themselves in its place there."
+        warn(f"Skipped the remote's {path}: {why}.{todo if is_odd else ''}")
 
 
 def _bring_rest(settings: Config, *, as_json: bool) -> int:

@@ -42,6 +42,10 @@ MOVED = ("cannot lock ref", "failed to update ref")
 OVERTAKEN = ("fetch first", "non-fast-forward", *MOVED, "stale info")
 """What git reports of a push when another machine pushed first."""
 
+DROPPED = (
+    "A merge on another machine dropped {} from the history: a vault takes no links and no submodules. What is on this"
+    " disk stays; to sync it, put the files themselves in its place."
+)
 PURGED_HERE = "Another machine ran a purge. It was applied here too, and all new notes were kept."
 
 
@@ -52,7 +56,7 @@ class Synced(NamedTuple):
     conflicts: files that could not be merged; the other version is beside them.
     held_back: files that the gate kept out; private: number of notes that stay on this machine.
     refused: remote files that no vault accepts, such as links, or whose name this system does not allow.
-    remaining_advice: after a carried purge: where the text still is, and what to do about it.
+    remaining_advice: what a merge elsewhere dropped; after a carried purge, where the text still is; and what to do.
     kept: places of notes that both machines changed; the note has both versions, for a person to choose.
     undeleted: notes that one machine deleted and the other changed, so that they stay.
     """
@@ -145,8 +149,8 @@ def sync(
                 sent = _push(config, repo, remote, remote_branch, (ours, theirs), replaces=replaces)
                 if sent is not None:
                     purged = (carried.planned, carried.replaces) if carried else carry.unfinished(config, repo, branch)
-                    remaining_advice = _after_purge(config, repo, remote, *purged, lock_fd) if purged else ()
-                    return result._replace(sent=sent, remaining_advice=remaining_advice)
+                    advice = _after_purge(config, repo, remote, *purged, lock_fd) if purged else ()
+                    return result._replace(sent=sent, remaining_advice=(*result.remaining_advice, *advice))
             raise BusyError(f"Other machines keep pushing to {remote}. Everything is committed here: sync again later.")
 
 
@@ -226,6 +230,7 @@ def _merged(repo: Repository, joined: Joined, before: Synced) -> Synced:
         refused=[*joined.refused, *(path for path in joined.puts if not part.can_be(path))],
         kept=joined.kept,
         undeleted=joined.undeleted,
+        remaining_advice=tuple(map(DROPPED.format, joined.dropped)),
     )
 
 

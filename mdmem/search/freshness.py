@@ -110,12 +110,20 @@ _IN_TURN = (
 
 
 def _is_in_turn(config: Config) -> bool:
-    """Whether this version has replaced another's index before; remember that it has now."""
-    name = f"index-of-{short(contents.STAMP, 8)}"
+    """Whether this version has replaced another's index twice within a day; remember that it has now.
+
+    Once more is also needed after an upgrade that was undone and then made again.
+    """
+    path, now = f"{config.state_dir}/index-of-{short(contents.STAMP, 8)}", time.time()
+    times = [float(line) for line in files.logged(path, _MAX_BYTES) if line.isdecimal()]
     try:
-        return not files.claim(f"{config.state_dir}/{name}")
+        files.log(path, f"{now:.0f}", _MAX_BYTES)
     except OSError:
         return False
+    return sum(abs(now - before) < _DAY for before in times) >= 2
+
+
+_DAY, _MAX_BYTES = 86_400, 4096
 
 
 def _telling() -> Callable[[int, int], None]:

@@ -1265,6 +1265,24 @@ def test_machines_with_a_submodule_each_do_not_merge_in_turn(first: Config, tmp_
         assert f"notes/of-{Path(one.vault).name}\n" in git(Path(one.vault), "ls-tree", "-r", "HEAD")
 
 
+def test_a_submodule_that_a_merge_elsewhere_dropped_is_told_there_and_here(
+    first: Config, tmp_path: Path, remote: Path, home: Path
+) -> None:
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    root = Path(second.vault)
+    git(root, "update-index", "--add", "--cacheinfo", f"160000,{git(root, 'rev-parse', 'HEAD').strip()},notes/sub")
+    git(root, "commit", "-q", "-m", "Add a submodule")
+    sync.sync(second)
+    put(Path(first.vault), "notes/new.md", "new\n")
+
+    assert sync.sync(first).refused == ["notes/sub"]
+    told = sync.sync(second).remaining_advice
+
+    assert told == (sync.DROPPED.format("notes/sub"),)
+    assert sync.sync(second).remaining_advice == ()
+
+
 def test_a_shallow_vault_that_another_remote_refuses_is_told_how_to_complete_it(
     first: Config, tmp_path: Path, remote: Path
 ) -> None:

@@ -22,7 +22,7 @@ class Joined(NamedTuple):
     puts: path -> bytes, read lazily; deletes: paths.
     conflicts: files that could not be merged; the other version is put beside them.
     kept: places of notes that now have two versions, for a person to choose.
-    refused: paths of theirs that a vault does not accept, such as links.
+    refused: paths of theirs that a vault does not accept, such as links. dropped: such paths of ours that they lack.
     moved: deleted path of ours -> the file's new path.
     undeleted: notes that one side deleted and the other changed, so that they stay.
     """
@@ -34,6 +34,7 @@ class Joined(NamedTuple):
     moved: Mapping[str, str] = MappingProxyType({})
     kept: tuple[KeptPlace, ...] = ()
     undeleted: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
 
 
 def join(repo: Repository, base: str, ours: str, theirs: str) -> Joined:
@@ -128,7 +129,10 @@ def _fast_forward(repo: Repository, ours: str, theirs: str) -> Joined:
     was: Tree = {}
     now: Tree = {}
     refused: list[str] = []
+    dropped: list[str] = []
     for path, before, after in git_index.files_changed(repo, ours, theirs):
+        if before and not after and not _is_file(before[0], path):
+            dropped.append(path)
         if after and not _is_file(after[0], path):
             refused.append(path)
         elif after:
@@ -139,7 +143,7 @@ def _fast_forward(repo: Repository, ours: str, theirs: str) -> Joined:
     places = renames.align(repo, ours, was, (ours, was), (theirs, now))[1] if deletes else {}
     puts = Texts(repo, {path: now[path] for path in sorted(now) if was.get(path) != now[path]})
     moved = {path: new for path in deletes if (new := places.get(path, "")) in puts}
-    return Joined(puts, deletes, [], refused, moved)
+    return Joined(puts, deletes, [], refused, moved, dropped=tuple(dropped))
 
 
 def _since(repo: Repository, base: str, was: Tree, strange: list[str], oid: str) -> tuple[Tree, list[str]]:
