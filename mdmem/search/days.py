@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from itertools import groupby
+from unicodedata import normalize
 
 from mdmem.lazy_pattern import lazy
 from mdmem.named_tuple import NamedTuple
-from mdmem.search.asking import periods, shape
+from mdmem.search.asking import day_words, periods, shape
 from mdmem.search.asking.english import LIKELY
-from mdmem.search.asking.languages import UNSPACED
+from mdmem.search.asking.languages import LANGUAGES, UNSPACED
 from mdmem.search.asking.prose import fold
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import FOREIGN, STOPWORDS
@@ -69,7 +70,7 @@ _POINTING = frozenset(
 
 def _is_pointed_at(typed: str, period: Period) -> bool:
     """Whether a period has a word that is no mere name or number, or follows one that points at it."""
-    is_bare = all(word.isdecimal() or word in periods.WEEKDAYS for word in period.words)
+    is_bare = all(word.isdecimal() or word in day_words.WEEKDAY_NAMES for word in period.words)
     if not is_bare:
         return True
     folded = [fold(word) for word in analysis.words(typed)]
@@ -99,19 +100,23 @@ def has_topic(topic: str, language: str, period: Period) -> bool:
     for word in sorted(period.words, key=len, reverse=True):
         topic = topic.replace(word, " ")
     if language in UNSPACED:
-        return sum(letter.isalnum() for letter in topic) > _MOST_UNSPACED
-    general = STOPWORDS | FOREIGN | period.words | periods.EVERY_WORD | _GENERAL
+        topic = normalize("NFC", topic).replace("작업", "").replace("했", "")
+        return sum(map(str.isalnum, topic)) > _MOST_UNSPACED
+    grammar = (spoken.of("other") for spoken in LANGUAGES.values())
+    general = STOPWORDS.union(FOREIGN, period.words, periods.EVERY_WORD, _GENERAL, *grammar)
     return any(word not in general and not word.isdecimal() for word in map(fold, analysis.words(topic)))
 
 
 _MOST_UNSPACED = 5
-"""A Chinese or Japanese question that has no more letters besides the period asks for nothing else."""
+"""A Chinese, Japanese or Korean question that has no more letters besides the period asks for nothing else."""
 
 _GENERAL = frozenset(
     [
         "achieved", "change", "changed", "changes", "did", "do", "does", "doing", "done", "finished", "get", "got",
         "happen", "happened", "made", "news", "work", "worked", "working", "gearbeitet", "geandert", "gemacht",
         "geschafft", "passiert", "war", "fait", "travaille", "passe", "hice", "hicimos", "hecho", "paso", "trabajamos",
+        "fizemos", "feito", "trabalhamos", "fatto", "lavorato", "successo", "gedaan", "gewerkt", "gebeurd",
+        "zrobilismy", "robilismy", "pracowalismy",
     ]
 )  # fmt: skip
 """Words about work of any kind."""

@@ -7,6 +7,24 @@ from datetime import date, timedelta
 from itertools import chain
 
 from mdmem.named_tuple import NamedTuple
+from mdmem.search.asking.day_words import (
+    ABBREVIATED,
+    COUNTS,
+    DAYS_AGO,
+    FEIRAS,
+    LAST,
+    LAST_BEHIND,
+    MONTHS,
+    NAMES_OF_PEOPLE,
+    OF_KOREAN,
+    ORDER,
+    PARTS_OF_DAY,
+    THIS,
+    UNITS,
+    WEEKDAY_NAMES,
+    WEEKDAYS,
+    jamo,
+)
 from mdmem.search.asking.orders import word_set
 from mdmem.search.asking.prose import fold
 
@@ -40,7 +58,7 @@ def period_in(text: str, today: date, language: str = "") -> Period | None:
     named = [match.span() for match in re.finditer(r"\w+", folded) if match[0] in _SURE_NAMES]
     if not folded.isascii():
         named = sorted([*named, *(match.span() for match in re.finditer(_UNSPACED_DAY, folded))])
-    for pattern, days in _PATTERNS if is_named or not _MONTHS.keys().isdisjoint(words) else _IN_DIGITS:
+    for pattern, days in _PATTERNS if is_named or not MONTHS.keys().isdisjoint(words) else _IN_DIGITS:
         for match in re.finditer(pattern, folded):
             try:
                 first, last = days(match, today)
@@ -70,7 +88,7 @@ def _joined(folded: str, span: tuple[int, int], first: date, last: date) -> tupl
     elif (first, last) == (monday, monday + timedelta(days=6)):
         before, behind = re.search(_DAY_BEFORE, words_before), re.compile(_DAY_BEHIND).match(folded, end)
         if day := before or behind:
-            named = monday + timedelta(days=_WEEKDAYS[next(filter(None, day.groups()))])
+            named = monday + timedelta(days=WEEKDAYS[next(filter(None, day.groups()))])
             return named, named, (start - len(day[0]), end) if before else (start, end + len(day[0]))
     return first, last, span
 
@@ -85,64 +103,6 @@ def _names_more(folded: str, start: int, end: int, named: list[tuple[int, int]])
         return True
     before, after = folded[max(start - _MOST_LETTERS, 0) : start], folded[end : end + _MOST_LETTERS]
     return not _SURE_NAMES.isdisjoint(re.findall(r"\w+$", before) + re.findall(r"^\w+", after))
-
-
-def _words(numbers: Iterable[str], start: int = 1) -> dict[str, int]:
-    return {word: number for number, spellings in enumerate(numbers, start) for word in spellings.split()}
-
-
-_MONTHS = _words(
-    [
-        "january jan januar janvier enero", "february feb februar fevrier febrero", "march mar marz mars marzo",
-        "april apr avril abril", "may mai mayo", "june jun juni juin junio", "july jul juli juillet julio",
-        "august aug aout agosto", "september sep sept septembre septiembre", "october oct oktober okt octobre octubre",
-        "november nov novembre noviembre", "december dec dezember dez decembre diciembre",
-    ]
-)  # fmt: skip
-_WEEKDAYS = _words(
-    [
-        "monday montag lundi lunes", "tuesday dienstag mardi martes", "wednesday mittwoch mercredi miercoles",
-        "thursday donnerstag jeudi jueves", "friday freitag vendredi viernes",
-        "saturday samstag sonnabend samedi sabado", "sunday sonntag dimanche domingo",
-    ],
-    start=0,
-) | _words(["月 一", "火 二", "水 三", "木 四", "金 五", "土 六", "日 天"], start=0)  # fmt: skip
-_COUNTS = _words(
-    [
-        "a an one ein eine einem einer un une una 一", "two couple zwei deux dos 二 两 両", "three drei trois tres 三",
-        "four vier quatre cuatro 四", "five funf cinq cinco 五", "six sechs seis 六", "seven sieben sept siete 七",
-        "eight acht huit ocho 八", "nine neun neuf nueve 九", "ten zehn dix diez 十",
-    ]
-)  # fmt: skip
-_ORDER = _words(
-    ["first erste ersten premiere primera", "second zweite zweiten deuxieme segunda", "third dritte dritten"]
-)
-_DAYS_AGO = {
-    **dict.fromkeys(word_set("today heute aujourdhui hoy 今日 今天"), 0),
-    **dict.fromkeys(word_set("yesterday gestern hier ayer 昨日 昨天"), 1),
-    **dict.fromkeys(word_set("vorgestern avant-hier anteayer antier 一昨日 前天"), 2),
-}
-WEEKDAYS = frozenset(filter(str.isascii, _WEEKDAYS))
-_ABBREVIATED = _words(["mon", "tue tues", "wed weds", "thu thur thurs", "fri", "sat", "sun"], start=0)
-"""Understood behind `on` or `last` only."""
-_PARTS_OF_DAY = {
-    **dict.fromkeys(word_set("last"), 1),
-    **dict.fromkeys(word_set("this ce cet cette esta este heute"), 0),
-}
-_UNITS = {
-    **dict.fromkeys(word_set("day days tag tage tagen jour jours dia dias 天 日"), "day"),
-    **dict.fromkeys(
-        word_set("week weeks woche wochen semaine semaines semana semanas 周 週 週間 星期 礼拜 禮拜"), "week"
-    ),
-    **dict.fromkeys(word_set("month months monat monate monaten mois mes meses 月 个月 ヶ月 か月"), "month"),
-    **dict.fromkeys(word_set("year years jahr jahre jahren an ans annee ano anos 年"), "year"),
-}
-_LAST = word_set(
-    "last past previous letzte letzten letzter letztes vorige vorigen voriger vergangene vergangenen vergangener"
-)
-_LAST_BEHIND = word_set("dernier derniere passe passee pasado pasada anterior")
-"""Behind the day or week: `el viernes pasado`."""
-_THIS = word_set("this diese dieser dieses diesen cette ce este esta")
 
 
 def _of_unit(unit: str, today: date, back: int) -> tuple[date, date]:
@@ -166,21 +126,21 @@ def _month(year: int, month: int) -> tuple[date, date]:
 def _counted(match: re.Match[str], today: date) -> tuple[date, date]:
     """Read `two weeks ago`."""
     number = match["count"]
-    return _of_unit(_UNITS[match["unit"]], today, int(number) if number.isdecimal() else _COUNTS[number])
+    return _of_unit(UNITS[match["unit"]], today, int(number) if number.isdecimal() else COUNTS[number])
 
 
 def _relative(match: re.Match[str], today: date) -> tuple[date, date]:
     """Read `last week`, `la semaine derniere`, `先週`."""
-    return _of_unit(_UNITS[match["unit"] or "week"], today, 0 if match["this"] else 1)
+    return _of_unit(UNITS[match["unit"] or "week"], today, 0 if match["this"] else 1)
 
 
 def _before_last(match: re.Match[str], today: date) -> tuple[date, date]:
     """Read `the week before last`, `vorletzte Woche`, `l'avant-dernière semaine`."""
-    return _of_unit(_UNITS[match["unit"]], today, 2)
+    return _of_unit(UNITS[match["unit"]], today, 2)
 
 
 def _named_day(match: re.Match[str], today: date) -> tuple[date, date]:
-    return _of_unit("day", today, _DAYS_AGO[match[0]])
+    return _of_unit("day", today, DAYS_AGO[match[0]])
 
 
 def _day_before(_match: re.Match[str], today: date) -> tuple[date, date]:
@@ -190,7 +150,7 @@ def _day_before(_match: re.Match[str], today: date) -> tuple[date, date]:
 
 def _part_of_day(match: re.Match[str], today: date) -> tuple[date, date]:
     """Read `last night`, `this morning`, `ce matin`."""
-    return _of_unit("day", today, _PARTS_OF_DAY[match["which"]])
+    return _of_unit("day", today, PARTS_OF_DAY[match["which"]])
 
 
 def _weekend(match: re.Match[str], today: date) -> tuple[date, date]:
@@ -203,8 +163,8 @@ def _weekend(match: re.Match[str], today: date) -> tuple[date, date]:
 def _until_today(match: re.Match[str], today: date) -> tuple[date, date]:
     """Read `the last 3 days`, `the past two weeks`."""
     number = match["count"]
-    count = int(number) if number.isdecimal() else _COUNTS[number]
-    days = {"day": 1, "week": 7, "month": 30, "year": 365}[_UNITS[match["unit"]]]
+    count = int(number) if number.isdecimal() else COUNTS[number]
+    days = {"day": 1, "week": 7, "month": 30, "year": 365}[UNITS[match["unit"]]]
     return today - timedelta(days=count * days), today
 
 
@@ -218,7 +178,7 @@ def _weekday(match: re.Match[str], today: date) -> tuple[date, date]:
     found = match.groupdict()
     if found.get("other") or found.get("coming"):
         raise ValueError
-    back = today.weekday() - {**_WEEKDAYS, **_ABBREVIATED}[match["day"]]
+    back = today.weekday() - {**WEEKDAYS, **ABBREVIATED, **FEIRAS, **OF_KOREAN}[match["day"]]
     return _of_unit("day", today, back if found.get("this") else (back - 1) % 7 + 1)
 
 
@@ -242,7 +202,7 @@ _MOST_YEARS = 13
 
 def _calendar_day(match: re.Match[str], today: date) -> tuple[date, date]:
     """Read `november 4`, `18. november`, `18.11.`, `11月18日`, `2026-11-18`."""
-    month = int(match["month"]) if match["month"].isdecimal() else _MONTHS[match["month"]]
+    month = int(match["month"]) if match["month"].isdecimal() else MONTHS[match["month"]]
     year = match.groupdict().get("year")
     day = date(int(year) if year else today.year, month, int(match["day"]))
     if not year and day > today:
@@ -261,11 +221,13 @@ def _either_way(match: re.Match[str], _today: date) -> tuple[date, date]:
 
 def _calendar_month(match: re.Match[str], today: date) -> tuple[date, date]:
     """Read `in october`, `the first week of november`, `10月`."""
-    month = int(match["month"]) if match["month"].isdecimal() else _MONTHS[match["month"]]
+    if match["month"] in NAMES_OF_PEOPLE:
+        raise ValueError
+    month = int(match["month"]) if match["month"].isdecimal() else MONTHS[match["month"]]
     year = int(match["year"]) if match["year"] else today.year - (month > today.month)
     first, last = _month(year, month)
     if week := match.groupdict().get("week"):
-        first += timedelta(days=7 * (_ORDER[week] - 1))
+        first += timedelta(days=7 * (ORDER[week] - 1))
         last = first + timedelta(days=6)
     return first, last
 
@@ -284,12 +246,12 @@ def _either(words: Iterable[str]) -> str:
 
 _OF_DAY = word_set("night evening morning afternoon matin soir manana tarde noche abend vormittag mittag nachmittag")
 _PART_OF_DAY = _either([*_OF_DAY, "morgen", "fruh"])
-_DAY = _either(WEEKDAYS)
+_DAY = _either(WEEKDAY_NAMES)
 _DAY_BEFORE = rf"\b({_DAY})(?: {_either(_OF_DAY)})?,? (?:(?:of|from|in|de|der|von|la) ){{0,2}}$"
 _WEEK_ZH = "(?:周|週|星期|礼拜|禮拜)"
 _NO_COUNT = "(?![共直起些个個次份种種条條度件样樣番定般十百千]|(?<=日)[本志誌程常报報])"
 """Behind a number, these make it no weekday: `上周三次`, `周日志`."""
-_OTHER = "(?:every|each|next|jeden|nachsten|kommenden|chaque|cada|proximo)"
+_OTHER = "(?:every|each|next|jeden|nachsten|kommenden|chaque|cada|proximo|ogni|elke|volgende|kazdy|toda)"
 """Before a weekday, these name no day in the past."""
 _DAY_BEHIND = (
     rf",? (?:(?:on|am|le|el) )?({_DAY})\b|の?([月火水木金土日])曜日?"
@@ -299,11 +261,16 @@ _UNSPACED_DAY = rf"[月火水木金土日]曜|{_WEEK_ZH}[一二三四五六日�
 _WEEK_OF = r"\b(?:the )?(?:week (?:of|from)(?: the)?|woche vom|semaine du|semana del) $"
 """What joins a weekday and a week, or a week and its day."""
 _MOST_JOINED = 40
-_MONTH = f"(?P<month>{_either(_MONTHS)})"
-_UNIT = rf"(?P<unit>{_either(unit for unit in _UNITS if unit.isascii())})\b"
-_SINGULAR_UNIT = r"(?P<unit>day|week|month|year|tag|woche|monat|jahr|jour|semaine|mois|annee|dia|semana|mes|ano)\b"
-_UNIT_CJK = f"(?P<unit>{_either(unit for unit in _UNITS if not unit.isascii())})"
-_COUNT = rf"(?P<count>\d+|{_either(_COUNTS)})"
+_MONTH = f"(?P<month>{_either(MONTHS)})"
+_UNIT = rf"(?P<unit>{_either(unit for unit in UNITS if unit.isascii())})\b"
+_SINGULAR_UNIT = (
+    r"(?P<unit>day|week|month|year|tag|woche|monat|jahr|jour|semaine|mois|annee|dia|semana|mes|ano|giorno|settimana|mese"
+    r"|anno|maand|jaar|tygodniu|tygodnia|miesiacu|miesiaca|roku)\b"
+)
+_UNIT_CJK = f"(?P<unit>{_either(unit for unit in UNITS if unit >= '一')})"
+_KOREAN_UNIT = f"(?P<unit>{_either(jamo('일 주 달 개월').split())})"
+_COUNT = rf"(?P<count>\d+|{_either(COUNTS)})"
+_IN_MONTH = "(?:in|im|en|of|during|for|since|seit|depuis|desde|early|mid|late|anfang|mitte|ende|em|nel|begin|eind|w)"
 _YEAR = r"(?:,? (?P<year>20\d\d)\b)?"
 
 _NO_NOUN = (
@@ -313,10 +280,10 @@ _NO_NOUN = (
 """Behind `the 3rd`: `the 3rd attempt` and `the 12 factor app` are no days."""
 _NOT_NAMED = r"(?<!\bthe )(?<!\ba )(?<!\bour )", r"(?!-\w)"
 """Around a word for a day: `the today button` and `der Heute-Knopf` are named so, and no day."""
-_BEFORE_DAY = rf"(?:(?:on the(?= \d)|the(?= \d{{1,2}}[snrt]))(?= \w+\b{_NO_NOUN})|am|le|el|el dia)"
+_BEFORE_DAY = rf"(?:(?:on the(?= \d)|the(?= \d{{1,2}}[snrt]))(?= \w+\b{_NO_NOUN})|am|le|el|el dia|(?:no )?dia)"
 _WEEKDAY = (
-    rf"\b(?:(?P<this>{_either(_THIS)}) |(?P<other>{_OTHER}) )?(?P<day>{_DAY})(?: {_either(_LAST_BEHIND)})?"
-    rf"(?P<coming> prochain| proximo| que viene)?(?: (?:por la )?{_PART_OF_DAY})?\b"
+    rf"\b(?:(?P<this>{_either(THIS)}) |(?P<other>{_OTHER}) )?(?P<day>{_DAY})(?: {_either(LAST_BEHIND)})?"
+    rf"(?P<coming> prochain| proximo| prossim[oa]| que viene| que vem)?(?: (?:por la )?{_PART_OF_DAY})?\b"
 )
 _Row = tuple[str, "Callable[[re.Match[str], date], tuple[date, date]]"]
 _IN_DIGITS: tuple[_Row, ...] = (
@@ -330,19 +297,23 @@ _IN_DIGITS: tuple[_Row, ...] = (
 _PATTERNS: tuple[_Row, ...] = (
     *_IN_DIGITS[:-1],
     (r"(?P<month>\d{1,2})月(?P<day>\d{1,2})[日号]", _calendar_day),
-    (rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|\.)? (?:of |de )?{_MONTH}\b{_YEAR}", _calendar_day),
+    (rf"\b(?:l|dell|all)?(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|\.)? (?:of |de )?{_MONTH}\b{_YEAR}", _calendar_day),
     (rf"\b{_MONTH} (?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d){_YEAR}", _calendar_day),
     (
-        rf"\b(?P<week>{_either(_ORDER)}) (?:week|woche|semaine|semana) (?:of|in|im|des|de|du) {_MONTH}\b{_YEAR}",
+        rf"\b(?P<week>{_either(ORDER)}) (?:week|woche|semaine|semana) (?:of|in|im|des|de|du) {_MONTH}\b{_YEAR}",
         _calendar_month,
     ),
     (
-        rf"\b(?:in|im|en|of|during|for|since|seit|depuis|desde|early|mid|late|anfang|mitte|ende) {_MONTH}\b{_YEAR}",
+        rf"\b{_IN_MONTH} {_MONTH}\b{_YEAR}",
         _calendar_month,
     ),
     (r"(?P<year>)(?<!\d)(?P<month>\d{1,2})月", _calendar_month),
+    (jamo(r"(?P<month>\d{1,2})월 ?(?P<day>\d{1,2})일"), _calendar_day),
+    (jamo(rf"(?P<count>\d+){_KOREAN_UNIT} ?전"), _counted),
+    (jamo(rf"(?:지난|(?P<this>이번)) ?{_KOREAN_UNIT}"), _relative),
+    (jamo(rf"(?P<other>(?:매주|다음(?: ?주)?) ?)?(?P<day>{_either(OF_KOREAN)})요일"), _weekday),
     (r"\b(?:the )?day before yesterday\b", _day_before),
-    (rf"\b{_COUNT} (?:of )?{_UNIT} (?:ago|back)\b", _counted),
+    (rf"\b{_COUNT} (?:of )?{_UNIT} (?:ago|back|fa|atras|geleden|temu)\b", _counted),
     (
         r"\b(?:few|several) days (?:ago|back)\b|\b(?:vor ein paar|vor einigen) tagen\b|\bil y a quelques jours\b",
         _few_days,
@@ -352,47 +323,56 @@ _PATTERNS: tuple[_Row, ...] = (
     (rf"\b{_COUNT} (?:derniers?|dernieres?) {_UNIT}", _until_today),
     (r"\b(?P<which>last) (?:night|evening)\b", _part_of_day),
     (
-        rf"\b(?P<which>{_either(_PARTS_OF_DAY)}) (?:morning|afternoon|evening|matin|soir|manana|tarde|morgen|fruh)\b",
+        rf"\b(?P<which>{_either(PARTS_OF_DAY)}) (?:morning|afternoon|evening|matin|soir|manana|tarde|morgen|fruh)\b",
         _part_of_day,
     ),
-    (rf"\b(?P<last>{_either(_LAST)} )?(?:weekend|week-end|wochenende|fin de semana)\b", _weekend),
-    (rf"\b(?:vor|il y a|hace|before) {_COUNT} {_UNIT}", _counted),
+    (rf"\b(?P<last>{_either(LAST)} )?(?:weekend|week-end|wochenende|fi[nm] de semana|fine settimana)\b", _weekend),
+    (rf"\b(?:vor|il y a|hace|before|ha) {_COUNT} {_UNIT}", _counted),
     (rf"{_COUNT}个?{_UNIT_CJK}前", _counted),
-    (_either(word for word in _DAYS_AGO if not word.isascii()), _named_day),
+    (_either(word for word in DAYS_AGO if not word.isascii()), _named_day),
     (rf"\b{_SINGULAR_UNIT} (?:before last|antepasad[oa])\b", _before_last),
     (rf"\b(?:vorletzte[nrs]?|l?avant-derniere?) {_SINGULAR_UNIT}", _before_last),
     (rf"\b(?P<day>{_DAY})s? before last\b", _weekday_before),
     (rf"\b(?:vorletzte[nrs]?|l?avant-dernier) (?P<day>{_DAY})\b", _weekday_before),
-    (rf"\b(?:{_either(_LAST)}|(?P<this>{_either(_THIS)})) (?:{_SINGULAR_UNIT}|weeks(?= {_DAY}\b))", _relative),
-    (rf"\b{_SINGULAR_UNIT} {_either(_LAST_BEHIND)}\b(?P<this>)", _relative),
+    (rf"\b(?:{_either(LAST)}|(?P<this>{_either(THIS)})) (?:{_SINGULAR_UNIT}|weeks(?= {_DAY}\b))", _relative),
+    (rf"\b{_SINGULAR_UNIT} {_either(LAST_BEHIND)}\b(?P<this>)", _relative),
     (rf"(?<![上先])(?:[上先][个個]?|(?P<this>[本今这這][个個]?))(?![日天]){_UNIT_CJK}", _relative),
-    (rf"\b{_either(word for word in _DAYS_AGO if word.isascii())}\b".join(_NOT_NAMED), _named_day),
+    (rf"\b{_either(word for word in DAYS_AGO if word.isascii())}\b".join(_NOT_NAMED), _named_day),
     (_WEEKDAY, _weekday),
+    (rf"\b(?P<day>{_either(FEIRAS)})(?:-feira\b| passada\b){{1,2}}", _weekday),
     (r"(?:(?P<this>今週の?)|(?P<other>(?:[毎来隔]週|次)の?))?(?P<day>[月火水木金土日])曜日?", _weekday),
     (
         rf"(?<![每隔上下])(?P<this>[本今这這])?[个個]?(?<![每隔上下][个個]){_WEEK_ZH}(?P<day>[一二三四五六日天]){_NO_COUNT}",
         _weekday,
     ),
-    (rf"\b(?:on|last|since) (?P<day>{_either(_ABBREVIATED)})\b", _weekday),
+    (rf"\b(?:on|last|since) (?P<day>{_either(ABBREVIATED)})\b", _weekday),
     _IN_DIGITS[-1],
 )
 """Expressions for folded text, the most exact first, each with the function that reads it."""
 
-EVERY_WORD = frozenset(chain(_MONTHS, _WEEKDAYS, _ORDER, _DAYS_AGO, _UNITS, _LAST, _LAST_BEHIND, _THIS, _OF_DAY))
+EVERY_WORD = frozenset(chain(MONTHS, WEEKDAYS, ORDER, DAYS_AGO, UNITS, LAST, LAST_BEHIND, THIS, _OF_DAY))
 """Words that may name a period."""
-_NAMES = frozenset(
-    chain(
-        _MONTHS,
-        _WEEKDAYS,
-        _DAYS_AGO,
-        _UNITS,
-        _ABBREVIATED,
-        _OF_DAY,
-        ["weekend", "week-end", "wochenende", "kw", "kalenderwoche"],
+_NAMES = (
+    frozenset(
+        chain(
+            MONTHS,
+            WEEKDAY_NAMES,
+            WEEKDAYS,
+            DAYS_AGO,
+            UNITS,
+            ABBREVIATED,
+            _OF_DAY,
+            ["weekend", "week-end", "wochenende", "kw", "kalenderwoche"],
+        )
     )
-) - {"an", "may", "mar", "sep", "dec"}
+    - {"an", "may", "mar", "sep", "dec", *NAMES_OF_PEOPLE}
+    | {f"{day}-feira" for day in FEIRAS}
+    | {"passada"}
+)
 """Words of which a period in Latin letters has one, unless it has a digit."""
-_SURE_NAMES = _NAMES - _OF_DAY - {"hier", "mes", "sun", "sat", "mon"}
+_SURE_NAMES = (
+    _NAMES - _OF_DAY - {"hier", "mes", "sun", "sat", "mon", "dag", "dagen", "dni", "tien", "anno", "dia", "passada"}
+)
 """Words of which a period has one at most."""
 _MOST_LETTERS = max(map(len, _SURE_NAMES)) + 1
 _NO_WORD = str.maketrans(dict.fromkeys(".,;:!?()[]\"'/", " "))
