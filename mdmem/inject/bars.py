@@ -7,7 +7,7 @@ that is asked, or a greater lead. The figures were found on the training questio
 
 from __future__ import annotations
 
-from mdmem.search.asking import english, general
+from mdmem.search.asking import at_hand, english, general
 from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, SURE
 from mdmem.search.asking.facts import asks_a_fact
 from mdmem.search.asking.languages import UNSPACED
@@ -97,7 +97,7 @@ _ERROR = (Bar(3, 1.5, 0.6, 1.4), Bar(4, 1.5, 0.5, 1.4), Bar(5, 2.5, 0.4, 1.5), B
 """For an error, and notes without its message."""
 
 _COVERAGE_OF_GENERAL = 0.7
-"""A question for a reason that may be known in general needs this coverage."""
+"""A question for a reason that may be known in general, or of how something is now, needs this coverage."""
 _COVERAGE_WITH_UNKNOWN = 0.6
 """A question that names something unknown needs this coverage."""
 
@@ -156,8 +156,10 @@ def of_question(shape: Shape, *, is_foreign: bool = False) -> Bars:
         return ()
     if grade == POSSIBLE and general.asks_whether(question):
         return _WHETHER
-    if grade == LIKELY and general.asks_why_in_general(question):
+    if grade == LIKELY and (general.asks_why_in_general(question) or (is_foreign and at_hand.asks_why(shape))):
         return tuple(bar.of_more(_COVERAGE_OF_GENERAL) for bar in _ABOUT_THE_PAST[LIKELY])
+    if is_foreign and grade == POSSIBLE and at_hand.counts(shape):
+        return _WHETHER
     in_english = _ABOUT_THE_PAST[grade] if shape.language == "en" else ()
     if in_english and not is_foreign:
         return in_english
@@ -170,7 +172,7 @@ def _of_possible(shape: Shape) -> Bars:
     if shape.grade != POSSIBLE:
         return ()
     question = _question(shape)
-    is_fact = asks_a_fact(question) and not general.asks_whether(question)
+    is_fact = asks_a_fact(question) and not general.asks_whether(question) and not at_hand.counts(shape)
     return (*(_IS_BACK if "again" in shape.words.split() else ()), *(_FACT if is_fact else ()))
 
 
@@ -179,7 +181,8 @@ def _of_answer(shape: Shape, first: Answer) -> Bars:
     bars: Bars = ()
     question = _question(shape)
     if _needed_grade(shape) == LIKELY and first.hits[0].kind != "observation" and shape.language != "error":
-        coverage = _COVERAGE_OF_GENERAL if general.asks_why_in_general(question) else 0.0
+        is_of_now = general.asks_why_in_general(question) or (_is_foreign(first) and at_hand.asks_why(shape))
+        coverage = _COVERAGE_OF_GENERAL if is_of_now else 0.0
         bars += tuple(bar.of_more(coverage) for bar in _SAID_IN_PAST)
     if is_kept(first):
         title_terms = frozenset(analysis.query_terms(first.hits[0].title))

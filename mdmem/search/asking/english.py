@@ -141,7 +141,8 @@ def judge(words: list[str], *, asks: bool) -> int:
     if not question:
         return max(grade, _in_passing(words, used, past=past))
     asked = words[words.index(first) :] if first else words
-    if (not back and general.explains(asked)) or (not past and general.defines(asked)):
+    supposes = not past and _supposes(words, used)
+    if (not back and (supposes or general.explains(asked))) or (not past and general.defines(asked)):
         return grade  # asks what something is in general
     if not past and not back and not used & _NOTES and _reads_it(words, used):
         return grade
@@ -356,7 +357,7 @@ def _tells_when(words: list[str], used: frozenset[str]) -> bool:
 def _is_past(words: list[str], used: frozenset[str]) -> bool:
     if used & _PAST:
         return True
-    if (used & (_IS | _GETS) and not used & _HAVE) or "will" in used:
+    if (used & (_IS | _GETS) and not used & _HAVE) or "will" in used or _supposes(words, used):
         return False  # "why is it pinned" is about the present
     if used & (_IRREGULAR - _BASES if used & _PRESENT else _IRREGULAR):
         return True
@@ -369,6 +370,11 @@ _GETS = _words("get gets")
 _PRESENT = _MODAL | _words("do does to")
 _BASES = _words("put cut set hit let split shut")
 """Verbs with equal past and present forms; after these they are present."""
+
+
+def _supposes(words: list[str], used: frozenset[str]) -> bool:
+    """Whether a sentence asks what would be: `what would happen if we dropped X`, but not `would have happened`."""
+    return "would" in used and used.isdisjoint(_HAVE) and _after(words, _words("if"), SUBJECTS)
 
 
 def _is_back(words: list[str], used: frozenset[str]) -> bool:
@@ -418,6 +424,7 @@ _CLAUSE = _words("before after when once with and then if so")
 
 def asks_what_is_left(words: list[str]) -> bool:
     """Whether a sentence asks what is not done yet: `what is still left to do`, `anything half done?`."""
+    words = [word for word, after in _pairs([*words, ""]) if word not in _HERE or after not in _WHOLE]
     used = frozenset(words)
     if _after(words, _words("how hows"), _words("far")) and used & _WE:
         return True
@@ -435,6 +442,7 @@ def asks_what_is_left(words: list[str]) -> bool:
     return any(word in _UNDONE and after in _BEHIND_UNDONE for word, after in zip(words, [*words[1:], ""], strict=True))
 
 
+_WHOLE = _words("project repo repository codebase")
 _ANYTHING = _words("what whats anything any")
 _MAY_BE_OPEN = ("anything", "is anything", "is there anything", "whats", "what is")
 _OPEN_OF = _words("on for with in from of about regarding")

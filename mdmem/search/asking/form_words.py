@@ -1,4 +1,4 @@
-"""Form words: the words by which a question asks, and when one of them is its subject all the same.
+"""Form words: words that ask, resume work or fill a sentence, and when one of them is its subject all the same.
 
 `what did we do in the last session` asks about no session, and `why do sessions expire` does.
 """
@@ -64,3 +64,47 @@ def is_part(word: str, after: str) -> bool:
 
 _NUMBERED = frozenset(["decision", "note", "fix", "answer", "attempt", "figure"])
 _BEHIND_BACK = frozenset(["up", "ups", "end", "ends", "off", "out"])
+
+
+# -- in other languages too -------------------------------------------------------------------------
+
+_LEFT = """
+off leave left leaving stop stopped stand stands yesterday today weekend week month morning earlier recently lately last
+latest still open up going on happening state status project repo repository codebase work working
+chat conversation where half missing remaining remains unfinished outstanding undone finished todo todos anything yet
+finish began begun
+stehen stehengeblieben geblieben gestern zuletzt aufgehort letztens neulich stand projekt sitzung weiter
+arrete arretes arretee etions etait hier projet
+ibamos ayer quedado dejado sigamos seguimos seguir continuamos proyecto ontem estavamos projeto
+rimasti rimasto ieri progetto reprend reprends reprenons gebleven gisteren
+вчера остановились проект
+"""
+LEFT_OFF = frozenset(_LEFT.split())
+"""Words of questions where work stopped."""
+_FILLING = """
+a an the this that these here there it its is are was were be been being do did does done doing to at in of with from
+before after then now ok okay so and or but for by about what whats who how when which why i me my you your we us our
+again next any some all thing things stuff just please give show tell quick short can could would should lets hey hi
+keep carry please moving along want wanted
+da wir wo was ich uns das die der dem den und in an mit noch mal bitte denn wie im es sind war waren
+la on en est ce que qui quoi le les nous sest setait se je ou
+lo por donde que y el de en se os onde a o dove che si ci we er
+мы на чем что где
+"""
+FILLERS = frozenset(["", *_FILLING.split()])
+"""Words that name no subject beside those."""
+_FAILING = """
+fehler bug absturz problem test tests schlagt fehl geht lauft klappt funktioniert gleiche gleichen selbe derselbe
+dasselbe immer noch wieder meme erreur bogue probleme panne echoue echouent marche plante toujours encore
+mismo misma error fallo problema falla fallan fallar funciona prueba pruebas todavia vuelve
+mesmo erro falha falham teste testes funciona stesso errore fallisce falliscono funziona ancora sempre
+тест тесты ошибка баг проблема падает падают работает опять снова та тот же все еще
+"""
+FAILING = frozenset(_FAILING.split())
+"""Words that say that the work at hand fails, but not what: `der Test schlägt wieder fehl`."""
+FAILING_UNSPACED = (
+    "测试", "失败", "错误", "不工作", "跑不起来", "打不开", "报错", "问题", "同样的", "还是", "又", "了", "的", "吗",
+    "テスト", "失敗", "エラー", "動かない", "動きません", "動作しない",
+    "同じ", "まだ", "また", "する", "した", "している", "です", "が", "の", "は",
+    "테스트", "실패", "오류", "에러", "같은", "아직도", "또", "했어", "해", "하지", "가", "이",
+)  # fmt: skip

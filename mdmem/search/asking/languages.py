@@ -22,6 +22,7 @@ class Language:
     have: words of `past` that are in the present without a participle. may: words that look like those of `past`, with
     accents, but propose something. how: asking how to do something, before an infinitive with one of `infinitives` or,
     after one word, one of `anyone`.
+    same: with these, `likens` and one of `places` point to earlier work: `denselben Weg wie beim Import`.
     endings: endings of verbs that mean "we did". not_ends: words with such an ending but another meaning. past_ends:
     endings of past verbs, with accents.
     """
@@ -65,6 +66,15 @@ class Language:
             return we or ends, past or ends
         return we, past
 
+    def likened(self, words: list[str]) -> int:
+        """Return where words name the earlier work to which they point, as in `gleich wie beim X`; 0 if they do not."""
+        if not self.has("same", words):
+            return 0
+        likens, places = self.of("likens"), self.of("places")
+        after = range(2, len(words))
+        at = next((at for at in after if words[at - 2] in likens and words[at - 1] in places), 0)
+        return 0 if _NO_WORK.intersection(words[at:]) else at
+
     def asks_how_to(self, words: list[str]) -> bool:
         """Whether words ask how to do something: `wie lese ich`, `comment signer`. words: from the question word on."""
         after, person = (*words[1:3], "", "")[:2]
@@ -72,6 +82,13 @@ class Language:
         if not is_how or after in self.of("past") - self.of("may"):
             return False
         return after.endswith(tuple(self.of("infinitives")) or "\0") or person in self.of("anyone")
+
+
+_NO_WORK = frozenset(
+    """beispiel bild entwurf doku anderen exemple maquette documentation doc autres ejemplo imagen otros exemplo imagem
+    outros esempio immagine altri voorbeeld plaatje anderen readme mockup screenshot figma""".split()
+)
+"""What is no earlier work: `mach es so wie im Bild`."""
 
 
 def is_participle(word: str) -> bool:
@@ -102,6 +119,9 @@ LANGUAGES: dict[str, Language] = {
         was="war waren wurde wurden",
         explains="funktioniert funktionieren bedeutet bedeuten man unterschied",
         have="haben habe hat",
+        same="denselben dieselbe dasselbe demselben derselben selben gleiche gleichen gleicher gleich genauso so",
+        likens="wie",
+        places="bei beim in im fur mit",
         may="sollte sollten könnte könnten müsste müssten dürfte dürften",
         how="wie",
         anyone="ich man",
@@ -126,8 +146,11 @@ LANGUAGES: dict[str, Language] = {
         how="comment",
         infinitives="er ir re",
         again="encore",
+        same="meme memes pareil fais faites",
+        likens="que comme",
+        places="pour dans avec",
         notes="notes souvenirs",
-        here="ce cet cette ces mon ma mes ici",
+        here="ce cet cette ces mon ma mes ici ca",
         other="le la les un une des du de et est sont dans pour sur avec il elle que pas plus si",
     ),
     "es": Language(
@@ -145,10 +168,13 @@ LANGUAGES: dict[str, Language] = {
         infinitives="ar er ir",
         was="fue fueron era eran habia habian hubo",
         explains="funciona funcionan significa diferencia",
+        same="mismo misma igual hazlo",
+        likens="que como",
+        places="con en para",
         notes="notas recuerdos",
         here="este estos estas mi mis aqui",
         past_ends="ó aba aban",
-        other="el la los las un una de del y es son en para con se no lo",
+        other="el la los las un una de del y es son en para con se no lo esta estan",
     ),
     "pt": Language(
         "que como por porque quando onde qual quais quem quanto quantos quantas",
@@ -165,10 +191,13 @@ LANGUAGES: dict[str, Language] = {
         infinitives="ar er ir",
         was="foi foram era eram",
         explains="funciona funcionam significa diferenca",
+        same="mesmo mesma igual faca",
+        likens="que como",
+        places="com em no na nos nas para",
         notes="notas anotacoes",
         here="este esse essa isto isso meu minha aqui",
         past_ends="ou iu eu ava avam",
-        other="o a os as um uma de do da e em para com se nao no na mesmo aquele aquela",
+        other="o a os as um uma de do da e em para com se nao no na mesmo aquele aquela esta estao",
     ),
     "it": Language(
         "che cosa come perche quando dove quale quali qual chi quanto quanti quante",
@@ -185,6 +214,9 @@ LANGUAGES: dict[str, Language] = {
         was="fu furono era erano",
         explains="funziona funzionano significa differenza",
         again="ancora",
+        same="stesso stessa fai uguale",
+        likens="che come",
+        places="per con in nel nella",
         notes="appunti note",
         here="questo questa questi queste mio mia qui",
         other="il lo la i gli le un una di del e in per con non si",
@@ -192,7 +224,7 @@ LANGUAGES: dict[str, Language] = {
     "nl": Language(
         "wat hoe waarom wanneer waar welke wie waarmee",
         "we wij ons onze",
-        "hebben hadden heb was waren werd werden",
+        "hebben hadden heb was waren werd werden wilde wilden moest moesten kon konden mocht mochten",
         "gisteren eergisteren vorige laatste eerder al destijds toen onlangs laatst",
         "verder doorgaan hervat gebleven vervolg",
         why="waarom",
@@ -202,6 +234,9 @@ LANGUAGES: dict[str, Language] = {
         was="was waren werd werden",
         explains="werkt werken betekent verschil",
         again="weer opnieuw",
+        same="dezelfde hetzelfde net",
+        likens="als",
+        places="bij voor in met",
         notes="notities",
         here="deze dit mijn hier",
         other="de het een en is zijn van op voor met niet",
@@ -335,9 +370,9 @@ HOW_TO = {"wie": "de", "comment": "fr", "como": "es", "come": "it", "hoe": "nl"}
 class Unspaced:
     """Substrings that replace `Language`'s classes in a language without spaces, or with endings joined to words.
 
-    sure: substrings that ask about the past by themselves. why, here: as in `Language`. reasons: nouns at the end of a
-    text that ask for a reason; past_ends: what ends a question about the past. explains: substrings that ask what
-    something is in general.
+    sure: substrings that ask about the past by themselves. why, here: as in `Language`. counts: asking for a number.
+    reasons: nouns at the end of a text that ask for a reason; past_ends: what ends a question about the past. explains:
+    substrings that ask what something is in general.
     """
 
     def __init__(self, asks: str, we: str, past: str, back: str, resumes: str, **more: str) -> None:
@@ -352,6 +387,7 @@ class Unspaced:
         self.reasons = tuple(more.get("reasons", "").split())
         self.past_ends = tuple(more.get("past_ends", "").split())
         self.explains = tuple(more.get("explains", "").split())
+        self.counts = tuple(more.get("counts", "").split())
 
 
 UNSPACED: dict[str, Unspaced] = {
@@ -364,6 +400,7 @@ UNSPACED: dict[str, Unspaced] = {
         sure="っけ",
         why="なぜ 何故 どうして",
         here="この これ ここ",
+        counts="いくつ 何個 何件 何人",
         reasons="理由 原因 経緯 いきさつ 対処 対処法 解決策",
         explains="とは何 とはなん とは？ って何 の違い",
     ),
@@ -378,6 +415,7 @@ UNSPACED: dict[str, Unspaced] = {
         sure="来着 來著",
         why="为什么 為什麼 为何 為何 为啥 為啥",
         here="这 這",
+        counts="多少 几个 幾個",
         reasons="原因 理由 缘由",
         explains="什么是 什麼是 是什么意思 是什麼意思 的区别 的區別",
         past_ends="解决的 解決的 修的 修好的 加的 改的 设置的 設置的 处理的 處理的 弄的 做的 写的 寫的 定的 选的 選的 "
@@ -391,6 +429,7 @@ UNSPACED: dict[str, Unspaced] = {
         "이어서 이어 계속 마저 하던",
         why="왜",
         here="이거",
+        counts="몇 얼마",
         reasons="이유 원인",
         explains="이란 차이",
     ),
@@ -399,38 +438,6 @@ UNSPACED: dict[str, Unspaced] = {
 }
 """Language -> its substrings."""
 
-_LEFT = """
-off leave left leaving stop stopped stand stands yesterday today weekend week month morning earlier recently lately last
-latest still open up going on happening state status project repo repository codebase work working
-chat conversation where half missing remaining remains unfinished outstanding undone finished todo todos anything yet
-finish began begun
-stehen stehengeblieben geblieben gestern zuletzt aufgehort letztens neulich stand projekt sitzung weiter
-arrete arretes arretee etions etait hier projet
-ibamos ayer quedado dejado sigamos seguimos seguir continuamos proyecto ontem estavamos projeto
-rimasti rimasto ieri progetto reprend reprends reprenons gebleven gisteren
-вчера остановились проект
-"""
-LEFT_OFF = frozenset(_LEFT.split())
-"""Words of questions where work stopped."""
-_FILLING = """
-a an the this that these here there it its is are was were be been being do did does done doing to at in of with from
-before after then now ok okay so and or but for by about what whats who how when which why i me my you your we us our
-again next any some all thing things stuff just please give show tell quick short can could would should lets hey hi
-keep carry please moving along want wanted
-da wir wo was ich uns das die der dem den und in an mit noch mal bitte denn wie im es sind war waren
-la on en est ce que qui quoi le les nous sest setait se je ou
-lo por donde que y el de en se os onde a o dove che si ci we er
-мы на чем что где
-"""
-FILLERS = frozenset(["", *_FILLING.split()])
-"""Words that name no subject beside those."""
-_FAILING = """
-fehler bug absturz problem test tests schlagt fehl geht lauft klappt funktioniert gleiche gleichen selbe derselbe
-dasselbe immer noch wieder meme erreur bogue probleme panne echoue echouent marche plante toujours encore
-mismo misma error fallo problema falla fallan fallar funciona prueba pruebas todavia vuelve
-mesmo erro falha falham teste testes funciona stesso errore fallisce falliscono funziona ancora sempre
-тест тесты ошибка баг проблема падает падают работает опять снова та тот же все еще
-"""
 _BEFORE = """
 a al de con en da di per mit von seit fur zu bei bis aus auf ab um durch gegen ohne nach unter pour avec depuis aan met
 op e et y und o na z c
@@ -438,11 +445,3 @@ op e et y und o na z c
 """
 BEFORE_ASKS = frozenset(_BEFORE.split())
 """Words that may come before a question word: `a cuántos ms`, `à combien`, `из-за чего`."""
-FAILING = frozenset(_FAILING.split())
-"""Words that say that the work at hand fails, but not what: `der Test schlägt wieder fehl`."""
-FAILING_UNSPACED = (
-    "测试", "失败", "错误", "不工作", "跑不起来", "打不开", "报错", "问题", "同样的", "还是", "又", "了", "的", "吗",
-    "テスト", "失敗", "エラー", "動かない", "動きません", "動作しない",
-    "同じ", "まだ", "また", "する", "した", "している", "です", "が", "の", "は",
-    "테스트", "실패", "오류", "에러", "같은", "아직도", "또", "했어", "해", "하지", "가", "이",
-)  # fmt: skip

@@ -16,7 +16,7 @@ def only_names(prompt: str) -> bool:
     words = prose.folds(prose.words(prose.prose(prompt)))
     if not english.names(words) or not all(map(str.isascii, words)):
         return False
-    if (words[0] == "id" and words[1] in _WISHES) or _is_command(words, prompt):
+    if (words[0] == "id" and words[1] in _WISHES) or words[1] in _ARTICLES or _is_command(words, prompt):
         return False
     from mdmem.search.text.stopwords import FOREIGN
 
@@ -27,6 +27,8 @@ _WISHES = orders.word_set("like love prefer rather")
 """After `I'd`, these say what is wanted."""
 
 
+_ARTICLES = orders.word_set("o os um uma il lo gli uno una el los las unos le les des het een den das")
+"""Behind the first word, these make it an order in another language: `deixa o botão maior`."""
 _TO_ME = orders.word_set("mir mich dir uns bitte moi nous stp svp nos favor mij ons alstublieft")
 """Words of orders in other languages: `zeig mir X`, `montre-moi X`."""
 

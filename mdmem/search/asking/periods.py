@@ -45,8 +45,8 @@ def period_in(text: str, today: date, language: str = "") -> Period | None:
     """Return the period that a text names, None for none: a day, a week from Monday on, a month, a year.
 
     A month or day without a year is the latest one that is not in the future, a weekday the latest one before today,
-    or that of a week that the text names beside it. Understood are English, German, French and Spanish, and the
-    commonest words in Japanese and Chinese. A text that names more than one period has none.
+    or that of a week that the text names beside it. Understood are the languages of `day_words`, and the commonest
+    words in Japanese, Chinese and Korean. A text that names more than one period has none.
 
     language: the text's, if known; the German "hier" is no yesterday.
     """

@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from mdmem.search.asking import english, facts, failures, form_words, frames, naming, orders, prose, slips
 from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, SURE
-from mdmem.search.asking.languages import (
-    BEFORE_ASKS,
-    FAILING,
-    FAILING_UNSPACED,
-    FILLERS,
-    HOW_TO,
-    LANGUAGES,
-    LEFT_OFF,
-    UNSPACED,
-)
+from mdmem.search.asking.form_words import FAILING, FAILING_UNSPACED, FILLERS, LEFT_OFF
+from mdmem.search.asking.languages import BEFORE_ASKS, HOW_TO, LANGUAGES, UNSPACED
 from mdmem.values import Value
 
 TYPE_CHECKING = False
@@ -106,7 +98,7 @@ def _shape_of(prompt: str) -> Shape | None:
         message = error or failures.message(prompt)
         about = failures.without_modules(message)
         return Shape(LIKELY if error else POSSIBLE, "error", message, about) if message else None
-    text = _asking_part(text, evidence[1], evidence[0])
+    text = _likened(evidence[1], evidence[0]) or _asking_part(text, evidence[1], evidence[0])
     about, resumes = _without_resuming(topic(text, evidence[0]), resumes=resumes)
     about = _with_named(about, prompt)
     if best < SURE and about and _is_of_the_work_at_hand(best, *evidence, about):
@@ -137,6 +129,13 @@ def _asking_part(text: str, sentence: str, language: str) -> str:
         if sum(_folded_word(word) not in STOPWORDS for word in topic(part, language).split()) >= _ENOUGH_TERMS:
             return part
     return text
+
+
+def _likened(sentence: str, language: str) -> str:
+    """Return the earlier work to which a sentence in another language than English points; "" if to none."""
+    typed = prose.words(sentence)
+    at = LANGUAGES[language].likened(prose.folds(typed)) if language in LANGUAGES else 0
+    return " ".join(typed[at:]) if at else ""
 
 
 def _own_part(prompt: str, phrase: prose.Asked) -> prose.Asked:
@@ -283,7 +282,7 @@ def _judge_unspaced(sentence: str, best: _Judgment, most: int) -> _Judgment:
     for name, parts in UNSPACED.items():
         if name == "ja" and not any("ぁ" <= c <= "ヿ" for c in sentence):
             continue  # shares characters and question marks with Chinese
-        grade, resumes = _in_unspaced(sentence, parts, korean=name == "ko")
+        grade, resumes = _in_unspaced(sentence, parts)
         explains = any(part in sentence for part in parts.explains) and not any(map(sentence.count, parts.why))
         if grade == POSSIBLE and explains:
             return NOT, name, False
@@ -312,6 +311,8 @@ def _in_language(
     asking = leads or (asks and (language.has("asks", spoken) or (we and past)))
     if asks and language.has("notes", spoken):
         return SURE, resumes
+    if not asks and language.likened(words):
+        return LIKELY, resumes
     if not (asking or resumes or again or (back and asks)):
         return NOT, False
     here = language.has("here", spoken)
@@ -334,7 +335,17 @@ def _in_language(
     return (LIKELY if past or we else POSSIBLE), resumes
 
 
-def _in_unspaced(text: str, parts: Unspaced, *, korean: bool) -> tuple[int, bool]:
+def is_past_unspaced(text: str, parts: Unspaced) -> bool:
+    """Whether a text without spaces between words speaks of the past."""
+    end = text.rstrip("。.？?！! は")
+    return (
+        any(part in text for part in parts.past)
+        or (bool(parts.past_ends) and end.endswith(parts.past_ends))
+        or any("가" <= c <= "힣" and (ord(c) - 0xAC00) % 28 == 20 for c in text)  # Korean: a syllable that ends in ㅆ
+    )
+
+
+def _in_unspaced(text: str, parts: Unspaced) -> tuple[int, bool]:
     def has(these: tuple[str, ...]) -> bool:
         return any(part in text for part in these)
 
@@ -342,11 +353,7 @@ def _in_unspaced(text: str, parts: Unspaced, *, korean: bool) -> tuple[int, bool
     end = text.rstrip("。.？?！! は")
     for_reason = end.endswith(parts.reasons) if parts.reasons else False
     asks = asks or for_reason
-    past = (
-        has(parts.past)
-        or (bool(parts.past_ends) and end.endswith(parts.past_ends))
-        or (korean and any("가" <= c <= "힣" and (ord(c) - 0xAC00) % 28 == 20 for c in text))
-    )
+    past = is_past_unspaced(text, parts)
     if has(parts.sure) or (asks and back) or (resumes and back) or (asks and we and past):
         return SURE, resumes
     grade = LIKELY if past or resumes or back or ((for_reason or has(parts.why)) and not has(parts.here)) else POSSIBLE

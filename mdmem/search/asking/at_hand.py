@@ -1,0 +1,35 @@
+"""At hand: tells questions in other languages than English about how things are now from those about earlier work."""
+
+from __future__ import annotations
+
+from mdmem.search.asking import prose, shape
+from mdmem.search.asking.languages import LANGUAGES, UNSPACED, is_participle
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.search.asking.shape import Shape
+
+
+def asks_why(asked: Shape) -> bool:
+    """Whether a question asks why something is so, and not why it was done: `warum ist der Test rot?`."""
+    return _asks_of_now(asked, "why")
+
+
+def counts(asked: Shape) -> bool:
+    """Whether a question asks how many there are now: `quanti fogli ha il file?`."""
+    return _asks_of_now(asked, "counts")
+
+
+def _asks_of_now(asked: Shape, name: str) -> bool:
+    if asked.language in UNSPACED:
+        parts, text = UNSPACED[asked.language], asked.words
+        asks = parts.why if name == "why" else parts.counts
+        of_past = shape.is_past_unspaced(text, parts) or any(part in text for part in (*parts.back, *parts.we))
+        return any(part in text for part in asks) and not of_past
+    if asked.language not in LANGUAGES:
+        return False
+    known, typed = LANGUAGES[asked.language], [word.lower() for word in prose.words(asked.words)]
+    folded = prose.folds(typed)
+    if not known.has(name, folded) or known.has("back", folded) or any(known.speaks_of_us(folded, typed)):
+        return False
+    return asked.language != "de" or not is_participle(folded[-1])  # `warum ist er nicht aufgewacht?`
