@@ -1,7 +1,7 @@
 """Numbers: the decimal numbers, versions and times of day in a text, which mean one thing and are several words.
 
 Each is a tuple of its groups: `0.46` is ("0", "46"), `v2.4.0-rc1` is ("2", "4", "0", "rc1"), and `02:00`, `2 am` and
-`2 Uhr` are ("2:", "00").
+`2 Uhr` are ("2:", "00"). `2:00`, which may be in either half of the day, is ("2?:", "00").
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ def in_note(text: str, asked: Collection[Number]) -> set[Number]:
     times = {number for number in asked if number[0].endswith(":")}
     sizes = {len(number) for number in asked if number not in times}
     found = {number[:size] for number in map(_groups, _IN_NOTE.findall(text)) for size in sizes} if sizes else set()
-    return found.union(time for time, _ in _times(text)).intersection(asked) if times else found.intersection(asked)
+    told = (one for time, _ in _times(text) for one in _same_times(time)) if times else ()
+    return found.union(told).intersection(asked)
 
 
 def terms(number: Number) -> list[frozenset[str]]:
@@ -51,9 +52,22 @@ def terms(number: Number) -> list[frozenset[str]]:
     first, *others = number
     if not first.endswith(":"):
         return [frozenset([group]) for group in number if group.isdigit()]
-    hour, minute = int(first[:-1]), others[0]
-    hours = [str(hour), f"{hour:02}", str(hour % 12 or 12)]
+    minute = others[0]
+    hours = {spelled for hour in _hours(number) for spelled in (str(hour), f"{hour:02}", str(hour % 12 or 12))}
     return [frozenset(hours), frozenset([minute, *(_HOUR_ONLY if minute == "00" else ())])]
+
+
+def _hours(time: Number) -> list[int]:
+    """Return the hours of the day that a time may mean."""
+    hour = int(time[0].rstrip("?:"))
+    return [hour % 12, hour % 12 + 12] if time[0].endswith("?:") else [hour]
+
+
+def _same_times(time: Number) -> Iterator[Number]:
+    """Yield a time, and for one that may be in either half of the day both, or the reverse."""
+    for hour in _hours(time):
+        yield f"{hour}:", time[1]
+        yield f"{hour % 12 or 12}?:", time[1]
 
 
 def spelling(number: Number, typed: str) -> frozenset[str]:
@@ -68,7 +82,8 @@ def spelled(text: str, *, foreign: bool) -> str:
     """
     if not any(map(str.isdigit, text)):
         return text
-    added = (f"{int(hour[:-1]) % 12 or 12} {hour:0>3}{minute}" for (hour, minute), _ in _times(text, foreign=foreign))
+    times = [time for time, _ in _times(text, foreign=foreign)]
+    added = (f"{hour % 12 or 12} {hour:02} {time[1]}" for time in times for hour in _hours(time))
     return " ".join([text, *added])
 
 
@@ -78,17 +93,26 @@ def _groups(number: str) -> Number:
 
 def _times(text: str, *, foreign: bool = False) -> Iterator[tuple[Number, str]]:
     for match in _TIME.finditer(text):
-        if foreign and match["told"] == " am":
-            continue  # `Server 3 am Montag`
+        if foreign and match["told"] == " am" and _is_on_the(text, *match.span()):
+            continue
         told, minute = (match["told"] or "").strip().lower(), match["minute"] or (match["told"] and match["behind"])
         before, hour = text[max(match.start() - 2, 0) : match.start()], int(match["hour"])
         if not (told or minute) or (before and (before[-1] in _JOINING or (before[-1].isalnum() and before.isascii()))):
             continue
         if hour <= 12 and (told[:1] in ("a", "p") or before in _HALVES):
             hour = hour % 12 + (12 if told[:1] == "p" or before in _HALVES[2:] else 0)
+        is_either = not told and 0 < hour <= 12 and match["hour"][0] != "0"  # `02:30` is of a day of 24 hours
         if hour < 24:
-            yield (f"{hour}:", minute or "00"), (before if before in _HALVES else "") + match[0]
+            yield (f"{hour}{'?' * is_either}:", minute or "00"), (before if before in _HALVES else "") + match[0]
 
+
+def _is_on_the(text: str, start: int, end: int) -> bool:
+    """Whether a number's ` am` is German: `Server 3 am Montag`, but not `a las 3 am`."""
+    at = text[:start].split()[-1:]
+    return text[end : end + 2].strip().isalnum() and not _AT.issuperset(word.lower() for word in at)
+
+
+_AT = frozenset(["a", "à", "às", "as", "las", "alle", "om", "o"])
 
 _JOINING = "_.,:/-"
 """Before a number, these make it a part of something else."""
