@@ -81,7 +81,8 @@ def _shape_of(prompt: str) -> Shape | None:
     phrase = prose.recall_phrase(prompt)
     if phrase:
         own_phrase = _own_part(prompt, phrase)
-        about, resumes = _without_resuming(topic(prose.topic(own_phrase)), resumes=_goes_on(phrase, prompt))
+        about = topic(prose.topic(own_phrase), phrase.language)
+        about, resumes = _without_resuming(about, resumes=_goes_on(phrase, prompt))
         return Shape(SURE, phrase.language, phrase.words, _with_named(about, prompt), resumes=resumes)
     text = prose.prose(prompt)
     best = NOT

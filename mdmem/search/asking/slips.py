@@ -6,8 +6,8 @@ MAX_CHARS = 400
 """A longer prompt has other words to be understood by."""
 _MARKS = ".,:;?!()"
 _TYPED = (
-    "what which when where why again already before continue decide decided discussed did finish happened previously "
-    "pourquoi reason remember remind yesterday"
+    "what which when where why how the again already before continue decide decided discussed did finish happened "
+    "previously reason remember remind yesterday pourquoi haben entschieden"
 )
 _BY_LETTER: dict[str, list[str]] = {}
 for _word in _TYPED.split():
