@@ -64,6 +64,8 @@ def now(vault: Path, tmp_path: Path) -> Talk:
         "o preço do carrinho está desalinhado",
         "what would happen if we dropped tenure?",
         "mach es so wie im Beispiel",
+        "Zigbee number 2 works",
+        "the carrinho Riverpod test passes",
     ],
 )
 def test_a_prompt_about_the_work_at_hand_is_given_nothing(now: Talk, prompt: str) -> None:

@@ -167,7 +167,7 @@ def test_a_prompt_whose_accents_are_characters_of_their_own_is_about_the_same() 
     composed, apart = shape.of(prompt), shape.of(normalize("NFD", prompt))
 
     assert composed is not None and apart is not None
-    assert "pour le délai" in composed.topic == apart.topic
+    assert "délai" in composed.topic == apart.topic
 
 
 def test_to_go_on_where_work_stopped_names_no_subject_in_spanish_and_french() -> None:

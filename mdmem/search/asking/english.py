@@ -284,7 +284,7 @@ def names(words: list[str]) -> bool:
     words = words[points or (words[:1] == ["the"] and _after(words, _COMMANDS, _words("for to"))) :]
     if not 2 <= len(words) <= MAX_NAMING_WORDS or words[0] in _NAMING_NOTHING or words[1] in _THE:
         return False
-    stated = any(a in _IS and b not in ("they", "it") for a, b in _pairs([*words, ""]))
+    stated = words[-1] in general.WELL or any(a in _IS and b not in ("they", "it") for a, b in _pairs([*words, ""]))
     return not stated and not general.explains(words) and _AT_HAND.isdisjoint(words)
 
 

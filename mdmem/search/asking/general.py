@@ -36,6 +36,8 @@ RUNS = word_set(
     "pass passes passed passing green build builds ci lint linter checks succeed succeeded finish finished ok"
 )
 """Words of how a run ended; with nothing else, a question is about the last one."""
+WELL = word_set("works worked runs loads starts helps pass passes passed succeed succeeded")
+"""Words at the end of a sentence that says that all is well: `shell number 2 works`."""
 _WAS = word_set("was were is are did does do has have had")
 
 
