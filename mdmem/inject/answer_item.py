@@ -11,6 +11,7 @@ from mdmem.inject.block import MAX_TITLE_CHARS, Item
 from mdmem.search import recall, replaced, turn_groups
 from mdmem.search.asking import failures, small_talk
 from mdmem.search.text import analysis
+from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.values import Value
 from mdmem.vault import journal, layout, note, people
 
@@ -32,6 +33,8 @@ MIN_CHARS_OF_CODE = 100
 """With less room than this after its words, an entry about a file has no code."""
 MIN_CHARS_OF_RUNS = 250
 """With less room than this, only changes are shown, not the failures before them."""
+MAX_ASKED_CHARS = 200
+"""Maximum length of what is shown of a prompt beside its title."""
 FILES_CHARS = 88
 """Maximum length of a list of files in a remark."""
 MAX_FILE_BYTES = 1024 * 1024
@@ -164,6 +167,8 @@ def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int, fil
         return None, reason
     asking = session.read(prompt) if prompt else telling
     outcome = excerpts.outcome(at.gate.stored(telling.body), terms, room // 2) if response else "No answer is stored."
+    if response and len(asking.body) > MAX_TITLE_CHARS and (asked := _asked(at, asking, telling, terms)):
+        outcome = f"Asked: {asked} Answered: {outcome}"
     changes = turn.hunks()
     hunks_shown = [hunk for hunk in changes if hunk.file == file] or changes
     has_code = not file or (room - len(outcome) >= MIN_CHARS_OF_CODE and bool(changes or turn.failed_run()))
@@ -176,6 +181,21 @@ def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int, fil
     item.id, item.date = note_id, timestamps.readable(str(asking.meta.get("created") or hit.created))[:10]
     item.kind = "session"
     return item, ""
+
+
+def _asked(at: Occasion, asking: Parsed, telling: Parsed, terms: Collection[str]) -> str:
+    """Return the sentence of a long prompt with more of the terms than its title and each of its answer's, or ""."""
+    wanted = frozenset(terms) - STOPWORDS
+
+    def count(sentence: str) -> int:
+        return len(wanted & analysis.counts(sentence).keys())
+
+    title = str(asking.meta.get("title") or "")
+    said = [sentence for _, sentence in excerpts.sentences(at.gate.stored(asking.body))]
+    told = [title, *(sentence for _, sentence in excerpts.sentences(telling.body))]
+    best = max(said, key=count, default="")
+    is_new = best[:MAX_TITLE_CHARS].strip() not in title and count(best) > max(map(count, told))
+    return best[:MAX_ASKED_CHARS] if is_new else ""
 
 
 def item_of(

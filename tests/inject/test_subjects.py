@@ -217,3 +217,17 @@ def test_a_question_with_many_versions_reads_few_notes(
 
     assert "pip freeze" in ask(new_session(talk, 99), f"do you remember the freeze with {' '.join(versions)}?")
     assert len(reads) < 4 * recall.MAX_CHECKED
+
+
+def test_a_line_of_a_long_prompt_is_given_where_it_says_more_than_the_answer(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "game")
+    notes = "- jonas: died four times\n- mei: gave up, the armored ones just walk through\n- both: the cannon fails"
+    talk.says(f"Wave 12 is impossible for new players. The notes of the playtest by jonas and mei:\n\n{notes}")
+    talk.edits("waves.json")
+    talk.answers("Wave 12 has 14 armored enemies instead of 24. The cannon pierces two targets.")
+
+    given = ask(new_session(talk, 1), "do you remember what mei said about the armored ones?")
+
+    assert "mei: gave up, the armored ones just walk through" in given
+    assert "14 armored enemies" in given
+    assert "walk through" not in ask(new_session(talk, 2), "what did we decide about the armored enemies of wave 12?")
