@@ -106,18 +106,23 @@ COMMANDS: dict[str, dict[str, Command]] = {
 OTHER_WORDS = {
     "archive": "pack",
     "config": "settings options",
+    "digest": "summary today recap",
     "doctor": "check verify repair",
     "edit": "update change",
     "export": "dump",
     "forget": "delete remove rm del drop",
     "install": "setup register enable",
-    "list": "ls notes",
+    "list": "ls notes memories",
     "mcp": "server",
-    "note": "add new remember create write store",
+    "note": "add new remember create write store save",
+    "pause": "stop",
+    "resume": "start",
     "search": "find grep query recall ask lookup",
     "show": "cat get read view",
+    "stats": "projects usage cost tokens",
     "status": "health information",
     "sync": "push pull fetch merge remote",
+    "todo": "tasks",
     "undo": "revert restore rollback",
     "uninstall": "disable unregister",
     "web": "serve ui browse dashboard",
@@ -125,6 +130,11 @@ OTHER_WORDS = {
 }
 """The words by which other programs call a command, for those who type them."""
 _MEANT = {word: name for name, words in OTHER_WORDS.items() for word in words.split()}
+_INSTEAD = {
+    "version": "`mdmem --version` prints it.",
+    **dict.fromkeys(("move", "mv", "rename"), "Move or rename the file or folder itself (`mdmem help vault`)."),
+}
+"""What no command does -> how it is done."""
 
 
 _FIND_A_NOTE = "`mdmem search WORDS` and `mdmem list` show the ids of notes."
@@ -132,6 +142,7 @@ _FOUND_BY = {
     "NOTE": _FIND_A_NOTE,
     "PATH[:LINE]|ID[:LINE]": _FIND_A_NOTE,
     "SESSION|COMMIT": "`mdmem sessions` and `mdmem log --stat` show them.",
+    "ENTITY": "Examples: src/dates.py, DateError, '#123', requests.",
 }
 """What an argument is called -> where to find a value for it."""
 
@@ -158,7 +169,7 @@ class LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except click.MissingParameter as error:
-            hint = _FOUND_BY.get(((error.param and error.param.metavar) or "").removesuffix("..."))
+            hint = _FOUND_BY.get(_placeholder(error.param))
             if hint is None:
                 raise
             raise click.UsageError(f"{error.format_message()} {hint}", error.ctx) from None
@@ -177,15 +188,10 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            import difflib
-
-            names = [*self.list_commands(ctx), *_MEANT]
-            similar = difflib.get_close_matches(args[0], names, 1)
-            if not similar:
+            hint = _INSTEAD.get(args[0]) or _nearest(args[0], self.list_commands(ctx))
+            if not hint:
                 raise
-            raise click.UsageError(
-                f"{error.message} Did you mean '{_MEANT.get(similar[0], similar[0])}'?", error.ctx
-            ) from None
+            raise click.UsageError(f"{error.message} {hint}", error.ctx) from None
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete the name of a command, without importing any."""
@@ -200,6 +206,21 @@ class LazyGroup(click.Group):
         for title, group in COMMANDS.items():
             with formatter.section(title):
                 formatter.write_dl([(name, command.help) for name, command in group.items()])
+
+
+def _placeholder(parameter: click.Parameter | None) -> str:
+    """Return the word that stands for an argument in a command's usage line."""
+    return (parameter.metavar or (parameter.name or "").upper()).removesuffix("...") if parameter else ""
+
+
+def _nearest(typed: str, commands: list[str]) -> str:
+    """Return a question with the command that was most probably meant; "" if none is near."""
+    import difflib
+
+    # Another program's word must fit better than a command's name, because what it leads to is less expected.
+    words = difflib.get_close_matches(typed, _MEANT, 3, 0.8)
+    similar = difflib.get_close_matches(typed, [*commands, *words], 1)
+    return f"Did you mean '{_MEANT.get(similar[0], similar[0])}'?" if similar else ""
 
 
 @click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})

@@ -220,7 +220,8 @@ def test_a_number_beyond_all_counts_is_refused_in_plain_words(ask: Run, words: t
     ("typed", "meant"),
     [
         ("serch", "search"), ("find", "search"), ("delete", "forget"), ("rm", "forget"), ("serve", "web"),
-        ("push", "sync"), ("ls", "list"), ("rememebr", "note"), ("sesions", "sessions"),
+        ("push", "sync"), ("ls", "list"), ("rememebr", "note"), ("sesions", "sessions"), ("usage", "stats"),
+        ("tasks", "todo"), ("memories", "list"), ("save", "note"), ("stop", "pause"),
     ],
 )  # fmt: skip
 def test_a_misspelled_command_and_one_of_other_programs_are_answered_with_the_right_one(
@@ -229,6 +230,24 @@ def test_a_misspelled_command_and_one_of_other_programs_are_answered_with_the_ri
     done = cli_day.empty(tmp_path).attempt(typed, "x")
     assert done.exit_code == 2
     assert f"No such command '{typed}'. Did you mean '{meant}'?" in done.stderr
+
+
+def test_what_no_command_does_is_answered_with_how_to_do_it(tmp_path: Path) -> None:
+    day = cli_day.empty(tmp_path)
+    assert "No such command 'version'. `mdmem --version` prints it." in day.attempt("version").stderr
+    for typed in ("move", "mv", "rename"):
+        assert "Move or rename the file or folder itself" in day.attempt(typed, "a", "b").stderr
+
+
+def test_a_word_that_is_only_a_little_like_a_command_of_other_programs_is_not_taken_for_it(tmp_path: Path) -> None:
+    assert "forget" not in cli_day.empty(tmp_path).attempt("remodel").stderr
+
+
+@pytest.mark.parametrize("command", ["show", "timeline", "append", "related", "why", "undo", "pin", "about"])
+def test_an_argument_that_is_missing_is_asked_for_with_where_to_find_one(command: str, tmp_path: Path) -> None:
+    done = cli_day.empty(tmp_path).attempt(command)
+    assert done.exit_code == 2
+    assert re.search(r"Missing argument '.*'\. .*`mdmem |Missing argument 'ENTITY'\. Examples: ", done.stderr)
 
 
 def test_every_other_word_for_a_command_belongs_to_one_and_is_none() -> None:
