@@ -90,7 +90,7 @@ def commit(settings: Config, session: str | None, accept: tuple[str, ...], quiet
         is_time = quiet and checking.look_after(settings, time.time())
         if Path(settings.vault).is_dir():
             bar.step("Making pages")
-            upkeep.refresh(settings, now=time.time(), background=quiet, may_wait=True)
+            upkeep.refresh(settings, now=time.time(), background=quiet, may_wait=not quiet)
         mode = ScanMode(quiet, partial(client.touched, settings))
         only = conversation.id_of(settings, session) if session else None
         result = work.commit(settings, session=only, accept=accept, mode=mode, report=bar.step)

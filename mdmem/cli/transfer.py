@@ -61,7 +61,7 @@ def sync(settings: Config, remote: str, every: str | None, whole: bool, as_json:
     mode = ScanMode(touched=partial(client.touched, settings))
     with progress.ProgressBar("Making pages", shown=not as_json) as bar:
         if Path(settings.vault).is_dir():
-            upkeep.refresh(settings, now=time.time(), background=True)
+            upkeep.refresh(settings, now=time.time(), background=True, may_wait=True)
         synced = work.sync(settings, remote, mode, bar.step)
         if index.takes_memory(settings, len(synced.received)):
             from mdmem.system import memory  # slow to load, and not needed by every sync

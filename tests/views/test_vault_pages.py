@@ -338,6 +338,31 @@ def test_in_the_background_pages_wait_in_proportion_to_their_cost(day: Day) -> N
     assert len(upkeep.refresh(settings, now=NOW + 101, background=True)) == 1
 
 
+@pytest.mark.parametrize(
+    ("what", "searched"),
+    [
+        ("journal/notes-app", False), ("journal/notes-app", True), ("notes/utc.md", False), ("notes/utc.md", True),
+        ("001-*-response-*.md", False),
+    ],
+)  # fmt: skip
+def test_a_commit_by_hand_does_not_leave_pages_that_lead_to_what_was_just_moved(
+    day: Day, what: str, *, searched: bool
+) -> None:
+    """searched: another command has seen the move before."""
+    day.run("init", str(day.vault))
+    day.run("commit")
+    stamp = Path(day.config().state_dir, "pages")
+    stamp.write_text(re.sub(r"^\S+ \S+", "0 1000000000.0", stamp.read_text()))
+    moved = day.vault / what if "/" in what else next(day.vault.rglob(what))
+    moved.rename(moved.with_name(f"moved-{moved.name}"))
+    if searched:
+        day.run("list")
+
+    day.run("commit")
+
+    assert [found.severity for found in links_check.links(day.config(), CheckScope())] == ["fine"]
+
+
 def test_a_broken_stamp_is_made_again(day: Day) -> None:
     settings = config.load(str(day.vault), day.env)
     upkeep.refresh(settings, now=NOW, everything=True)

@@ -52,12 +52,13 @@ def refresh(
     """Update the pages that changes in the vault affect; return the paths written.
 
     now: seconds since the epoch. background: skip it if it was done recently, and do not report an index that cannot
-    be updated. may_wait: also skip it if it was done recently and takes long. quick: skip it if it takes long.
-    everything: make all pages again.
+    be updated. may_wait: skip it if it was done recently and takes long, unless a note that pages lead to is gone.
+    quick: skip it if it takes long. everything: make all pages again.
     """
     last = _read_stamp(config)
     has_rest = background or (may_wait and last.cost > LONG_SECONDS)
-    if (quick and last.cost > QUICK_SECONDS) or (has_rest and 0 <= now - last.seen < REST * last.cost):
+    is_resting = has_rest and 0 <= now - last.seen < REST * last.cost
+    if (quick and last.cost > QUICK_SECONDS) or (is_resting and not may_wait):
         return []
     from mdmem.history import changes as history
 
@@ -65,7 +66,7 @@ def refresh(
         return []  # git could not abort a merge or rebase if a page changed
     began = time.process_time()
     try:
-        made = _make(config, last, is_told=not background, quick=quick, everything=everything)
+        made = _make(config, last, is_told=not background, is_resting=is_resting, quick=quick, everything=everything)
     except (MdmemError, OSError):
         if background:
             return []
@@ -73,7 +74,7 @@ def refresh(
     if made is None:
         return []
     source = "" if made.written else made.source
-    _write_stamp(config, Stamp(now, time.process_time() - began, made.marks, source, made.left))
+    _write_stamp(config, Stamp(now, time.process_time() - began, made.marks, source, made.left, made.places))
     return made.written
 
 
@@ -84,12 +85,15 @@ class _Made(NamedTuple):
     marks: Set[str]
     left: Set[str]
     source: str
+    places: Set[str]
 
 
-def _make(config: Config, last: Stamp, *, is_told: bool, quick: bool, everything: bool) -> _Made | None:
+def _make(
+    config: Config, last: Stamp, *, is_told: bool, is_resting: bool, quick: bool, everything: bool
+) -> _Made | None:
     """Make the pages that may have changed; return None if that is postponed, or their sources are unchanged.
 
-    is_told: print why it is postponed.
+    is_told: print why it is postponed. is_resting: postpone it unless a note that pages lead to is gone.
     """
     from mdmem.search import freshness
     from mdmem.views.vault_pages import making  # slow to load, and not needed if no page is due
@@ -103,11 +107,15 @@ def _make(config: Config, last: Stamp, *, is_told: bool, quick: bool, everything
     def answer(view: View) -> _Made | None:
         if (quick and not last.seen and view.live > QUICK_NOTES) or freshness.being_built(config):
             return None
+        places = _places(view)
+        if is_resting and not (changes.removed or last.places - places):
+            return None
         source = _source(config, view)
         if source == last.source and not everything:
             return None
         try:
-            return _Made(*making.make(config, view, last.seen, last.marks, last.left, everything=everything), source)
+            made = making.make(config, view, last.seen, last.marks, last.left, everything=everything)
+            return _Made(*made, source, places)
         finally:
             view.answers.clear()  # frees the table of all sessions
 
@@ -117,7 +125,8 @@ def _make(config: Config, last: Stamp, *, is_told: bool, quick: bool, everything
 class Stamp(NamedTuple):
     """When pages were last made, its CPU time in seconds, and marks of what each page named.
 
-    source: a mark of their sources if no page had to be written, else "". left: marks of the files as written.
+    source: a mark of their sources if no page had to be written, else "". left: marks of the files as written. places:
+    marks of the paths of notes that pages lead to.
     """
 
     seen: float = 0.0
@@ -125,6 +134,15 @@ class Stamp(NamedTuple):
     marks: Set[str] = frozenset()
     source: str = ""
     left: Set[str] = frozenset()
+    places: Set[str] = frozenset()
+
+
+def _places(view: View) -> Set[str]:
+    """Return a mark for the path of each note that a page of other notes leads to."""
+    from mdmem.vault import note
+
+    linked = (view.notes("facet", "kind:session"), view.of_kinds(note.WRITTEN))
+    return {short(view.path(number), 8) for numbers in linked for number in numbers}
 
 
 def _source(config: Config, view: View) -> str:
@@ -149,16 +167,17 @@ def _stamp(config: Config) -> str:
 
 def _read_stamp(config: Config) -> Stamp:
     try:
-        first, marks, left, *_ = (files.read_own(_stamp(config), MAX_STAMP_BYTES).decode() + "\n").split("\n")
+        first, *rest = (files.read_own(_stamp(config), MAX_STAMP_BYTES).decode() + "\n\n").split("\n")
+        marks, left, places = (frozenset(line.split()) for line in rest[:3])
         seen, cost, *source = first.split()
-        return Stamp(float(seen), float(cost), frozenset(marks.split()), "".join(source), frozenset(left.split()))
+        return Stamp(float(seen), float(cost), marks, "".join(source), left, places)
     except (OSError, ValueError):
         return Stamp()
 
 
 def _write_stamp(config: Config, stamp: Stamp) -> None:
     first = f"{stamp.seen:.3f} {stamp.cost:.3f} {stamp.source}"
-    lines = (first, *(" ".join(sorted(marks)) for marks in (stamp.marks, stamp.left)))
+    lines = (first, *(" ".join(sorted(marks)) for marks in (stamp.marks, stamp.left, stamp.places)))
     # If that fails, all pages are checked again the next time.
     files.try_replace(_stamp(config), "".join(f"{line}\n" for line in lines).encode())
 
