@@ -376,6 +376,23 @@ def test_a_decision_leaves_the_reader_where_they_were(web: Web, page: Page) -> N
     assert buttons.first.evaluate("one => one === document.activeElement")
 
 
+def test_a_long_note_that_waits_for_review_is_read_with_the_keyboard_alone(web: Web, page: Page) -> None:
+    a_note(web, "Long and waiting", "\n\n".join(f"Paragraph {number}." for number in range(60)))
+    card = page.locator("article.card", has_text="Long and waiting")
+    while not card.count():  # until the pages have seen the file
+        page.goto(web.served.url + "/review?kind=note")
+    assert violations(page) == []
+
+    card.get_by_role("link", name="Long and waiting").focus()
+    page.keyboard.press("Tab")
+    text = card.locator(".text")
+    assert text.evaluate("one => one === document.activeElement")
+    page.keyboard.press("End")
+    text.evaluate(
+        "one => new Promise(done => { const look = () => one.scrollTop ? done() : setTimeout(look, 20); look() })"
+    )
+
+
 def test_a_narrow_window_shows_which_page_is_open(web: Web, page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
     for path in ("/", "/review", "/health", "/help"):
