@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import click
 
 from mdmem import plural, timestamps
 from mdmem.cli.terminal import completions, extent, options, progress, render, startup
-from mdmem.errors import MdmemError, UsageError
+from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.views import rows as note_rows
 from mdmem.views import wording
 from mdmem.views.vault_pages.open_work import LABELS
@@ -305,11 +306,18 @@ def _of_time(settings: Config, project: str, by: str, when: dict[str, str | None
 
 
 def _of_session(settings: Config, name: str, project: str, *, for_agent: bool) -> tuple[DigestNotes, str]:
+    from mdmem import when
     from mdmem.search.query import Query
     from mdmem.views import conversation
     from mdmem.views.digests import collected, markdown
 
-    talk = conversation.read(settings, name, project=project)
+    try:
+        talk = conversation.read(settings, name, project=project)
+    except NotFoundError:
+        if not when.span(name, when.now()):
+            raise
+        hint = f"For that time: mdmem digest --on {shlex.quote(name):.60}"
+        raise NotFoundError(f"There is no session {name!r:.60}. {hint}") from None
     if not talk.times:
         raise UsageError(f"The session {name!r:.60} has no notes. `mdmem sessions` lists those that have.")
     span = Query(since=timestamps.epoch(talk.times[0]), until=timestamps.epoch(talk.times[-1]) + 1)

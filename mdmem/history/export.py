@@ -43,7 +43,7 @@ class Backup(NamedTuple):
 def refuse(target: Path) -> None:
     """Raise UsageError when no new file can be made here: it exists, or its folder does not."""
     if os.path.lexists(target):
-        raise UsageError(f"{target} already exists; nothing was written.")
+        raise UsageError(f"{target} already exists; nothing was written. Choose another name, or delete it first.")
     if not target.absolute().parent.is_dir():
         raise UsageError(f"There is no folder {target.absolute().parent}; nothing was written. Make it first.")
 

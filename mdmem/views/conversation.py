@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterable, Set
 from typing import Any, NamedTuple
 
@@ -166,7 +167,10 @@ def only(terms: list[str], name: str) -> str:
         AmbiguousError: when there are several.
     """
     if not terms:
-        raise NotFoundError(f"There is no session {name!r:.60}. `mdmem sessions` lists them.")
+        from mdmem import when
+
+        on = f" --on {shlex.quote(name)}" if when.span(name, when.now()) else ""
+        raise NotFoundError(f"There is no session {name!r:.60}. `mdmem sessions{on:.60}` lists them.")
     if len(terms) > 1:
         examples = ", ".join(term.removeprefix(KEY)[:13] for term in terms[:4])
         raise AmbiguousError(

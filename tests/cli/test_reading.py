@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shlex
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -444,6 +445,19 @@ def test_a_session_that_is_not_there_is_named_with_a_way_on(day: Day, tmp_path: 
     with_none = day.attempt("history", "nope")
     assert "mdmem sessions" in str(with_none.exception)
     assert "mdmem status" in str(cli_day.empty(tmp_path).attempt("history").exception)
+
+
+@pytest.mark.parametrize(("command", "instead"), [("history", "sessions"), ("digest", "digest")])
+@pytest.mark.parametrize("time", ["yesterday", "last monday", "2026-09-13"])
+def test_a_time_in_place_of_a_session_is_answered_with_the_command_that_takes_it(
+    day: Day, command: str, instead: str, time: str
+) -> None:
+    done = day.attempt(command, time)
+
+    assert isinstance(done.exception, NotFoundError)
+    (answer,) = re.findall(rf"mdmem ({instead} --on [^`]+)", str(done.exception))
+    assert shlex.split(answer)[2] == time
+    day.run(*shlex.split(answer))
 
 
 def test_a_beginning_that_two_sessions_share_is_refused(day: Day, tmp_path: Path) -> None:
