@@ -569,6 +569,16 @@ def test_paper_is_light_in_the_dark(web: Web, page: Page) -> None:
     assert not page.get_by_role("button", name="Copy").is_visible()
 
 
+def test_a_wide_table_fits_on_paper(web: Web, page: Page) -> None:
+    row = "|".join(f" column{number} " for number in range(12))
+    path = a_note(web, "A table to print", f"{row}\n{'|'.join(['---'] * 12)}\n{row}")
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 720, "height": 1000})
+    page.goto(f"{web.served.url}/note/{path}")
+
+    assert page.locator(".text .table").evaluate("box => box.scrollWidth <= box.clientWidth")
+
+
 def test_a_wide_table_is_moved_by_keyboard(web: Web, page: Page) -> None:
     row = "|".join(f" column{number} " for number in range(40))
     path = a_note(web, "A wide table", f"{row}\n{'|'.join(['---'] * 40)}\n{row}")
