@@ -237,9 +237,12 @@ def _is_plain_id(text: str) -> bool:
 def numbers(name: str) -> tuple[int, ...]:
     """Parse prompt number and sequence from a note's file name, with or without a part; () for other files."""
     first, _, tail = name[name.rfind("/") + 1 :].partition("-")
-    second, dash, _ = tail.partition("-")
+    second, dash, rest = tail.partition("-")
     good = dash and name.endswith(".md") and first.isdigit() and second.isdigit() and len(first) < 9 and len(second) < 9
-    return (int(first), int(second)) if good and first.isascii() and second.isascii() else ()
+    if not (good and first.isascii() and second.isascii()):
+        return ()
+    is_page = len(first) == len("HHMM") and len(rest.rpartition("-")[2]) == len("00893aaf.md")  # `404 errors …`
+    return () if is_page else (int(first), int(second))
 
 
 # -- sessions --------------------------------------------------------------------------------------

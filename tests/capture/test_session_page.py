@@ -54,6 +54,17 @@ def a_day() -> None:
     capture(payload("SessionEnd", reason="prompt_input_exit"), START + 300)
 
 
+@pytest.mark.parametrize("words", ["404 errors in the checkout", "3 tests fail, fix them", "12"])
+def test_prompts_are_counted_from_one_also_if_the_first_begins_with_a_number(vault: Path, words: str) -> None:
+    capture(prompt(words))
+    capture(stop("Fixed."), START + 60)
+    capture(prompt("Thanks", 2), START + 120)
+    capture(stop("Any time.", 2), START + 125)
+
+    assert [path.name[:8] for path in notes(vault)] == ["001-000-", "001-001-", "002-000-", "002-001-"]
+    assert [line[:4] for line in between(vault) if line[:1].isdigit()] == ["1. [", "2. ["]
+
+
 def test_a_page_tells_the_session(vault: Path) -> None:
     a_day()
     lines = between(vault)
