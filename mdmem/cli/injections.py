@@ -68,13 +68,9 @@ def inject(vault: str | None, /, agent: str, explain: str | None, cwd: str, sess
     started = context.at_start(settings, _start_of(event), now, deadline)
     moved = projects.possibly_moved(settings, assumed.place) if not counts[0] and counts[1] else []
     if as_json:
-        place_facts = {"project": assumed.project, "project_notes": counts[0], "vault_notes": counts[1]}
-        place_facts["moved"] = moved
-        click.echo(
-            render.as_json(
-                {**place_facts, **_explained(explanation), "session_start": started.text if started else None}
-            )
-        )
+        facts = {"project": assumed.project, "project_notes": counts[0], "vault_notes": counts[1], "moved": moved}
+        at_start = started.text if started else None
+        render.print_json({**facts, **_explained(explanation), "session_start": at_start})
         return
     click.echo(
         f"Project: {render.safe(assumed.project)} ({plural.number(counts[0], 'note')};"

@@ -63,8 +63,7 @@ def unregister(agent: str, scope: str) -> bool:
 
 
 def _present(text: str, path: str) -> Any:
-    settings = entries.parsed(text, path) if text.strip() else {}
-    return settings.get(KEY) if isinstance(settings, dict) else None
+    return entries.parsed(text, path).get(KEY)
 
 
 def _command(present: Any) -> Any:

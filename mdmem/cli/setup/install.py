@@ -308,11 +308,9 @@ def _unregister(name: str, scope: str, *, only_mcp: bool) -> Iterator[registrati
 def _has_mcp(name: str, scope: str) -> bool:
     """Whether mdmem's MCP server may be in the settings of a client."""
     from mdmem.agents.install import mcp_registration
-    from mdmem.agents.install.known import CLIENTS
+    from mdmem.agents.install.known import CLIENTS, located
 
     client = CLIENTS.get(name)
-    return (
-        client is not None
-        and bool(client.file(scope, str(Path.cwd()), os.environ))
-        and (mcp_registration.status(name, scope).state not in ("absent", "unreadable"))
-    )
+    if client is None or not located(client.file, scope):
+        return False
+    return mcp_registration.status(name, scope).state not in ("absent", "unreadable")
