@@ -116,7 +116,8 @@ def sync(
     checkout.fill(repo, report)
     committed = commit.commit(config, mode=mode, report=report)
     held_back = committed.held_back
-    if not repository.url(repo, remote):
+    url = repository.url(repo, remote)
+    if not url:
         raise GitError(_no_remote(repo, remote))
     carried: CarriedPurge | None = None
     report("Waiting for another process to commit", 0, 0)
@@ -129,7 +130,7 @@ def sync(
             for _ in range(TRIES):
                 report("Fetching", 0, 0)
                 fetched_before = fetching.last_fetched(repo, remote)
-                remote_branch, ours, theirs = fetching.fetch(repo, remote, branch)
+                remote_branch, ours, theirs = fetching.fetch(repo, remote, url, branch)
                 if theirs and theirs != ours:
                     report("Merging", 0, 0)
                     last_tip = fetched_before.get(fetching.tracked(remote, remote_branch), "")

@@ -27,8 +27,8 @@ class VaultBranch(NamedTuple):
     theirs: str
 
 
-def fetch(repo: Repository, remote: str, branch: str) -> VaultBranch:
-    """Fetch all branches of the remote; return the one that holds the vault.
+def fetch(repo: Repository, remote: str, url: str, branch: str) -> VaultBranch:
+    """Fetch all branches of the remote; return the one that holds the vault. url: the remote's.
 
     Raises GitError when the remote is unreachable, or holds something other than a vault.
     """
@@ -40,36 +40,52 @@ def fetch(repo: Repository, remote: str, branch: str) -> VaultBranch:
     spec = f"+refs/heads/*:refs/remotes/{remote}/*"
     command = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--prune")
     blob_filter = [objects.ALL] if repo.is_partial else []  # fetch the blobs of new commits too
-    bounds = repository.far_end(repo.root, repository.url(repo, remote), "upload-pack")
+    bounds = repository.far_end(repo.root, url, "upload-pack")
     result = repository.attempt(repo, *command, *bounds, *blob_filter, "--", remote, spec, network=True)
     if result.status:
         raise GitError(
             f"git fetch failed in {repo.root}: {repository.reason(result)} Everything is committed here: sync again"
             f" later. {_if_wrong(repo, remote)}"
         )
-    _refuse_other(repo, remote, branch)
-    return vault_branch(repo, remote, branch)
+    listed = tips(repo, remote, branch)
+    _refuse_other(repo, remote, branch, listed)
+    return vault_branch(repo, remote, branch, listed)
 
 
-def _refuse_other(repo: Repository, remote: str, branch: str) -> None:
+class Tip(NamedTuple):
+    """The last commit of a branch, and the full name of the branch that it follows, "" for none."""
+
+    oid: str
+    upstream: str
+
+
+def tips(repo: Repository, remote: str, branch: str) -> dict[str, Tip]:
+    """Return the tips of our branch and of the remote's branches, by full name."""
+    form = "--format=%(refname) %(objectname) %(upstream)"
+    listed = repository.run(repo, "for-each-ref", form, branch, tracked(remote, "refs/heads/"))
+    rows = (row.split(" ", 2) for row in os.fsdecode(listed).splitlines())
+    return {ref: Tip(oid, upstream) for ref, oid, upstream in rows}
+
+
+def _refuse_other(repo: Repository, remote: str, branch: str, listed: dict[str, Tip]) -> None:
     """Raise GitError when no branch of the remote is a vault's, shares a commit with ours, or is as a host begins it.
 
     Raises VaultError when the remote is empty, and this is not a vault, such as its clone with only a note.
 
     A mistyped address must neither put the notes where code is, nor the code into the vault.
     """
-    tips = repository.refs(repo, branch, tracked(remote, "refs/heads/"))
-    ours = tips.pop(branch, "")
-    if ours in tips.values():
+    theirs = {ref: tip.oid for ref, tip in listed.items() if ref != branch}
+    ours = listed[branch].oid if branch in listed else ""
+    if ours in theirs.values():
         return  # nothing is new on either side, as mostly
-    if ours and not tips and _OF_VAULTS.isdisjoint(_names(repo, ours)):
+    if ours and not theirs and _OF_VAULTS.isdisjoint(_names(repo, ours)):
         root = repo.root
         raise VaultError(
             f"{root} is not set up as a vault, and other machines would not take what is sent for one. Run"
             f" `mdmem init --inside {shlex.quote(str(root))}`, then `mdmem sync` again."
         )
     other = b""
-    for oid in dict.fromkeys(tips.values()):
+    for oid in dict.fromkeys(theirs.values()):
         names = _names(repo, oid)
         other = next((name for name in names if not _MADE_BY_HOST.fullmatch(name)), b"")
         if (
@@ -93,25 +109,24 @@ def _if_wrong(repo: Repository, remote: str) -> str:
     return f"If its address is wrong: git -C {shlex.quote(str(repo.root))} remote set-url {shlex.quote(remote)} URL"
 
 
-def vault_branch(repo: Repository, remote: str, branch: str) -> VaultBranch:
+def vault_branch(repo: Repository, remote: str, branch: str, listed: dict[str, Tip]) -> VaultBranch:
     """Return the remote's branch that holds the vault: the upstream, ours by name, the default one, or the only one.
+
+    listed: what `tips` returns.
 
     Two machines whose branches have different names must still meet. The choice is stored as git's upstream,
     so that it stays the same and plain `git pull` uses it too.
     """
     prefix = tracked(remote, "refs/heads/")
-    form = "--format=%(refname) %(objectname) %(upstream)"
-    rows = os.fsdecode(repository.run(repo, "for-each-ref", form, branch, prefix)).splitlines()
-    tips = {ref: (oid, upstream) for ref, oid, upstream in (row.split(" ", 2) for row in rows)}
-    ours, upstream = tips.pop(branch, ("", ""))
+    ours, upstream = listed.get(branch, ("", ""))
     name = upstream.replace(prefix, "refs/heads/", 1) if upstream.startswith(prefix) else ""
-    remote_branches = [ref.replace(prefix, "refs/heads/", 1) for ref in tips if ref != f"{prefix}HEAD"]
+    remote_branches = [ref.replace(prefix, "refs/heads/", 1) for ref in listed if ref not in (branch, f"{prefix}HEAD")]
     if not name:
         is_elsewhere = bool(remote_branches) and branch not in remote_branches
         name = _default_branch(repo, remote, branch, remote_branches) if is_elsewhere else branch
         for key, value in (("remote", remote), ("merge", name)) if is_elsewhere or not upstream else ():
             repository.run(repo, "config", f"branch.{branch.removeprefix('refs/heads/')}.{key}", value)
-    return VaultBranch(name, ours, tips.get(tracked(remote, name), ("", ""))[0])
+    return VaultBranch(name, ours, listed.get(tracked(remote, name), ("", ""))[0])
 
 
 def _default_branch(repo: Repository, remote: str, branch: str, remote_branches: list[str]) -> str:

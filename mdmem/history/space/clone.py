@@ -48,7 +48,7 @@ def clone(
     if not head:
         # The remote's default branch has no commit: use the one that the first machine pushed.
         branch = f"refs/heads/{repository.BRANCH}"
-        head = fetching.vault_branch(repo, "origin", branch).theirs
+        head = fetching.vault_branch(repo, "origin", branch, fetching.tips(repo, "origin", branch)).theirs
         repository.run(repo, "symbolic-ref", "HEAD", branch)
         if head:
             repository.run(repo, "update-ref", "-m", "mdmem: clone", branch, head)
