@@ -10,7 +10,7 @@ from __future__ import annotations
 from mdmem.search.asking import at_hand, english, general
 from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, SURE
 from mdmem.search.asking.facts import asks_a_fact
-from mdmem.search.asking.languages import UNSPACED
+from mdmem.search.asking.languages import LANGUAGES, UNSPACED
 from mdmem.search.asking.prose import folds, words
 from mdmem.search.text import analysis
 from mdmem.values import Value
@@ -86,6 +86,8 @@ _FOREIGN: dict[int, Bars] = {
     LIKELY: _BY_NAMES,
     POSSIBLE: (*_ABOUT_THE_PAST[POSSIBLE], Bar(2, 1.5, 0.3, 2.0)),
 }
+_ALIKE = Bar(1, 0.6, 0.6, 1.5)
+"""For a question and a note in other languages than English: the only word, mistyped or in another form."""
 _UNSPACED = (*_BY_NAMES, Bar(1, 0.9, 0.0, 2.0), Bar(1, 0.7, 0.0, 3.0))
 """If question and vault are in different languages, they may share only names; the last in one without spaces."""
 
@@ -164,7 +166,8 @@ def of_question(shape: Shape, *, is_foreign: bool = False) -> Bars:
     if in_english and not is_foreign:
         return in_english
     is_unspaced = shape.grade == LIKELY and shape.language in UNSPACED
-    return in_english + (_UNSPACED if is_unspaced else _FOREIGN[shape.grade])
+    alike = (_ALIKE,) if is_foreign and grade == SURE and shape.language in LANGUAGES else ()
+    return in_english + (_UNSPACED if is_unspaced else _FOREIGN[grade]) + alike
 
 
 def _of_possible(shape: Shape) -> Bars:

@@ -38,8 +38,8 @@ _MAX_RUNS, _MAX_EDITS = 40, 12
 """Maximum number of commands and changes of a turn or session that are read, counted from the last."""
 _EXCERPT_CHARS = 1_000
 _ANSWER_CHARS = 4_000
-_SHORT_CHARS, _MAX_READ = 90, 5
-"""A last answer up to this length tells little: `Committed as 8c1f2aa.` So many are read for a longer one."""
+_SHORT_BYTES, _MAX_READ = 90, 5
+"""A last answer up to this length in UTF-8 tells little: `Committed as 8c1f2aa.` So many are read for a longer one."""
 _OUTCOME_CHARS = 240, 400
 """Minimum and maximum length of how a session ended."""
 
@@ -165,7 +165,7 @@ class SessionFolder:
         answers = self.of_kind("response")[::-1]
         if changed:
             return next((name for name in answers if journal.numbers(name)[0] in changed), "")
-        return next((name for name in answers[:_MAX_READ] if len(self.read(name).body) > _SHORT_CHARS), "")
+        return next((name for name in answers[:_MAX_READ] if _tells(self.read(name).body)), "")
 
     def is_interrupted(self) -> bool:
         """Whether the last prompt asked for work and has no answer."""
@@ -332,6 +332,11 @@ def last_done(sessions: list[SessionFolder], *, newest: bool = True) -> Section:
     for item in items[_LATEST:]:
         item.room = min(item.room, _OLDER_CHARS)
     return Section("Recent sessions of this project", items)
+
+
+def _tells(answer: str) -> bool:
+    """Whether an answer is long enough to tell something: a Chinese one needs a third of the letters."""
+    return len(answer.encode("utf-8", "replace")) > _SHORT_BYTES
 
 
 def _sentence(text: str) -> str:

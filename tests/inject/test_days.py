@@ -109,3 +109,13 @@ def test_the_sessions_of_a_day_are_given_in_each_language(later: Talk, prompt: s
     (given,) = entries(ask(later, prompt))
 
     assert "different currencies" in given
+
+
+def test_what_was_decided_in_a_session_is_told_in_a_language_of_few_letters_too(vault: Path, tmp_path: Path) -> None:
+    camera = Talk(vault, tmp_path / "home")
+    camera.says("摄像头要不要用云存储？")
+    camera.answers("不用云存储。录像保存在本地 NAS 上，用 Frigate，保留 7 天，只保留有人的片段。")
+    camera.says("重启一下")
+    camera.answers("已重启。")
+
+    assert "Frigate" in ask(new_session(camera, 2), "前天我们做了什么？")

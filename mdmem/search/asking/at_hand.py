@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     from mdmem.search.asking.shape import Shape
 
 
+_PAST_ENDS = {"de": ("te", "ten"), "nl": ("te", "ten", "de", "den"), "fr": ("ait", "aient")}
+"""Language -> how its past verbs may end; behind a question word, few other words do."""
+_SHORT = 4
+
+
 def asks_why(asked: Shape) -> bool:
     """Whether a question asks why something is so, and not why it was done: `warum ist der Test rot?`."""
     return _asks_of_now(asked, "why")
@@ -32,4 +37,6 @@ def _asks_of_now(asked: Shape, name: str) -> bool:
     folded = prose.folds(typed)
     if not known.has(name, folded) or known.has("back", folded) or any(known.speaks_of_us(folded, typed)):
         return False
-    return asked.language != "de" or not is_participle(folded[-1])  # `warum ist er nicht aufgewacht?`
+    is_perfect = asked.language == "de" and is_participle(folded[-1])  # `warum ist er nicht aufgewacht?`
+    ends = _PAST_ENDS.get(asked.language, "-")
+    return not is_perfect and not any(len(word) > _SHORT and word.endswith(ends) for word in folded[1:3])

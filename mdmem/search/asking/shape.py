@@ -81,8 +81,9 @@ def _shape_of(prompt: str) -> Shape | None:
     phrase = prose.recall_phrase(prompt)
     if phrase:
         own_phrase = _own_part(prompt, phrase)
-        about = topic(prose.topic(own_phrase), phrase.language)
-        about, resumes = _without_resuming(about, resumes=_goes_on(phrase, prompt))
+        goes_on = _goes_on(phrase, prompt)
+        about = topic(prose.topic(own_phrase), "en" if goes_on else phrase.language)
+        about, resumes = _without_resuming(about, resumes=goes_on)
         return Shape(SURE, phrase.language, phrase.words, _with_named(about, prompt), resumes=resumes)
     text = prose.prose(prompt)
     best = NOT
