@@ -33,8 +33,8 @@ MIN_CHARS_OF_CODE = 100
 """With less room than this after its words, an entry about a file has no code."""
 MIN_CHARS_OF_RUNS = 250
 """With less room than this, only changes are shown, not the failures before them."""
-MAX_ASKED_CHARS = 200
-"""Maximum length of what is shown of a prompt beside its title."""
+MAX_ASKED_CHARS = 160
+"""Maximum length of what is shown of a prompt beside its title: a longer sentence was pasted."""
 FILES_CHARS = 88
 """Maximum length of a list of files in a remark."""
 MAX_FILE_BYTES = 1024 * 1024
@@ -166,8 +166,11 @@ def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int, fil
     if reason := _left_out(at, hit, telling):
         return None, reason
     asking = session.read(prompt) if prompt else telling
-    outcome = excerpts.outcome(at.gate.stored(telling.body), terms, room // 2) if response else "No answer is stored."
-    if response and len(asking.body) > MAX_TITLE_CHARS and (asked := _asked(at, asking, telling, terms)):
+    asked = _asked(at, asking, telling, terms) if response and len(asking.body) > MAX_TITLE_CHARS else ""
+    outcome = "No answer is stored."
+    if response:
+        outcome = excerpts.outcome(at.gate.stored(telling.body), terms, room // 2 - len(asked))
+    if asked:
         outcome = f"Asked: {asked} Answered: {outcome}"
     changes = turn.hunks()
     hunks_shown = [hunk for hunk in changes if hunk.file == file] or changes
@@ -191,11 +194,12 @@ def _asked(at: Occasion, asking: Parsed, telling: Parsed, terms: Collection[str]
         return len(wanted & analysis.counts(sentence).keys())
 
     title = str(asking.meta.get("title") or "")
-    said = [sentence for _, sentence in excerpts.sentences(at.gate.stored(asking.body))]
+    sentences = excerpts.sentences(at.gate.stored(asking.body))
+    said = [sentence for _, sentence in sentences if len(sentence) <= MAX_ASKED_CHARS]
     told = [title, *(sentence for _, sentence in excerpts.sentences(telling.body))]
     best = max(said, key=count, default="")
     is_new = best[:MAX_TITLE_CHARS].strip() not in title and count(best) > max(map(count, told))
-    return best[:MAX_ASKED_CHARS] if is_new else ""
+    return best if is_new else ""
 
 
 def item_of(

@@ -116,7 +116,7 @@ _GENERAL = frozenset(
         "happen", "happened", "made", "news", "work", "worked", "working", "gearbeitet", "geandert", "gemacht",
         "geschafft", "passiert", "war", "fait", "travaille", "passe", "hice", "hicimos", "hecho", "paso", "trabajamos",
         "fizemos", "feito", "trabalhamos", "fatto", "lavorato", "successo", "gedaan", "gewerkt", "gebeurd",
-        "zrobilismy", "robilismy", "pracowalismy",
+        "zrobilismy", "robilismy", "pracowalismy", "qua", "quavons",
     ]
 )  # fmt: skip
 """Words about work of any kind."""

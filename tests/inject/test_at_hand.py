@@ -57,6 +57,7 @@ def now(vault: Path, tmp_path: Path) -> Talk:
         "warum zeigt der Debugger beim Sensor nichts an?",
         "为什么窗帘没有反应？",
         "quantas telas tem o carrinho?",
+        "Zigbee2MQTT ZHA 버전이 몇이야?",
         "wie viele Sensoren hat der Test?",
         "deixa o carrinho maior",
         "mostra o pubspec.yaml",

@@ -102,7 +102,7 @@ def test_a_weekday_may_stand_beside_words_for_last_or_a_part_of_the_day(later: T
         "cosa abbiamo fatto lunedì scorso?", "a cosa abbiamo lavorato lunedì?", "o que fizemos na segunda-feira?",
         "no que trabalhamos no dia 14 de setembro?", "wat hebben we afgelopen maandag gedaan?",
         "co zrobiliśmy w poniedziałek?", "nad czym pracowaliśmy w poniedziałek?", "월요일에 뭐 했지?",
-        "9월 14일에 무슨 작업을 했지?",
+        "9월 14일에 무슨 작업을 했지?", "qu'a-t-on fait lundi ?", "qu'avons-nous fait lundi ?",
     ],
 )  # fmt: skip
 def test_the_sessions_of_a_day_are_given_in_each_language(later: Talk, prompt: str) -> None:

@@ -222,7 +222,8 @@ def test_a_question_with_many_versions_reads_few_notes(
 def test_a_line_of_a_long_prompt_is_given_where_it_says_more_than_the_answer(tmp_path: Path, vault: Path) -> None:
     talk = Talk(vault, tmp_path / "game")
     notes = "- jonas: died four times\n- mei: gave up, the armored ones just walk through\n- both: the cannon fails"
-    talk.says(f"Wave 12 is impossible for new players. The notes of the playtest by jonas and mei:\n\n{notes}")
+    log = f"ERROR armored enemies of wave 12 decide {'about the path ' * 20}"
+    talk.says(f"Wave 12 is impossible for new players. The notes of the playtest by jonas and mei:\n\n{notes}\n\n{log}")
     talk.edits("waves.json")
     talk.answers("Wave 12 has 14 armored enemies instead of 24. The cannon pierces two targets.")
 

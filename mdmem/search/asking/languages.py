@@ -133,9 +133,9 @@ LANGUAGES: dict[str, Language] = {
         "es zum zur uber in aus bei nach bis mach wird werden kann konnen darf durfen soll sollen muss mussen sich nur",
     ),
     "fr": Language(
-        "pourquoi comment quand ou quel quelle quels quelles qui quoi quest combien lequel laquelle",
+        "pourquoi comment quand ou quel quelle quels quelles qui quoi quest qua quavait combien lequel laquelle",
         "on quon lon nous notre nos",
-        "avait avions avons a ont ai etait etaient etions ete avez aviez",
+        "avait avions avons a ont ai etait etaient etions ete avez aviez qua quavait",
         "hier avant avanthier derniere dernier dernieres derniers precedemment deja autrefois recemment passe passee "
         "lautre precedente precedent auparavant depuis",
         "reprend reprends reprenons reprendre reprenez continue continuons continuez poursuis poursuivons arretes",

@@ -80,9 +80,8 @@ def _shape_of(prompt: str) -> Shape | None:
         return None
     phrase = prose.recall_phrase(prompt)
     if phrase:
-        own_phrase = _own_part(prompt, phrase)
         goes_on = _goes_on(phrase, prompt)
-        about = topic(prose.topic(own_phrase), "en" if goes_on else phrase.language)
+        about = topic(prose.topic(_own_part(prompt, phrase)), "en" if goes_on else phrase.language)
         about, resumes = _without_resuming(about, resumes=goes_on)
         return Shape(SURE, phrase.language, phrase.words, _with_named(about, prompt), resumes=resumes)
     text = prose.prose(prompt)
@@ -281,9 +280,11 @@ def _judge_whole(sentence: str, *, asks: bool) -> _Judgment:
 
 def _judge_unspaced(sentence: str, best: _Judgment, most: int) -> _Judgment:
     """Return the better judgment of `best` and of those for languages without spaces. most: known words for `best`."""
+    kana, hangul = (any(first <= c <= last for c in sentence) for first, last in ("ぁヿ", "가힣"))
+    is_in = {"ja": kana, "ko": hangul, "zh": not hangul}
     for name, parts in UNSPACED.items():
-        if name == "ja" and not any("ぁ" <= c <= "ヿ" for c in sentence):
-            continue  # shares characters and question marks with Chinese
+        if not is_in.get(name, True):
+            continue  # they share characters and question marks
         grade, resumes = _in_unspaced(sentence, parts)
         explains = any(part in sentence for part in parts.explains) and not any(map(sentence.count, parts.why))
         if grade == POSSIBLE and explains:
