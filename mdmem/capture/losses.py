@@ -33,17 +33,20 @@ def record(config: Config, event: str, agent: str, why: str, now: float) -> bool
     return True
 
 
-def recent(config: Config, now: float, days: int = DAYS) -> list[dict[str, Any]]:
-    """Return the losses of the last `days` days, oldest first, with `time`, `event`, `agent` and `why`."""
+def recent(config: Config, now: float, days: int = DAYS, also: str = "") -> list[dict[str, Any]]:
+    """Return the losses of the last `days` days, oldest first, with `time`, `event`, `agent` and `why`.
+
+    also: another log of losses, such as the launcher's.
+    """
     losses = []
     path = os.path.join(config.state_dir, FILE)
-    for line in files.logged(path, 2 * MAX_BYTES):
+    for line in [*files.logged(path, 2 * MAX_BYTES), *(files.logged(also, MAX_BYTES) if also else ())]:
         time, *fields = line.split("\t")
         if time.isdigit() and len(fields) == 3 and int(time) > now - days * 86_400:
             losses.append({"time": int(time), "event": fields[0], "agent": fields[1], "why": fields[2]})
     if emptied_at := _emptied_at(path):
         losses.append({"time": emptied_at, "event": "unknown", "agent": "an-agent", "why": "disk-full"})
-    return losses
+    return sorted(losses, key=lambda loss: loss["time"])
 
 
 def _emptied_at(path: str) -> int:

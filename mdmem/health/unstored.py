@@ -8,11 +8,12 @@ from functools import partial
 from pathlib import Path
 
 from mdmem import plural, timestamps
+from mdmem.agents.install import gone
 from mdmem.capture import feedback, losses, queued, retry_queue
 from mdmem.capture.pending import LOST_PRIVATE, UNSEEN
 from mdmem.config import Config
 from mdmem.health import HealthFinding, error, fine, note, warning
-from mdmem.views import wording
+from mdmem.views import storing, wording
 
 LOG_DAYS = 7
 LOSSES_SHOWN = 5
@@ -38,16 +39,20 @@ def write_queued(config: Config) -> None:
         raise OSError(f"{plural.number(waiting, 'note')} still could not be stored: {wording.cause(result.problem)}")
 
 
-_CAUSES = {**feedback.UNREAD, losses.DAMAGED: "its file in the retry queue cannot be read"}
+_CAUSES = {
+    **feedback.UNREAD,
+    losses.DAMAGED: "its file in the retry queue cannot be read",
+    gone.GONE: "mdmem was gone; events before it may be lost too",
+}
 
 
 def lost(config: Config) -> Iterator[HealthFinding]:
     """Find lost events, which neither the vault nor the retry queue could store."""
-    lost_events = losses.recent(config, time.time())
+    lost_events = storing.lost_events(config)
     for row in lost_events[-LOSSES_SHOWN:]:
         when = timestamps.local_time(row["time"])
         why = _CAUSES.get(row["why"], row["why"])
-        is_whole = row["why"] in (UNSEEN, *feedback.UNREAD)  # in the transcript
+        is_whole = row["why"] in (UNSEEN, gone.GONE, *feedback.UNREAD)  # in the transcript
         todo = "`mdmem import` may find it" if is_whole else "`mdmem doctor --only log` may say why"
         yield error(
             f"An event of {row['agent']} was lost at {when}: {row['event']} ({why}).",

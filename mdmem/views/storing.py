@@ -83,11 +83,18 @@ def alarms(config: Config) -> list[str]:
     if waiting:
         count = plural.number(waiting, "note")
         texts.append(f"{count} could not be stored and will be retried: `mdmem doctor` shows why.")
-    lost = losses.recent(config, time.time())
+    lost = lost_events(config)
     if lost:
         last = timestamps.local_time(lost[-1]["time"])
         texts.append(f"{plural.number(len(lost), 'event')} lost, the last on {last}: `mdmem doctor` shows why.")
     return [*texts, *filter(None, (paused(config), unread_ignore_file()))]
+
+
+def lost_events(config: Config) -> list[dict[str, Any]]:
+    """Return the losses of the last days, as `losses.recent` does, and the last one where mdmem was gone."""
+    from mdmem.agents.install import gone, launcher
+
+    return losses.recent(config, time.time(), also=f"{launcher.path()}{gone.LOST}")
 
 
 def outdated_watcher(status: dict[str, Any]) -> str:

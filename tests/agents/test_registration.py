@@ -775,6 +775,31 @@ def test_a_hook_whose_package_was_moved_by_an_upgrade_of_python_stores_and_start
     assert (row.state, row.problem) == ("registered", "")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows starts Python itself")
+def test_that_events_were_lost_while_mdmem_was_gone_is_told_without_their_words(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    with monkeypatch.context() as elsewhere:
+        take_away("package", tmp_path / "nowhere", elsewhere)
+        line = registered("hook", "codex")
+    mark = Path(f"{launcher.path()}{gone.LOST}")
+    for _ in range(2):
+        run(line, input=json.dumps(prompt("The walrus sings")).encode())
+    end = time.monotonic() + 120
+    while not (mark.exists() and mark.read_text().endswith("\n")):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+    assert "walrus" not in mark.read_text()
+    assert mark.stat().st_mode & 0o77 == 0
+    assert "1 event lost" in ask("status").stdout
+    checked = " ".join(ask("doctor", "--only", "lost").stdout.split())
+    assert "An event of codex was lost at" in checked
+    assert "mdmem was gone; events before it may be lost too" in checked
+    launcher.leave("/nonexistent/settings.json")
+    assert not mark.parent.exists()
+
+
 def test_a_launcher_of_another_home_is_not_renewed(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launcher, "PACKAGE", str(tmp_path / "gone" / "mdmem"))
     registration.register("claude-code")

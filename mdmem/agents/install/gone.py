@@ -2,7 +2,7 @@
 
 If the folder of what is gone has just changed, an installer may be replacing mdmem. A hook waits for it, and in the
 shell then leaves its event to the background, in memory: it may be on disk only after private text has been removed.
-At the start of a session, the user is told.
+At the start of a session, the user is told; `doctor` and `status` tell that events were lost.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ while [ "$changed" ] && [ $tries -lt {tries} ] && sleep .1; do
 tries=$((tries + 1))
 done
 event=$(cat)
-[ "$changed" ] && (
+(
 trap "" HUP
-while ! [ $is "$file" ] && [ $tries -lt {last_try} ] && sleep 1; do tries=$((tries + 1)); done
-[ $is "$file" ] && printf %s "$event" | MDMEM_NOW=${{MDMEM_NOW:-$now}} "$0" "$@"
+while [ "$changed" ] && ! [ $is "$file" ] && [ $tries -lt {last_try} ] && sleep 1; do tries=$((tries + 1)); done
+if [ $is "$file" ]; then printf %s "$event" | MDMEM_NOW=${{MDMEM_NOW:-$now}} "$0" "$@"
+else umask 077; printf {loss} "$now" "$2" >"$0{lost}"; fi
 ) </dev/null >/dev/null &
 case $event in {events}) case $2 in
 {cases}esac ;;
@@ -41,6 +42,11 @@ _TRIES = 30
 """How often a hook looks for what is gone, in tenths of a second."""
 _LATER_TRIES = 60
 """How often it then looks in the background, in seconds."""
+LOST = ".lost"
+"""What the launcher's name ends with in the name of the file that records the last event that it lost."""
+GONE = "mdmem-gone"
+"""Why it was lost, there."""
+_LOSS = f"%s\tunknown\t%s\t{GONE}\n"
 _TOLD_AT = [f'"hook_event_name":{gap}"{event}"' for event in ("SessionStart", "sessionStart") for gap in ("", " ")]
 _GONE_WORDS = (
     "mdmem stores nothing: its hooks start {}, which is gone. Install mdmem again and run `mdmem install`, or delete"
@@ -56,6 +62,7 @@ try:
  while n and not os.path.isfile({file}):n-=1;time.sleep(.1)
  if not os.path.isfile({file}):
   event=sys.stdin.read() if sys.stdin else ""
+  open(sys.argv[0]+"{lost}","w").write({loss}%(int(time.time()),sys.argv[2]))
   if any(e in event for e in {events}):os.write(1,{said}.get(sys.argv[2],"").encode())
   os._exit(0)
 except BaseException:os._exit(0)
@@ -74,7 +81,14 @@ def in_shell(users: list[str], folder: str) -> str:
         agents = "|".join(agent for agent, agent_form in launch.FORMS.items() if agent_form == form)
         start, end = form.strip().split("%s")
         cases += f"{agents}) printf '%s%s%s\\n' {shlex.quote(start + before)} \"$said\" {shlex.quote(after + end)} ;;\n"
-    return _GONE.format(events=events, cases=cases, tries=_TRIES, last_try=_TRIES + _LATER_TRIES)
+    return _GONE.format(
+        events=events,
+        cases=cases,
+        tries=_TRIES,
+        last_try=_TRIES + _LATER_TRIES,
+        loss=shlex.quote(_LOSS.replace("\t", "\\t").replace("\n", "\\n")),
+        lost=LOST,
+    )
 
 
 def _words(file: str, users: list[str], folder: str) -> str:
@@ -86,7 +100,14 @@ def in_python(file: str, users: list[str], folder: str) -> str:
     """Return the Python code that a launcher runs where this file is missing; it returns when the file is there."""
     words = in_json(_words(file, users, folder))
     said = {agent: form % words for agent, form in launch.FORMS.items()}
-    return _PYTHON_GONE.format(file=json.dumps(file), tries=_TRIES, events=json.dumps(_TOLD_AT), said=json.dumps(said))
+    return _PYTHON_GONE.format(
+        file=json.dumps(file),
+        tries=_TRIES,
+        events=json.dumps(_TOLD_AT),
+        said=json.dumps(said),
+        loss=json.dumps(_LOSS),
+        lost=LOST,
+    )
 
 
 def in_json(value: str) -> str:

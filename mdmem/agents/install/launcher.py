@@ -301,6 +301,7 @@ def leave(settings_file: str, place: str = "") -> None:
             _write(text(remaining))
         elif not remaining:
             os.unlink(place)
+            files.remove(f"{place}{gone.LOST}")
             if not os.path.exists(path()):
                 launch.forget_compiled()  # nothing starts mdmem's hooks anymore
             os.rmdir(os.path.dirname(place))
