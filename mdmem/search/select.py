@@ -16,6 +16,7 @@ from mdmem.search.index.layout import FORMER
 from mdmem.search.index.view import cached_with_view
 from mdmem.search.matches import FIELDS
 from mdmem.search.text import analysis
+from mdmem.slug import slug
 from mdmem.vault import disk, journal
 from mdmem.vault.note import KINDS
 
@@ -199,6 +200,8 @@ def _with_facet(view: View, key: str, value: str) -> Iterable[int]:
         from mdmem.agents.install.known import name_meant  # rarely needed
 
         value = name_meant(value)
+    if key == "project":
+        value = slug(value) or value  # a folder called `Notes.App` is the project notes-app
     return _with_part(view, f"{key}:", value.encode("utf-8", "surrogatepass"))
 
 

@@ -160,6 +160,12 @@ def test_a_project_is_meant_by_a_part_of_its_name_that_no_other_project_has(day:
     )
 
 
+@pytest.mark.parametrize("command", [["list"], ["search", "parser"], ["sessions"], ["prompts"], ["stats"]])
+def test_a_project_is_meant_by_the_name_of_its_folder_as_it_is_spelled_on_disk(day: Day, command: list[str]) -> None:
+    found = day.json(*command, "--project", "notes-app")
+    assert found == day.json(*command, "--project", "Notes App") == day.json(*command, "--project", "Notes.App/")
+
+
 def test_a_renamed_project_has_its_new_name_everywhere_and_is_found_by_both(tmp_path: Path) -> None:
     day = cli_day.make(tmp_path)
     (day.vault / "journal/api").rename(day.vault / "journal/gateway")
