@@ -456,6 +456,22 @@ def test_a_session_lists_the_memories_that_it_was_given(web: Web, cookie: str) -
         assert '<code>zzzzzzzzzz</code> <span class="soft">no longer in the vault</span>' in given
 
 
+def test_a_note_that_a_session_without_notes_was_given_leads_only_to_sessions_with_a_page(
+    web: Web, cookie: str
+) -> None:
+    settings = config.load(str(web.vault), {**os.environ, **web.day.env})
+    note_id = note.parse((web.vault / a_note(web, "Given to two sessions")).read_bytes()).meta["id"]
+    indexed(settings)
+    row = {"time": "2026-09-14T08:00:10Z", "event": "SessionStart", "project": "api", "why": ["recall"]}
+    for given_to in (FIRST, "left-none-1"):
+        injection_log.log(settings, {**row, "session": given_to, "ids": [note_id], "tokens": 120, "chars": 500})
+
+    given = get(web, cookie, f"/note/{note_id}").partition("Given to agents")[2].partition("</section>")[0]
+
+    assert re.findall(r'href="([^"]+)"', given) == [f"/session/{FIRST}"]
+    assert "to a session that left no note" in given
+
+
 def test_an_injection_names_the_prompt_that_got_it(web: Web, cookie: str) -> None:
     hooked(web, hook_event_name="UserPromptSubmit", prompt="Which walrus did we choose", session_id="asked-1")
     settings = config.load(str(web.vault), {**os.environ, **web.day.env})

@@ -47,6 +47,7 @@ def show(request: PageRequest) -> Response:
     meta, base = opened.parsed.meta, opened.path.rpartition("/")[0]
     fresh = rows.row(request.view, opened.number) if opened.number is not None else None
     alike = engine.related(request.config, opened.path, limit=RELATED, update=False).hits
+    given = _injections_of(request, opened)
     return request.page(
         "note",
         note=opened,
@@ -60,7 +61,8 @@ def show(request: PageRequest) -> Response:
         joined=relations.of_note(request.config, request.view, opened.path, meta),
         backlinks=rows.backlinks(request.view, opened.path, str(meta.get("id", ""))),
         related=alike,
-        given=_injections_of(request, opened),
+        given=given,
+        with_notes={one.session for one in given if request.view.of_session(one.session)},
         editors=editors(request, opened),
         kept_in=archives.file_of(request.config, opened.path),
         is_page=meta.get("kind") in note.PAGES,
