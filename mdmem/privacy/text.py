@@ -380,19 +380,15 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
 
         scans.append(span for span in commands.find(text, low, words) if not text.startswith(marks, span[0]))
     if is_named:
-        from mdmem.privacy.secrets import pairs, tables
+        from mdmem.privacy.secrets import pairs
 
-        scans.append(pairs.find(text, low, marks, words))
-        if has_any(text, secrets.PROMPTS):
-            from mdmem.privacy.secrets import printed
+        scans.append(pairs.in_text(text, low, marks, words))
+    if "\\n" in text and text.lstrip()[:1] in _JSON:
+        from mdmem.privacy import views
 
-            scans.append(span for span in printed.find(text) if not text.startswith(marks, span[0]))
-        bare = secrets.plain(text)
-        if bare is not text or "\x1b[" in text or secrets.has_any(low, secrets.ESCAPES):
-            plain = secrets.unescaped(bare, low)
-            scans.append(pairs.find(plain, lower(plain), marks, words if bare is text else None))
-        if "\n" in text or has_any(low, secrets.IN_ONE_LINE):
-            scans.append(span for span in tables.find(bare, lower(bare)) if not text.startswith(marks, span[0]))
+        lines = views.strings_of_lines(text)
+        spans = _secret_spans(lines, lower(lines), job)
+        scans.append((start, start + len(lines[start:end].rstrip()), kind) for start, end, kind in spans)
     if not scans:
         return []
     from mdmem.privacy import limits
@@ -400,6 +396,8 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
     return limits.spans_of(scans, len(text))
 
 
+_JSON = ("{", "[", '"')
+"""Beginnings of a text in JSON, whose strings may hold whole files in one line."""
 _LONG = 16 * 1024
 """A longer text is scanned for tokens without a check: it surely has a long word."""
 

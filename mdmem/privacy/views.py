@@ -147,6 +147,36 @@ _BEFORE_LINES = " \t>#|+*-"
 """Signs before the rest of a word that is broken in a quotation, a comment or a diff."""
 
 
+def strings_of_lines(text: str) -> str:
+    """Return only the strings of several lines in JSON, unescaped, with other text blanked; every offset stays."""
+    parts: list[str] = []
+    done, at = 0, text.find('"')
+    while at >= 0:
+        end = text.find('"', at + 1)
+        while end >= 0 and _is_escaped(text[max(0, end - _LONGEST_RUN) : end]):
+            end = text.find('"', end + 1)
+        end = end if end >= 0 else len(text)
+        inner = text[at + 1 : end]
+        if "\\n" in inner:
+            parts += ("\n" * (at + 1 - done), _unescaped_once(inner))
+            done = end
+        at = text.find('"', end + 1)
+    return "".join([*parts, "\n" * (len(text) - done)])
+
+
+def _unescaped_once(inner: str) -> str:
+    """Return the inside of a JSON string with blanks before what each escape stands for, so that its length stays."""
+    for count in _RUNS:
+        run, kept = "\\" * count, " " * (count - count // 2) + "\0" * (count // 2)
+        for letter, sign in _SIGNS if count % 2 else (("", ""),):
+            inner = inner.replace(run + letter, kept + sign)
+    return inner.replace("\0", "\\")
+
+
+_RUNS = (15, 8, 7, 4, 3, 2, 1)  # backslashes before a quote or a letter, in JSON in a string of JSON, and so on
+_SIGNS = (("n", "\n"), ("t", "\t"), ("r", "\r"), ('"', '"'), ("/", "/"))
+
+
 # -- streams
 
 

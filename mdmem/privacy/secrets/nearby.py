@@ -55,6 +55,22 @@ def announced(name: Name) -> list[Span]:
     return _after_name(name) or _before_name(name) or _on_next_lines(name)
 
 
+def behind_ideographs(name: Name) -> list[Span]:
+    """Find the password in `密码已改成…`, `管理员密码…不要改`, where no blank separates words."""
+    ahead = name.text[name.closed : name.closed + _REACH]
+    size = next((number for number, sign in enumerate(ahead) if sign.isascii()), 0)
+    word = "".join([sign if "!" <= sign <= "~" else " " for sign in ahead[size:]]).partition(" ")[0].rstrip(_AROUND)
+    is_told = size == 0 or (ahead[size - 1] in _MADE and _OF_FIELDS.isdisjoint(ahead[:size]))
+    if not (is_told and size <= _MOST_WORDS and _is_password(word)):
+        return []
+    return [(name.closed + size, name.closed + size + len(word), name.kind)]
+
+
+_MADE = "为為成到に"
+"""End what comes between the name and the password: changed to."""
+_OF_FIELDS = frozenset("段型列度")  # in field, type, column, length
+
+
 def _is_of_something(name: Name) -> bool:
     """Whether a plain "key" may be secret, not one of a public kind: `RSA key`, `cache key`."""
     words = name.line_before().split()[-2:]
@@ -235,7 +251,11 @@ def _is_given(words: list[tuple[int, str]], number: int, sentence: str) -> bool:
 def _codes(words: list[tuple[int, str]], sentence: str) -> Iterator[Span]:
     """Find the digits of `the OTP is …`, `die TAN ist …`, `2FA code 483 920`, `暗証番号は…`."""
     for number, (start, word) in enumerate(words):
-        if word.isdecimal() and "暗証番号" in sentence[:start] and _SHORTEST_CODE <= len(word) <= _LONGEST_CODE:
+        if (
+            word.isdecimal()
+            and secrets.has_any(sentence[:start], secrets.CODES_IN_CJK)
+            and _SHORTEST_CODE <= len(word) <= _LONGEST_CODE
+        ):
             yield start, start + len(word), "pin"
         if word not in _CODES and word.lower() not in _CODES_BEFORE_VERB:
             continue

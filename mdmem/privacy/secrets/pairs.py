@@ -8,7 +8,7 @@ judges it (`judge`). The first row that finds a secret decides.
 from __future__ import annotations
 
 from mdmem.privacy import limits, secrets
-from mdmem.privacy.secrets import judge, loose, names, scan, starts
+from mdmem.privacy.secrets import judge, loose, names, scan, starts, tables
 from mdmem.privacy.secrets.names import LITERAL, WEAK
 from mdmem.privacy.secrets.scan import Name
 
@@ -41,6 +41,22 @@ _GETTERS = (
     "env(", "env.get(", "environ.get(", "environ[", "env[", "env.fetch(", "env.", "environment.", "variable(", "::var(",
 )  # fmt: skip
 _IN_QUERY = ("key", "code", "sig", "x-amz-signature")
+
+
+def in_text(text: str, low: str, marks: tuple[str, ...], words: frozenset[str] | None) -> Iterator[Span]:
+    """Find secrets with a name, in pairs, tables and what commands print, also in disguised or escaped letters."""
+    yield from find(text, low, marks, words)
+    if secrets.has_any(text, secrets.PROMPTS):
+        from mdmem.privacy.secrets import printed
+
+        yield from (span for span in printed.find(text) if not text.startswith(marks, span[0]))
+    bare = secrets.plain(text)
+    low_bare = low if bare is text else secrets.plain(low)
+    if bare is not text or "\x1b[" in text or secrets.has_any(low, secrets.ESCAPES):
+        plain = secrets.unescaped(bare, low)
+        yield from find(plain, secrets.unescaped(low_bare, low), marks, words if bare is text else None)
+    if "\n" in text or secrets.has_any(low, secrets.IN_ONE_LINE):
+        yield from (span for span in tables.find(bare, low_bare) if not text.startswith(marks, span[0]))
 
 
 def find(text: str, low: str, marks: tuple[str, ...], words: frozenset[str] | None = None) -> Iterator[Span]:
@@ -106,6 +122,10 @@ def _secrets_of(name: Name) -> list[Span]:
                     grouped = loose.in_groups(name, name.closed) if name.kind in ("password", "key", "secret") else []
                     return grouped or spans or loose.after_name(name)
     spans = loose.after_name(name) or loose.next_word(name) or loose.before_name(name) or loose.nearby(name)
+    if not spans and name.word()[-1:] >= _CJK:
+        from mdmem.privacy.secrets import nearby
+
+        return nearby.behind_ideographs(name)
     return spans or (loose.groups_near(name) if name.kind == "password" else [])
 
 
