@@ -1,4 +1,4 @@
-"""Plain words are masked where only a password stands: in files inside JSON."""
+"""Plain words are masked where only a password stands: in files inside JSON, in columns."""
 
 from __future__ import annotations
 
@@ -65,3 +65,33 @@ def test_a_file_that_an_mcp_server_returns_is_stored_without_its_passwords(
     (stored,) = [path.read_text("utf-8") for path in notes(vault) if "create" in path.name]
     assert WORD not in stored
     assert r"DB_PASSWORD=[REDACTED]\nDEBUG=1" in stored
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "user  password\nana  {}\n",
+        "username   password   role\nana        {}     admin\nbob        {}   user\n",
+        "login password\nana {}\nbob {}\n",
+        "host      user   passwd\ndb1       root   {}\n",
+        " id  login  password\n  1  ana    {}\n",
+        "Here are the accounts:\n\nuser  password\nana  {}\n",
+    ],
+)
+def test_a_word_below_password_in_a_list_of_accounts_is_masked(text: str) -> None:
+    cleaned = clean(text.replace("{}", WORD)).value
+
+    assert cleaned == text.replace("{}", "[REDACTED]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "user password\nplease enter\nit here again\n",
+        "a password  and a user\nlantern      x\n",
+        "user password reset\nthe form works now\n",
+        "name  secret  sauce\nana   lantern  x\n",
+    ],
+)
+def test_lines_below_other_words_stay(text: str) -> None:
+    assert clean(text).value == text

@@ -73,7 +73,7 @@ def _table(text: str, start: int, end: int) -> tuple[list[Span], int]:
     """Return the secrets and the end of a table with its header from `start` to `end`; none if it is not a header."""
     line = text[start:end]
     is_aligned = _GAP in line and (line.isupper() or (line.istitle() and _GAP in line.strip() and '"' not in line))
-    delimiter = next((sign for sign in _DELIMITERS if sign in line), _GAP if is_aligned else "")
+    delimiter = next((sign for sign in _DELIMITERS if sign in line), _GAP if is_aligned else _blank_of(line))
     if not delimiter or not _has_rows(text, end + 1, line, delimiter):
         return [], end
     cells = _cells(line, delimiter)
@@ -96,11 +96,28 @@ def _table(text: str, start: int, end: int) -> tuple[list[Span], int]:
     return spans, at
 
 
+def _blank_of(line: str) -> str:
+    """Return the blanks that separate the columns of a header in small letters, which tells accounts, or ""."""
+    heads = line.split()
+    is_head = len(heads) > 1 and all(head in _OF_ACCOUNTS or _head(head)[0] for head in heads)
+    is_head = is_head and not _OF_ACCOUNTS.isdisjoint(heads)
+    return "" if not is_head else _GAP if _GAP in line.strip() else " "
+
+
+_OF_ACCOUNTS = frozenset(
+    "user username login name account email mail host hostname server domain site url service port id role".split()
+)
+"""Names of columns beside one of secrets."""
+
+
 def _has_rows(text: str, at: int, head: str, delimiter: str) -> bool:
     """Whether the line at `at` can follow a table header: it is a rule, or a row with as many cells."""
     row = text[at : literals.line_end(text, at)]
     if delimiter == "|" and not (_is_packed(head) and _is_packed(row)):
         return "-" in row and not row.strip("|+-: \t\r")
+    if delimiter == " ":  # a sentence has not the same number of words in every line
+        lines = text[at : at + _LONGEST_LINE].partition("\n\n")[0].strip().split("\n")
+        return all(len(line.split()) == len(head.split()) for line in lines)
     return len(_cells(row, delimiter)) == len(_cells(head, delimiter))
 
 
