@@ -313,7 +313,7 @@ def _object(value: dict[Any, Any], job: Job, depth: int) -> dict[Any, Any]:
         if depth == 0:
             job.is_input = key == "input"
         name, cleaned = key, _value(item, job, depth + 1)
-        is_paired = pair != "" and (key in ("value", "Value") or (key == "text" and "value" not in value))
+        is_paired = pair != "" and (key in _VALUES or (key == "text" and "value" not in value))
         if isinstance(key, str) and (is_paired or not _is_plain(key, job)):
             name = key if key in job.names else job.clean(key, job)
             if job.rules.secrets:
@@ -374,7 +374,7 @@ def _is_plain(key: str, job: Job) -> bool:
         return True
     if job.secrets or job.echo is not None or job.revealed is not None:
         return False
-    if len(key) >= secrets.SHORTEST_TOKEN or not (key.isascii() and key.isidentifier()) or key in ("value", "Value"):
+    if len(key) >= secrets.SHORTEST_TOKEN or not (key.isascii() and key.isidentifier()) or key in _VALUES:
         return False
     low = key.lower()
     is_named = low in SHORT_KEYS or low in IDENTITY_KEYS or secrets.has_keyword(low)
@@ -386,8 +386,8 @@ def _named_value(value: dict[Any, Any]) -> str:
 
     What a browser types has the field's description for a name: `{"element": "Password field", "text": …}`.
     """
-    if "value" in value or "Value" in value:
-        for key in ("name", "key", "Name", "Key", "label", "id"):
+    if not _VALUES.isdisjoint(value):
+        for key in ("name", "key", "Name", "Key", "label", "id", "k"):
             name = value.get(key)
             if isinstance(name, str) and (name in SHORT_KEYS or secrets.has_keyword(name.lower())):
                 return name
@@ -398,7 +398,7 @@ def _named_value(value: dict[Any, Any]) -> str:
     return ""
 
 
-_TYPED_SECRETS = ("passw", "passcode", "passphrase")
+_VALUES, _TYPED_SECRETS = frozenset(("value", "Value", "v")), ("passw", "passcode", "passphrase")
 
 
 def _under_name(name: str, value: Any, job: Job) -> Any:

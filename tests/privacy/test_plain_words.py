@@ -1,4 +1,4 @@
-"""Plain words are masked where only a password stands: in files inside JSON, in columns."""
+"""Plain words are masked where only a password stands: in files inside JSON, in columns, in templates, in commands."""
 
 from __future__ import annotations
 
@@ -95,3 +95,101 @@ def test_a_word_below_password_in_a_list_of_accounts_is_masked(text: str) -> Non
 )
 def test_lines_below_other_words_stay(text: str) -> None:
     assert clean(text).value == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'password = Field(default="{}")',
+        "t.string :password, default: '{}'",
+        "password: {{{{ default('{}') }}}}",
+        "password: {{{{ env('DB_PASSWORD') | default('{}') }}}}",
+        'password: {{{{ .Values.password | default "{}" }}}}',
+        "password: \"{{{{ '{}' | password_hash('sha512') }}}}\"",
+        'flag.String("password", "{}", "of the database")',
+        'token = tostring("{}9")',
+        "password = <<EOT\n{}\nEOT\n",
+        "document.querySelector('#password').value = '{}'",
+        "+ARG TOKEN={}",
+        "[POSTGRES_PASSWORD={} PATH=/usr/bin]",
+        "SSH key passphrase: {}",
+        "Host x\n  ProxyPassword {}\n",
+        "authentication {{\n  auth_type PASS\n  auth_pass {}\n}}",
+    ],
+)
+def test_a_word_that_is_the_default_or_a_setting_is_masked(text: str) -> None:
+    assert clean(text.format(WORD), origin="tool").value == text.replace("{}9", "{}").format("[REDACTED]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password: {{ db_password }}",
+        "password: {{ lookup('env', 'DB_PASSWORD') | default(fallback) }}",
+        "password = default(value)",
+        "t.string :password, default: nil",
+        "$('#password').value = read()",
+        "[PASSWORD=$1 PATH=/usr/bin]",
+    ],
+)
+def test_a_variable_there_stays(text: str) -> None:
+    assert clean(text, origin="tool").value == text
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "impacket-psexec ACME/administrator:{}@10.0.0.5",
+        "psexec.py acme.local/ana:{}@10.0.0.5 whoami",
+        "impacket-GetUserSPNs acme.local/ana:{} -dc-ip 10.0.0.1",
+        "certipy find -u ana@acme.local -p {}",
+        "bundle config gems.example.org ana:{}",
+        "bundle config set --global gems.example.org ana:{} && ls",
+        "user ana on >{} ~* +@all",
+        "user ana on ~* +@all >{}",
+        "pyotp.TOTP('{}')",
+        "2FA_SEED={}",
+    ],
+)
+def test_the_secret_of_a_command_or_a_line_is_masked(command: str) -> None:
+    secret = "JBSWY3DPEHPK3PXP" if "TOTP" in command or "SEED" in command else WORD
+
+    assert clean(command.format(secret), origin="tool").value == command.format("[REDACTED]")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "bundle config set path vendor/bundle",
+        "bundle config mirror.https://rubygems.org https://mirror.example.org:8080",
+        "docker pull ghcr.io/acme/app:lantern@sha256",
+        "depends on >= 3.2 +@x",
+        "the user is on > 3 pages",
+    ],
+)
+def test_a_command_without_a_secret_stays(command: str) -> None:
+    assert clean(command, origin="tool").value == command
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("john --show hashes.txt", "ana:{}:1001:1001::/home/ana:/bin/bash\n\n1 password hash cracked, 0 left\n"),
+        ("john --show --format=raw-md5 h.txt", "?:{}\n\n1 password hash cracked, 0 left\n"),
+        ("john --wordlist=w h.txt", "Loaded 1 password hash (Raw-MD5)\n{}          (ana)\nSession completed.\n"),
+        ("cat ~/.john/john.pot", "$dynamic_0$5f4dcc3b5aa765d6:{}\n"),
+        ("hashcat -m 0 h.txt --show", "5f4dcc3b5aa765d61d8327deb882cf99:{}\n"),
+        ("hashcat h.txt w.txt", "5f4dcc3b5aa765d61d8327deb882cf99:{}\n\nSession..........: hashcat\nStatus: done\n"),
+    ],
+)
+def test_a_password_that_a_cracker_found_is_masked(command: str, output: str) -> None:
+    run = {"tool": "Bash", "input": {"command": command}, "response": {"stdout": output.format(WORD), "stderr": ""}}
+
+    assert clean(run, origin="tool").value["response"]["stdout"] == output.format("[REDACTED]")
+
+
+def test_what_other_programs_print_about_john_stays() -> None:
+    output = "src/auth.py:12\nana:lantern:x\n"
+    run = {"tool": "Bash", "input": {"command": "git log --author john --since=1w"}, "response": {"stdout": output}}
+
+    assert clean(run, origin="tool").value["response"]["stdout"] == output

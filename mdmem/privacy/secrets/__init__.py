@@ -22,8 +22,8 @@ _KEYWORDS_ALONE = (
 
 _KEYWORD_FAMILIES: Families = (
     ("code", ("code=", "einmalcode", "your code", "verification code", "security code", "login code", "recovery code")),
-    ("code", ("backup code", "2fa code", "codes", "alarm code", "door code")),
-    ("seed", ("wallet seed", "wallet_seed", "seed words", "seed_words")),
+    ("code", ("backup code", "2fa code", "codes", "alarm code", "door code", "one-time code")),
+    ("seed", ("wallet seed", "wallet_seed", "seed words", "seed_words", "fa_seed", "mfaseed", "2faseed")),
     ("_pat", ("gh_pat", "hub_pat", "lab_pat", "ext_pat", "_pat=", "_pat:")),
     ("pin", ("pin is", "pin=", "pin:")),
     ("sess", ("sessid", "jsessionid")),
@@ -39,7 +39,7 @@ KEYWORDS_BEYOND_ASCII = (
     "비밀번호", "비번", "암호", "패스워드", "パスワード", "密码", "密碼", "口令", "парол", "contraseña", "hasło",
     "şifre", "lösenord", "jelszó", "κωδικ", "סיסמ", "كلمة المرور", "كلمة مرور", "كلمة السر", "رمز عبور", "पासवर्ड",
     "mật khẩu", "รหัสผ่าน", "code de vérification", "código de verificación", "bestätigungscode",
-    "wlan-schlüssel", "parolă", "netzwerkschlüssel",
+    "wlan-schlüssel", "parolă", "netzwerkschlüssel", "密钥", "密鑰", "私钥", "令牌",
 )  # fmt: skip
 
 ESCAPES = {
@@ -59,7 +59,7 @@ ESCAPES = {
 WITH_SIGNS = (
     "_pat=", "_pat:", "sig=", "signature=", "sid=", "code=", "pin is", "pin=", "pin:", "p/w",
     "recovery code", "backup code", "2fa code", "key content", "your code", "verification code", "security code",
-    "login code", "wallet seed", "seed words", "recovery words", "alarm code", "door code",
+    "login code", "one-time code", "wallet seed", "seed words", "recovery words", "alarm code", "door code",
 )  # fmt: skip
 """Those keywords that are more than a part of a name."""
 
@@ -82,7 +82,7 @@ PLACE_SIGNS = (
     "://", "----", "Private-Lines", ":152", ":*:", ":6432:", '"sensitive"', "oracle:thin:", "onnect", "redential",
     "WIFI:", "jwt.", "_bind",
     "master/", "user/", "default/", " LOGIN ", "CONNECT ", "sp_", "ccount:",
-    "elnet", "계정", "]:587 ", "334 U", ': EAP "', '* "', "*\t",
+    "elnet", "계정", " on >", " +@", "]:587 ", "334 U", ': EAP "', '* "', "*\t",
 )  # fmt: skip
 PLACE_FAMILIES: Families = (
     ("ogin", ("ogin(", "ogin:", "ogin with ", "ogin as ")),
@@ -107,7 +107,7 @@ COMMAND_SIGNS = (
     "<<<", "env add ", " community ", "key-string ", "_pw ", "6379> ", "SETUSER", "rman target",
     "exp ", "imp ", " using ", "::add-mask::", " kv p", "kinit ", "snmp", " isakmp ", "ickServ",
     " obscure ", " upwd ", "authtoken ", "cli AUTH ", "pypi-token", "vault write ", "service install ",
-    "bw unlock",
+    "bw unlock", " -hashes ", "bundle config", "etUserSPNs", "etNPUsers",
 )  # fmt: skip
 COMMAND_FAMILIES: Families = (
     ("secret", ("secret set", "secret create", "secret put", "secrets set")),
@@ -134,11 +134,12 @@ NAMED_PLACE_SIGNS = (
 )  # fmt: skip
 """Further signs of `places`, which count only if the text also has a name of a secret."""
 
+CODES_IN_CJK = ("暗証番号", "認証コード", "验证码", "驗證碼", "인증번호", "인증 코드")
 PROSE_SIGNS = (
     "passwor", "passphrase", "passcode", "credential", "log in", "login", "sign in", "kennwort", "passwort", "anmeld",
     "melde dich", "einlogg", "zugang", "mot de passe", "mdp", "connecte", "identifiant", "contraseñ", "clave ",
-    "entra con", "senha", "wachtwoord", "パス", "ログイン", "暗証番号", "apiキー", "clé api", "d'accès", "pin ", "otp",
-    "tan ", "2fa", "mfa", "einmalcode", "api-schlüssel",
+    "entra con", "senha", "wachtwoord", "パス", "ログイン", "apiキー", "clé api", "d'accès", "pin ", "otp",
+    "tan ", "2fa", "mfa", "einmalcode", "api-schlüssel", *CODES_IN_CJK,
 )  # fmt: skip
 """Every sentence in which `nearby.in_prose` looks for a password contains one of these, in lower case."""
 
@@ -377,7 +378,7 @@ PRINTED = (
     "pass", "Pass", "PASS", "PW", "ecret", "ECRET", "oken", "OKEN", "key", "KEY", "auth", "op ", "vault ", "kubectl ",
     "bw ", "rand ", "pwgen", "security ", "whoami -t", "cred", "parameter", "sops ", "terraform ", "tofu ", "heroku ",
     ".env ", "chamber ", "urandom", " genkey", "curlrc", "wgetrc", "muttrc", "mbsyncrc", "imaprc", "mailrc", "msmtprc",
-    "netrc", ".hgrc", ".s3cfg", ".my.cnf", "userlist.txt", "sssd.conf", "/id_", " id_", "codes",
+    "john", "hashcat", "netrc", ".hgrc", ".s3cfg", ".my.cnf", "userlist.txt", "sssd.conf", "/id_", " id_", "codes",
 )  # fmt: skip
 """Every command that prints a secret contains one of these."""
 

@@ -80,6 +80,8 @@ def _is_among_settings(name: Name, literal: Literal) -> bool:
 def _is_in_record(name: Name, literal: Literal, before: str) -> bool:
     """Whether the pair is a field of a printed object: `Login[user=…, pw=…]`, `{User:… Password:…}`."""
     opening = max(before.rfind("["), before.rfind("{"), before.rfind("("))
+    if name.is_shouted() and before.endswith("[") and name.text[name.end : literal.start] == "=":
+        return True  # [DB_PASSWORD=… PATH=…], as Docker prints an environment
     fields = before[opening + 1 :]
     sign = name.text[name.end : literal.start]
     if opening < 0 or (literal.text[-1:] not in ("]", "}", ")", ",") and sign != ":"):
@@ -143,7 +145,7 @@ _LABELS = frozenset(
     new old current enter re-enter type retype repeat confirm verify root admin administrator default user db database
     mysql postgres wifi wi-fi wlan
     master initial temporary temp generated login sudo my your the app application mail email ssh ftp vnc guest router
-    elastic grafana jenkins superuser owner account server ihr dein mein das neues votre mon mot
+    key private gpg pgp elastic grafana jenkins superuser owner account server ihr dein mein das neues votre mon mot
     vault become npm ldap keystore de mi su minha sua mia moje mijn mitt la il el
     """.split()
 )

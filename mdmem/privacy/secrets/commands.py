@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 WORD, PAIR, LAST, URL, USER, THIRD, SAID, ODD = "word", "pair", "last", "url", "user", "third", "said", "odd"
 PAIRS, VALUES, TWO, FIRST = "pairs", "values", "two", "first"
-SURE, FINAL, ONLY, END = "sure", "final", "only", "end"
+SURE, FINAL, ONLY, END, LAST_PAIR = "sure", "final", "only", "end", "last pair"
 """Where the secret is, relative to a flag and its argument.
 
 WORD: the argument. PAIR: `user:secret`. PAIRS: `name=secret` in every later word, or LAST. VALUES: the same, if it does
 not read like a word. URL: `user/secret@host`. USER: `user/secret`. SAID: a command that prints it. ODD: the argument,
 if it mixes letters, digits and signs like a password. TWO: this argument and the next. FIRST: the first later word that
 is neither an option nor its argument. LAST: the last word of the command. THIRD: the third word after
-the flag that is not a flag. SURE, FINAL: as WORD and LAST, but any word counts. ONLY, END: any word that ends the line,
-options aside, one or two words after the flag.
+the flag that is not a flag. SURE, FINAL: as WORD and LAST, but any word counts. LAST_PAIR: as PAIR, in the last word.
+ONLY, END: any word that ends the line, options aside, one or two words after the flag.
 
 A flag that is a plain word also occurs in prose, so only a value that does not read like a word counts, except for
 SURE, FINAL, ONLY, END, URL and PAIR."""
@@ -43,7 +43,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
         "oc login", "cf login", "rdesktop", "twine upload", "psexec", "az sql", "dotnet nuget", "altool", "racadm",
         "mutool", "certutil", "smbmap", "influx setup", "rabbitmqadmin", "skopeo login", "buildah login", "cb login",
         "couchbase-cli", "cbq -", "ncftp -", "hdbsql", "ibmcloud login", "bx login", "acr login", "expo login",
-        "ilorest login", "users create", "bloodhound-python", "enum4linux", "ldapdomaindump", "jmxterm",
+        "ilorest login", "users create", "bloodhound-python", "certipy ", "enum4linux", "ldapdomaindump", "jmxterm",
         "add-user.sh", "check_mysql", "yt-dlp", "youtube-dl", "veracrypt ", "hash-password", "doveadm pw",
         "elasticsearch-users",
     )),
@@ -71,6 +71,9 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("--oauth2-bearer", WORD, BOTH, ("curl",)),
     ("--auth --http-auth", PAIR, BOTH, ("http ", "https ", "aria2c", "streamlink")),
     ("-n --auth -auth", PAIR, APART, ("transmission-remote", "jenkins-cli")),
+    ("-hashes", PAIR, APART, ("-hashes ",)),
+    ("getuserspns getuserspns.py getnpusers getnpusers.py", PAIR, APART, ("getuserspns", "getnpusers")),
+    ("config", LAST_PAIR, APART, ("bundle config",)),
     ("-b", LAST, APART, ("htpasswd", "mosquitto_passwd")),
     ("-s", WORD, BOTH, ("ldappasswd", "slappasswd")),
     ("-passwd", FINAL, APART, ("dscl ",)),
@@ -127,8 +130,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("config", FINAL, APART, ("poetry config http-basic", "poetry config pypi-token", "composer config http-basic")),
     ("config", LAST, APART, ("composer config",)),
     ("wpa_passphrase", LAST, APART, ("wpa_passphrase",)),
-    ("isql", THIRD, APART, ("isql ", "iusql ")),
-    ("iusql", THIRD, APART, ("iusql ",)),
+    ("isql iusql", THIRD, APART, ("isql ", "iusql ")),
     ("--password-command", SAID, BOTH, ("restic", "rclone", "rustic")),
     ("--body -b", WORD, BOTH, ("gh secret",)),
     ("<<<", WORD, APART, ("secret put", "secret set", "env add", "docker login", "chpasswd", "gh auth", "glab auth")),
@@ -152,10 +154,8 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("/user: /add", WORD, AROUND, ("net use",)),
     ("sqlplus -s -S -L", URL, APART, ("sqlplus",)),
     ("userid=", URL, GLUED, ("exp ", "imp ", "expdp ", "impdp ", "sqlldr ")),
-    ("exp", URL, APART, ("exp ",)),
-    ("imp", URL, APART, ("imp ",)),
-    ("expdp impdp", USER, APART, ("expdp ", "impdp ")),
-    ("sqlldr", USER, APART, ("sqlldr ",)),
+    ("exp imp", URL, APART, ("exp ", "imp ")),
+    ("expdp impdp sqlldr", USER, APART, ("expdp ", "impdp ", "sqlldr ")),
     ("target", URL, APART, ("rman ",)),
 )  # fmt: skip
 
@@ -172,11 +172,11 @@ for _flags, _holds, _place, _commands in COMMANDS:
 _first_words: dict[str, str] = {}
 """Command -> the first word of its name. Filled for the first long text."""
 
+_OF_LAST = {LAST: WORD, FINAL: SURE, LAST_PAIR: PAIR}
 _ENDS = "|;&>`"
 _ODD_SIGNS = frozenset("!#*@%^&?~")
 _ORACLE_USERS = ("system", "sys", "scott", "hr")
-_LONGEST_WORD = 256
-_LONGEST_COMMAND = 2048
+_LONGEST_WORD, _LONGEST_COMMAND = 256, 2048
 
 
 def find(text: str, low: str, words: frozenset[str] | None) -> Iterator[Span]:
@@ -235,7 +235,7 @@ def _of_row(text: str, low: str, words: list[tuple[int, int]], row: Row) -> Iter
         if low[begin : begin + 1] == first:
             for start, end in _secret_words(text, words, number, row):
                 yield start, end, "command-password"
-                if row[1] in (LAST, FINAL):
+                if row[1] in _OF_LAST:
                     return
 
 
@@ -263,9 +263,11 @@ def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: Row
         arguments = [span for span in words[number + 1 :] if text[span[0]] != "-"]
         if is_flag and arguments[2:]:
             yield from _if_secret(text, *arguments[2], WORD, flag)
-    elif holds in (LAST, FINAL):
+    elif holds in _OF_LAST:
         if is_flag or (cluster and flag[1] in word):
-            yield from _if_secret(text, *_last_word(text, words, number), WORD if holds == LAST else SURE, flag)
+            start, end = _last_word(text, words, number)
+            if holds != LAST_PAIR or "//" not in text[start:end]:
+                yield from _if_secret(text, start, end, _OF_LAST[holds], flag)
     elif holds == FIRST:
         yield from _first_argument(text, words, number) if is_flag else ()
     elif holds == TWO:

@@ -35,6 +35,7 @@ def find(text: str) -> Iterator[Span]:
     yield from _answers(text)
     yield from _sent_alone(text)
     yield from _to_redis(text)
+    yield from _users_of_redis(text)
     yield from _vaults(text)
 
 
@@ -134,6 +135,19 @@ def _to_redis(text: str) -> Iterator[Span]:
 _LONGEST_HEAD, _MOST_WORDS = 40, 3
 _MECHANISMS = ("PLAIN", "LOGIN")  # of mail
 _REFUSALS = ("(error) ", "-ERR ", "-WRONGPASS ")
+
+
+def _users_of_redis(text: str) -> Iterator[Span]:
+    """Find the passwords in `user ana on >… ~* +@all`, a line of an ACL file."""
+    for at, start in secrets.occurrences(text, "user "):
+        line = text[start : line_end(text, start)] if text[at - 1 : at] in ("", "\n") else ""
+        if " on " in line and not _RIGHTS.isdisjoint(word[0] for word in line.split()):
+            for first, last in scan.words(text, start, start + len(line)):
+                if text[first] in ">#" and not values.is_placeholder(text[first + 1 : last]):
+                    yield first + 1, last, "password"
+
+
+_RIGHTS = frozenset("~+-&")  # begin what a user of Redis may do
 
 
 def _bare(word: str) -> str:

@@ -205,6 +205,22 @@ _AFTER_ADJACENT = frozenset(";)'\"")
 """What follows strings that are joined without a sign, on lines of their own."""
 
 
+def in_template(text: str, at: int) -> int:
+    """Return the start of the string in `{{ '…' | filter }}`, `{{ … | default('…') }}` or here-document, else `at`."""
+    if text.startswith("<<", at):
+        word, _, below = text[at + 2 : at + _SAMPLE].partition("\n")
+        _, _, end = below.partition("\n")
+        return at + 3 + len(word) if word.strip("-'\"~ ") == end.partition("\n")[0].strip() else at
+    inside, closing, _ = text[at : at + _SAMPLE].partition("}}")
+    head, word, rest = inside.partition("default" if "default" in inside else "{{")
+    start = at + len(head) + len(word) + len(rest) - len(rest.lstrip("( "))
+    return start if closing and text[start : start + 1] in ("'", '"') else at
+
+
+IN_TEMPLATES = ("{{", '"{{', "'{{", "<<")
+"""Beginnings of a template or a here-document."""
+
+
 def _closing(text: str, start: int, mark: str) -> int:
     """Return the offset of a string's closing quotes; an unclosed string ends with its line."""
     limit = start + LONGEST_QUOTED

@@ -319,6 +319,7 @@ def of_addresses(text: str) -> Iterator[Span]:
         word = (text[max(0, at - _LONGEST) : at].split() or [""])[-1]
         word = word if "://" in word else word.rpartition("//")[2]
         user, colon, password = word.rpartition("=")[2].lstrip("\"'`([{<").partition(":")
+        user = user.rpartition("/")[2] if user[:1].isalnum() and user.count("/") == 1 else user  # acme.local/ana
         is_user = colon and user.isidentifier() and user.lower() not in _NO_USERS and text[at - 1] not in " \t\n"
         if not (is_user and _OF_PATHS.isdisjoint(password)) or values.is_placeholder(password):
             continue
@@ -333,8 +334,7 @@ def of_addresses(text: str) -> Iterator[Span]:
 
 
 def _is_host(host: str) -> bool:
-    parts = host.split(".")
-    return host[:1].isalnum() and (not host.replace(".", "").isdigit() or len(parts) == _PARTS_OF_IP)
+    return host[:1].isalnum() and (not host.replace(".", "").isdigit() or len(host.split(".")) == _PARTS_OF_IP)
 
 
 def _is_port(word: str) -> bool:

@@ -111,6 +111,8 @@ def without_printed(run: dict[Any, Any], command: str, job: Job) -> dict[Any, An
                 **run,
                 "input": _changed(run["input"], lambda told: _without_values_below(told, job), lambda _: True),
             }
+    if printed.shows_cracked(command):
+        response = _changed(response, lambda output: _without_values(output, job, printed.of_cracked), _is_output)
     if printed.prints_secret(command):
         response = _changed(response, lambda output: _without_first(output, printed.first_word, job), _is_output)
     if response is not run["response"]:

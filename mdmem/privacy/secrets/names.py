@@ -30,7 +30,7 @@ KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
             "presharedkey", "wifikey", "wlankey", "authtok", *ELSEWHERE,
         ),
     ),
-    ("secret", STRONG, ("secret", "secrets", "passwordpepper", "secretpepper", "authpepper")),
+    ("secret", STRONG, ("secret", "secrets", "passwordpepper", "secretpepper", "authpepper", "otpseed", "faseed")),
     (
         "key",
         STRONG,
@@ -49,7 +49,11 @@ KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
         STRONG,
         ("credential", "credentials", "contribsyscom", "authident", "zugangsdaten", "dockerconfigjson", "dockercfg"),
     ),
-    ("code", LITERAL, ("recoverycode", "recoverycodes", "backupcode", "backupcodes", "2facode", "scratchcode")),
+    (
+        "code",
+        LITERAL,
+        ("recoverycode", "recoverycodes", "backupcode", "backupcodes", "2facode", "scratchcode", "onetimecode"),
+    ),
     (
         "token",
         LITERAL,
@@ -88,6 +92,7 @@ SHORT: dict[str, tuple[str, int]] = {
     "pat": ("token", WEAK),
     "pin": ("pin", WEAK),
     "otp": ("pin", WEAK),
+    "totp": ("secret", WEAK),
     "puk": ("pin", WEAK),
     "cvv": ("pin", WEAK),
     "sig": ("signature", WEAK),

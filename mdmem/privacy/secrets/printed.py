@@ -30,6 +30,7 @@ PRINTERS: tuple[tuple[str, str], ...] = (
 SHOWERS: tuple[tuple[str, str], ...] = (
     ("get secret", "template"), ("vault kv get", ""), ("vault read ", ""), ("vault ", "operator init"),
     ("sops ", " -d"), ("sops ", "decrypt"), ("ansible-vault ", "view "), ("user-secrets ", "list"),
+    ("ansible-vault ", "--output -"),
     ("ssm get-parameter", "with-decryption"), ("secretsmanager get-secret-value", ""), ("op item get ", ""),
     ("doppler secrets", ""), ("secrets versions access ", ""), ("rbw get ", ""), ("bw get ", ""), ("pass show ", ""),
     ("config get requirepass", ""), ("heroku config", ""), ("state show ", "password"), ("state show ", "secret"),
@@ -140,6 +141,33 @@ def _is_one_of(pairs: tuple[tuple[str, str], ...], low: str) -> bool:
 
 def _is_redirected(low: str) -> bool:
     return ">" in low.replace("2>", "")
+
+
+def shows_cracked(command: str) -> bool:
+    """Whether a command's output lists the passwords that a cracker has found."""
+    return secrets.has_any(command[:_LONGEST_COMMAND], CRACKERS)
+
+
+CRACKERS = ("john --show", "john --wordlist", "john --format", "john.pot", "hashcat ", "hashcat.pot")
+
+
+def of_cracked(output: str) -> Iterator[Span]:
+    """Find the passwords in `hash:…`, `ana:…:1001:…` and `…     (ana)`, as crackers list them."""
+    at = 0
+    for line in output.split("\n"):
+        head, colon, rest = line.rstrip("\r").partition(":")
+        word = line.partition("  ")[0]
+        if colon and head[-1:] not in ("", ".") and " " not in head:
+            is_hash = len(head) >= _SHORTEST_HASH
+            start, end = len(head) + 1, len(head) + 1 + len(rest if is_hash else rest.partition(":")[0])
+        else:
+            start, end = 0, len(word) if line.rstrip()[-1:] == ")" and " (" in line and " " not in word else 0
+        if line[start : start + 1] != " " and values.is_secret(line[start:end], names.STRONG, quoted=True):
+            yield at + start, at + end, "password"
+        at += len(line) + 1
+
+
+_SHORTEST_HASH = 13  # of `crypt` as it was in 1979
 
 
 def values_in(output: str) -> Iterator[Span]:

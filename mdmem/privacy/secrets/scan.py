@@ -108,7 +108,7 @@ class Name:
             return False
         if head[-1:] == "]":  # a log line: `##[debug]NAME=…`, `[auth] NAME=…`
             return head.startswith("##[") or (head.rfind("[") == 0 and self.text[self.sign : self.sign + 1] == "=")
-        head = head.strip("*#")
+        head = head.strip("*#+")
         if head in _LINE_HEADS or head.lstrip("0123456789").strip(_AFTER_LINE_NUMBER) in _LINE_HEADS:
             return True
         if _after_place(line.rpartition("\n")[2]).strip(" \t`\"'*#") in _LINE_HEADS:

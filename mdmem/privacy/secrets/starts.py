@@ -32,10 +32,9 @@ _ARROWS = ("-> ", "→ ", "- ", "– ", "⇒ ", "⇒")
 _FALLBACKS = ("or ", "|| ", "?? ", "||= ", "{ ", ".unwrap_or(", ".unwrap_or_else(|_| ")  # `getenv("NAME") or "…"`
 ASKING = ("what ", "which ", "please ", "enter ", "give ", "tell ", "provide ", "type ")
 """Beginnings of questions that are answered with a value, in lower case."""
-_DATA = "<![CDATA["
 _LONGEST_INSIDE, _LONGEST_WHAT = 32, 48  # characters of a type or an index; of what a password is for
 _BLOCKS = (('variable "', "default"), ('output "', "value"))
-_CELLS = ("<td>", "<dd>", "<td ")
+_DATA, _CELLS = "<![CDATA[", ("<td>", "<dd>", "<td ")
 _CELL = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-*`."
 _MARKUP_VALUES = ("<value>", "<string>", "<value ")
 
@@ -97,6 +96,8 @@ def _after_tag(name: Name, value: int) -> int:
             return value + len(opening) + len(ahead) - len(ahead.lstrip())
     if text.startswith("(string) ", value):  # printed by Go's spew
         return max(value, text.find('"', value, value + _LONGEST_INSIDE))
+    if text.startswith(literals.IN_TEMPLATES, value):
+        return literals.in_template(text, value)
     if text[value : value + 1] == "{":
         return value + 1 if text[name.start - 1 : name.start] == ";" else _in_object(text, value)  # PWD={…};
     if first == "!!" or (first[:1] == "&" and first[1:].isalpha()):
@@ -107,7 +108,7 @@ def _after_tag(name: Name, value: int) -> int:
 
 _WRAPPERS = (
     "[]string{", "!unsafe ", "[]byte(", "String::from(", "Some(", "new String(", "std::string(", "Buffer.from(",
-    "SecretString::from(", "SecretString::new(", "SecretStr(", "Secret(",
+    "SecretString::from(", "SecretString::new(", "SecretStr(", "Secret(", "tostring(", "sensitive(", "Field(default=",
 )  # fmt: skip
 
 
@@ -119,8 +120,7 @@ def _in_object(text: str, at: int) -> int:
     return skip_blank(text, value) if value else at
 
 
-_VALUE_KEYS = ('"value"', '"Default"', '"default"')
-_LONGEST_OBJECT = 240  # characters of an object with a name and a value
+_VALUE_KEYS, _LONGEST_OBJECT = ('"value"', '"Default"', '"default"'), 240  # characters of an object with both
 
 
 def _closes_string(name: Name, value: int) -> bool:
@@ -218,10 +218,12 @@ def typed_in(name: Name) -> int:
     ahead = name.text[name.sign : name.sign + 8]
     at = name.sign + len(ahead) - len(ahead.lstrip(" })"))  # getByRole('textbox', { name: 'NAME' }).fill('…')
     call = next((call for call in _TYPED if name.text.startswith(call, at)), "")
-    return at + len(call) if call else 0
+    return at + len(call.rstrip("\"'")) if call else 0
 
 
-_TYPED = (".fill(", ".type(", ".send_keys(", ".sendKeys(", ".setValue(", ".pressSequentially(")
+_TYPED = (
+    ".fill(", ".type(", ".send_keys(", ".sendKeys(", ".setValue(", ".pressSequentially(", ".value='", ".value = '",
+)  # fmt: skip
 
 
 def after_verb(name: Name) -> int:
@@ -260,10 +262,8 @@ _REMARK = _CELL + ":@'\"/()äöüßàáâãçèéêíñóôõúąęłóśżź"
 def in_reset(name: Name) -> int:
     """`Password for the [elastic] user successfully reset.⏎New value: …`, as programs print it."""
     line, _, below = name.text[name.closed : name.closed + 96].partition("\n")
-    return name.closed + len(line) + 1 + len(_RESET) if " reset" in line and below.startswith(_RESET) else 0
-
-
-_RESET = "New value: "
+    size = len("New value: ") if below.startswith("New value: ") else 0
+    return name.closed + len(line) + 1 + size if " reset" in line and size else 0
 
 
 def next_numbered(name: Name) -> int:
@@ -280,8 +280,8 @@ def in_next_cell(name: Name) -> int:
     """`| name | … |`."""
     row = name.text[max(0, name.start - 48) : name.start].rpartition("\n")[2]
     value = skip_blank(name.text, name.sign + 1)
-    in_table = "|" in row and not row.rpartition("|")[2].strip(_CELL)
-    is_cell = in_table or (not row.strip() and _is_aligned(name.text, name.sign))
+    is_alone = not row.strip() and _is_aligned(name.text, name.sign)
+    is_cell = is_alone or ("|" in row and not row.rpartition("|")[2].strip(_CELL))
     return value if is_cell and name.text[value : value + 1] != "|" else 0
 
 
@@ -379,9 +379,10 @@ def after_value_word(name: Name) -> int:
     """`{"name": "NAME", "value": "…"}`, and the same in YAML, XML and PowerShell (`-Name NAME -Value …`)."""
     ahead = name.low[name.closed : name.closed + 64]
     following = ahead.lstrip(" \t\r\n,\"'-").removeprefix("android:").removeprefix("parameter")
-    if len(following) == len(ahead) or not following.startswith("value"):
+    word = next((word for word in ("value", "default") if following.startswith(word)), "")
+    if len(following) == len(ahead) or not word:
         return 0
-    at = scan.closers(name.low, name.closed + len(ahead) - len(following) + len("value"))
+    at = scan.closers(name.low, name.closed + len(ahead) - len(following) + len(word))
     value = scan.assignment(name.low, skip_blank(name.low, at)) or at * name.low.startswith(
         "-value ", at - len("-value")
     )
@@ -432,8 +433,7 @@ def _behind_default(text: str, at: int) -> int:
 
 def on_next_line(name: Name) -> int:
     """A label that is alone on its line, with the value on the next line, perhaps after a rule."""
-    at = name.sign + (name.text[name.sign : name.sign + 1] in (":", "："))
-    at = scan.closers(name.text, at)
+    at = scan.closers(name.text, name.sign + (name.text[name.sign : name.sign + 1] in (":", "：")))
     next_line = scan.next_line(name.text, at) if scan.line_ends(name.text, at) else 0
     if name.text.startswith("```", next_line):  # a block of code with only the value
         in_block = scan.next_line(name.text, next_line + len(name.text[next_line : next_line + 24].partition("\n")[0]))
