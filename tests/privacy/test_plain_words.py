@@ -193,3 +193,42 @@ def test_what_other_programs_print_about_john_stays() -> None:
     run = {"tool": "Bash", "input": {"command": "git log --author john --since=1w"}, "response": {"stdout": output}}
 
     assert clean(run, origin="tool").value["response"]["stdout"] == output
+
+
+@pytest.mark.parametrize(
+    ("said", "stored"),
+    [
+        ("管理员密码hunter2不要改", "管理员密码[REDACTED]不要改"),
+        ("登录密码改为hunter2", "登录密码改为[REDACTED]"),
+        ("密码已改成hunter2。", "密码已改成[REDACTED]。"),
+        ("密钥：hunter2abc9", "密钥：[REDACTED]"),
+        ("访问令牌：hunter2abc9", "访问令牌：[REDACTED]"),
+        ("验证码是483920", "验证码是[REDACTED]"),
+        ("認証コードは483920です", "認証コードは[REDACTED]です"),
+        ("인증번호는 483920입니다", "인증번호는 [REDACTED]입니다"),
+    ],
+)
+def test_a_password_between_ideographs_is_masked(said: str, stored: str) -> None:
+    assert clean(said).value == stored
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "密码使用SHA256加密",
+        "密码采用bcrypt哈希",
+        "密码长度至少8位",
+        "将密码字段改为varchar255",
+        "数据库密码在MySQL8里",
+        "密钥长度为2048bit",
+        "密钥文件是id_ed25519",
+        "令牌：用于访问",
+        "验证码有6位",
+    ],
+)
+def test_a_name_between_ideographs_stays(said: str) -> None:
+    assert clean(said).value == said
+
+
+def test_a_code_for_one_login_is_masked() -> None:
+    assert clean("! First copy your one-time code: 8F43-6FCF\n", origin="tool").value.endswith("code: [REDACTED]\n")
