@@ -89,7 +89,7 @@ def is_being_replaced() -> bool:
     while not os.path.isdir(folder) and folder != os.path.dirname(folder):
         folder = os.path.dirname(folder)
     try:
-        rooms = [entry.path for entry in os.scandir(folder) if entry.name != "__pycache__"]
+        rooms = [entry.path for entry in os.scandir(folder) if entry.is_dir() and entry.name != "__pycache__"]
         changed = max(os.stat(path).st_mtime for path in (folder, *rooms))
     except OSError:
         return os.path.isdir(folder)  # a room has just gone

@@ -36,6 +36,8 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(Path(mdmem.__file__).parent.parent / "templates", package / "templates")
     code = f"import sys; sys.path.insert(0, {str(package.parent)!r}); from mdmem import launch; launch.compile_all()"
     subprocess.run([sys.executable, "-I", "-B", "-c", code], check=True)
+    for folder in filter(Path.is_dir, (package, *package.iterdir())):
+        os.utime(folder, (0, 0))  # long ago: no installer is at work
     return package
 
 
@@ -207,8 +209,6 @@ def test_hooks_write_no_bytecode(copied: Path, vault: Path) -> None:
 )
 def test_a_module_that_cannot_be_imported_is_told(copied: Path, vault: Path, name: str) -> None:
     (copied / f"{name}.py").write_text("raise RuntimeError\n")
-    for folder in (copied, *copied.iterdir()):
-        os.utime(folder, (0, 0))  # long ago: no installer is at work
     assert "lost" in json.loads(run(prompt("First")))["systemMessage"]
     assert notes(vault) == 0
 
