@@ -383,12 +383,6 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
         from mdmem.privacy.secrets import pairs
 
         scans.append(pairs.in_text(text, low, marks, words))
-    if "\\n" in text and text.lstrip()[:1] in _JSON:
-        from mdmem.privacy import views
-
-        lines = views.strings_of_lines(text)
-        spans = _secret_spans(lines, lower(lines), job)
-        scans.append((start, start + len(lines[start:end].rstrip()), kind) for start, end, kind in spans)
     if not scans:
         return []
     from mdmem.privacy import limits
@@ -396,8 +390,6 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
     return limits.spans_of(scans, len(text))
 
 
-_JSON = ("{", "[", '"')
-"""Beginnings of a text in JSON, whose strings may hold whole files in one line."""
 _LONG = 16 * 1024
 """A longer text is scanned for tokens without a check: it surely has a long word."""
 

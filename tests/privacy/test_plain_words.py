@@ -232,3 +232,11 @@ def test_a_name_between_ideographs_stays(said: str) -> None:
 
 def test_a_code_for_one_login_is_masked() -> None:
     assert clean("! First copy your one-time code: 8F43-6FCF\n", origin="tool").value.endswith("code: [REDACTED]\n")
+
+
+def test_a_hash_that_logs_in_is_masked() -> None:
+    command = "wmiexec.py -hashes :{} ana@10.0.0.5"
+
+    assert clean(command.format("8846f7eaee8fb117ad06bdd830b7586c"), origin="tool").value == command.format(
+        "[REDACTED]"
+    )

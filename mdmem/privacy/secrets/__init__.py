@@ -23,7 +23,7 @@ _KEYWORDS_ALONE = (
 _KEYWORD_FAMILIES: Families = (
     ("code", ("code=", "einmalcode", "your code", "verification code", "security code", "login code", "recovery code")),
     ("code", ("backup code", "2fa code", "codes", "alarm code", "door code", "one-time code")),
-    ("seed", ("wallet seed", "wallet_seed", "seed words", "seed_words", "fa_seed", "mfaseed", "2faseed")),
+    ("seed", ("wallet seed", "wallet_seed", "seed words", "seed_words", "fa_seed")),
     ("_pat", ("gh_pat", "hub_pat", "lab_pat", "ext_pat", "_pat=", "_pat:")),
     ("pin", ("pin is", "pin=", "pin:")),
     ("sess", ("sessid", "jsessionid")),
@@ -82,7 +82,7 @@ PLACE_SIGNS = (
     "://", "----", "Private-Lines", ":152", ":*:", ":6432:", '"sensitive"', "oracle:thin:", "onnect", "redential",
     "WIFI:", "jwt.", "_bind",
     "master/", "user/", "default/", " LOGIN ", "CONNECT ", "sp_", "ccount:",
-    "elnet", "계정", " on >", " +@", "]:587 ", "334 U", ': EAP "', '* "', "*\t",
+    "elnet", "계정", "]:587 ", "334 U", ': EAP "', '* "', "*\t",
 )  # fmt: skip
 PLACE_FAMILIES: Families = (
     ("ogin", ("ogin(", "ogin:", "ogin with ", "ogin as ")),
@@ -94,20 +94,20 @@ PLACE_FAMILIES: Families = (
     ("root", ("root/", "root:")),
     ("admin", ("admin:", "admin/")),
     ("crypt", ("crypt(", "crypt.hash(")),
-    ("@", ("@//", "@tcp(", "@unix(")),
+    ("@", ("@//", "@tcp(", "@unix(", " +@", " -@")),
     ("\\/", (":\\/\\/",)),
     ("%", ("%3A%2F%2F", "%3a%2f%2f")),
 )  # fmt: skip
 """Every place that `places` knows contains one of these: a URL, a key block, a line of a password file."""
 
-_FLAGS = frozenset("-pPaAbkNnsStuUwWX")
+_FLAGS, _LONG_FLAGS = frozenset("-pPaAbkNnsStuUwWX"), ("hp", "hashes ", "dc-ip ")
 COMMAND_SIGNS = (
     '"-p', " login ", " auth ", "entified ", "ENTIFIED ", "SecureString",
     "rabbitmqctl", "userid=", "nmcli", "http-basic", "pdp ",
     "<<<", "env add ", " community ", "key-string ", "_pw ", "6379> ", "SETUSER", "rman target",
     "exp ", "imp ", " using ", "::add-mask::", " kv p", "kinit ", "snmp", " isakmp ", "ickServ",
     " obscure ", " upwd ", "authtoken ", "cli AUTH ", "pypi-token", "vault write ", "service install ",
-    "bw unlock", " -hashes ", "bundle config", "etUserSPNs", "etNPUsers",
+    "bw unlock", "bundle config",
 )  # fmt: skip
 COMMAND_FAMILIES: Families = (
     ("secret", ("secret set", "secret create", "secret put", "secrets set")),
@@ -187,7 +187,7 @@ def may_hold_command(text: str) -> bool:
     """Whether a text may hold a command line with a secret: a quick check that never misses one."""
     at = text.find(" -")
     while at >= 0:
-        if text[at + 2 : at + 3] in _FLAGS or text.startswith("hp", at + 2):
+        if text[at + 2 : at + 3] in _FLAGS or text.startswith(_LONG_FLAGS, at + 2):
             return True
         at = text.find(" -", at + 2)
     return has_sign(text, COMMAND_SIGNS, COMMAND_FAMILIES)

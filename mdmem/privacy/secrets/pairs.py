@@ -57,6 +57,22 @@ def in_text(text: str, low: str, marks: tuple[str, ...], words: frozenset[str] |
         yield from find(plain, secrets.unescaped(low_bare, low), marks, words if bare is text else None)
     if "\n" in text or secrets.has_any(low, secrets.IN_ONE_LINE):
         yield from (span for span in tables.find(bare, low_bare) if not text.startswith(marks, span[0]))
+    if text.lstrip()[:1] in _JSON and "\\n" in text and not text.startswith('"""'):
+        yield from _in_strings(text, low, marks)
+
+
+_JSON = ("{", "[", '"')
+"""Beginnings of a text in JSON."""
+
+
+def _in_strings(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
+    """Find such secrets in the strings of JSON that have several lines, as if each were a file."""
+    from mdmem.privacy import views
+
+    lines = views.strings_of_lines(text)
+    low = lines.lower() if lines.isascii() else views.strings_of_lines(low)
+    for start, end, kind in in_text(lines, low, marks, secrets.words(low)):
+        yield start, start + len(lines[start:end].rstrip()), kind  # a blank stands before what was an escape
 
 
 def find(text: str, low: str, marks: tuple[str, ...], words: frozenset[str] | None = None) -> Iterator[Span]:

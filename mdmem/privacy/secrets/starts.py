@@ -379,10 +379,10 @@ def after_value_word(name: Name) -> int:
     """`{"name": "NAME", "value": "…"}`, and the same in YAML, XML and PowerShell (`-Name NAME -Value …`)."""
     ahead = name.low[name.closed : name.closed + 64]
     following = ahead.lstrip(" \t\r\n,\"'-").removeprefix("android:").removeprefix("parameter")
-    word = next((word for word in ("value", "default") if following.startswith(word)), "")
-    if len(following) == len(ahead) or not word:
+    if len(following) == len(ahead) or not following.startswith(("value", "default")):
         return 0
-    at = scan.closers(name.low, name.closed + len(ahead) - len(following) + len(word))
+    size = len("value" if following[0] == "v" else "default")
+    at = scan.closers(name.low, name.closed + len(ahead) - len(following) + size)
     value = scan.assignment(name.low, skip_blank(name.low, at)) or at * name.low.startswith(
         "-value ", at - len("-value")
     )

@@ -98,7 +98,7 @@ def _table(text: str, start: int, end: int) -> tuple[list[Span], int]:
 
 def _blank_of(line: str) -> str:
     """Return the blanks that separate the columns of a header in small letters, which tells accounts, or ""."""
-    heads = line.split()
+    heads = line.split() if not secrets.has_any(line, "(=:") else []
     is_head = len(heads) > 1 and all(head in _OF_ACCOUNTS or _head(head)[0] for head in heads)
     is_head = is_head and not _OF_ACCOUNTS.isdisjoint(heads)
     return "" if not is_head else _GAP if _GAP in line.strip() else " "
