@@ -12,7 +12,7 @@ from mdmem.history import attribution, pages
 from mdmem.history.attribution import AgentChanges
 from mdmem.history.changes import OWN_FILES, Change, is_own
 from mdmem.history.git import objects
-from mdmem.vault import journal, layout, note, packed, people
+from mdmem.vault import generated, journal, layout, note, packed, people
 
 MAX_SUBJECT_CHARS = 100
 MAX_LISTED = 20
@@ -170,7 +170,7 @@ def is_generated(file: File) -> bool:
     path, kind = file.change.path, file.meta.get("kind")
     listed = path == "README.md" or kind in ("project", "day") or journal.is_page(path)
     changed = file.change.kind == "changed" or (file.change.kind == "added" and kind == "day")
-    return changed and listed and journal.PAGE_MARKS[0].encode() in file.data
+    return changed and listed and generated.lines_of(file.data.decode("utf-8", "surrogateescape")) is not None
 
 
 def write(members: CommitGroup, root: str) -> str:

@@ -38,9 +38,8 @@ def of_project(at: Occasion, shown: Collection[str] = (), current: str = "") -> 
     shown: the folders of sessions that are shown with what their answers leave to do. current: the session's folder.
     """
     folder = f"{JOURNAL}/{at.project}"
-    text = people.read(at.config.vault, f"{folder}/{journal.PROJECT_PAGE}").body
-    _, _, generated = text.partition(journal.PAGE_MARKS[0])[2].partition(f"\n## {HEADING}\n")
-    lines = generated.partition("\n## ")[0].partition(journal.PAGE_MARKS[1])[0].splitlines()
+    _, generated, _ = journal.parts_of_page(people.read(at.config.vault, f"{folder}/{journal.PROJECT_PAGE}").body)
+    lines = generated.partition(f"\n## {HEADING}\n")[2].partition("\n## ")[0].splitlines()
     finished = _Finished(at)
     items = [item for line in lines if (item := _item(at, folder, line, shown, finished, current)) is not None]
     return Section(HEADING, items[:MAX_ITEMS])

@@ -28,7 +28,7 @@ from mdmem.history import batch, commit, past, undo, why
 from mdmem.history.git import environment, git_index, lock, repository, writer
 from mdmem.history.scan import ScanMode
 from mdmem.learn import decisions
-from mdmem.vault import user_notes
+from mdmem.vault import generated, user_notes
 from tests.conftest import notes
 from tests.helpers import claude
 from tests.helpers.few import few
@@ -90,6 +90,18 @@ def test_in_the_background_a_page_waits_for_the_next_notes_unless_a_person_wrote
     assert git(vault, "status", "--porcelain") == ""
     page.write_text(page.read_text().replace("and its end", "and the end"))
     assert len(commit.commit(config).commits) == 1
+
+
+def test_a_start_page_that_only_mentions_the_markers_is_counted_as_not_committed(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "README.md", f"# Mine\n\nI removed `{generated.BEGIN}` and `{generated.END}`.\n")
+    commit.commit(config)
+    page = vault / "README.md"
+    page.write_text(page.read_text() + "\nMy words.\n")
+
+    texts = [one.text for one in health.git(config, CheckScope())]
+
+    assert "1 file not committed yet, such as README.md." in texts
 
 
 def test_a_later_turn_makes_a_further_commit_and_nothing_new_makes_none(vault: Path) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from mdmem.agents import Event
-from mdmem.inject import context
+from mdmem.inject import context, open_work
 from mdmem.learn import decisions
+from mdmem.vault import generated
 from mdmem.views.vault_pages import upkeep
 from tests.helpers import cli_day
 from tests.helpers.open_work import FAILED, HOUR, Work
@@ -43,6 +44,21 @@ def test_a_session_begins_with_the_open_work_of_earlier_ones_and_not_with_what_w
     (key,) = [row["key"] for row in at.day.json("todo") if row["text"] == "Announce it"]
     at.day.run("todo", "--done", key)
     assert "Announce it" not in start(at)
+
+
+def test_what_a_person_writes_about_the_markers_of_a_page_is_not_taken_for_its_open_work(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Plan the export")
+    one.todo(Announce_it="pending")
+    one.answer()
+    page = at.day.vault / "journal/app/project.md"
+    words = f"mdmem writes below `{generated.BEGIN}`.\n\n## {open_work.HEADING}\n\n- Mine: none\n\n"
+    page.write_text(page.read_text().replace(f"\n{generated.BEGIN}\n", f"\n{words}\n{generated.BEGIN}\n"))
+
+    upkeep.refresh(at.day.config(), now=at.now, everything=True)
+
+    assert words in page.read_text()
+    assert "Announce it" in start(at).partition("## Open work")[2]
 
 
 def test_a_note_that_left_several_things_open_is_counted_once(at: Work) -> None:

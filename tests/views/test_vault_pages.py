@@ -179,8 +179,9 @@ def test_a_page_without_markers_is_left_alone(day: Day) -> None:
     assert page.read_bytes() == own
 
 
-def test_a_start_page_of_an_earlier_version_gets_its_part(day: Day) -> None:
-    was = template.load("vault/README.md").partition(generated.BEGIN)[0].rstrip() + "\n"
+@pytest.mark.parametrize("header", ["", f"---\nabout: lists go below {generated.BEGIN}\n---\n\n"])
+def test_a_start_page_of_an_earlier_version_gets_its_part(day: Day, header: str) -> None:
+    was = header + template.load("vault/README.md").partition(generated.BEGIN)[0].rstrip() + "\n"
     (day.vault / "README.md").write_text(was)
     upkeep.refresh(day.config(), now=NOW, everything=True)
     text = (day.vault / "README.md").read_text("utf-8")

@@ -247,7 +247,7 @@ def _with_markers(path: str, data: bytes) -> bytes:
     """Return a page with the missing markers, if it is unchanged since an earlier version created it."""
     templates = {start_page.PATH: "vault/README.md", journal.PROJECT_PAGE: "notes/project.md"}
     template_name = templates.get(path.rpartition("/")[2])
-    if template_name is None or generated.BEGIN.encode() in data:
+    if template_name is None:
         return data
     parsed = note.parse(data)
     original = template.fill(template.load(template_name), {"title": str(parsed.meta.get("title", ""))})
