@@ -18,7 +18,7 @@ HIT_KEYS = ("id", "path", "kind", "title", "created", "project", "session", "sco
 
 
 class WarmHit(NamedTuple):
-    """A hit, with the fields of `search.hits.SearchHit`."""
+    """A hit with its snippet, with the fields of `search.hits.SearchHit`; also for a hit in a past state."""
 
     id: str
     path: str

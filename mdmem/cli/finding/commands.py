@@ -158,12 +158,10 @@ def _questions(text: str) -> Iterator[tuple[str, str]]:
             raise UsageError(f"Line {number} of the questions is not an object with qid and text. Fix it.") from error
 
 
-def _search_then(settings: Config, text: str, at: str, limit: int, given: Mapping[str, Any]) -> SearchResult:
+def _search_then(settings: Config, text: str, at: str, limit: int, given: Mapping[str, Any]) -> WarmAnswer:
     """Search a past state of the vault. Without an index, only words, kind and project can be asked for."""
     from mdmem.history import past
-    from mdmem.search.engine import SearchResult
-    from mdmem.search.hits import SearchHit
-    from mdmem.search.snippet import Snippet
+    from mdmem.watcher.warm_search import WarmAnswer, WarmHit
 
     unfit = [key.rstrip("_") for key, value in given.items() if value and key not in ("kind", "project")]
     if unfit:
@@ -172,10 +170,8 @@ def _search_then(settings: Config, text: str, at: str, limit: int, given: Mappin
         raise UsageError("--at takes one --kind and one --project.")
     kind, project = (given[key][0] if given[key] else "" for key in ("kind", "project"))
     past_hits = past.search(settings, text, at, limit=limit, kind=kind, project=project)
-    snippets = {hit.path: Snippet(hit.snippet, ()) for hit in past_hits}
-    fields_of_hits = ({key: value for key, value in hit._asdict().items() if key != "snippet"} for hit in past_hits)
-    hits_then = tuple(SearchHit(cut=lambda path, _: snippets[path], **fields) for fields in fields_of_hits)
-    return SearchResult(hits_then, len(hits_then), (f"These notes are as they were at {at}.",))
+    hits_then = [WarmHit(**hit._asdict(), spans=[], similar=0) for hit in past_hits]
+    return WarmAnswer(hits_then, len(hits_then), [f"These notes are as they were at {at}."], None)
 
 
 @click.command()
