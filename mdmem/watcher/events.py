@@ -22,6 +22,7 @@ from watchdog.observers import Observer
 
 from mdmem.vault import disk, is_in_journal
 from mdmem.watcher import stillness, touched
+from mdmem.watcher.stillness import Place, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -61,10 +62,6 @@ KINDS = [
     if (found := getattr(events, f"{name if name.startswith('Dir') else f'File{name}'}Event", None))
 ]
 """Event types to listen to; not those for opened and read files, of which every answer causes hundreds."""
-
-
-Place = tuple[int, int]
-"""Device and inode of a folder: of another disk's folder, the inode alone may be the same."""
 
 FEW = 64
 """Maximum number of dirty notes that are indexed while somebody waits for an answer."""
@@ -125,7 +122,7 @@ class Dirty(FileSystemEventHandler):
 
     def is_in_place(self) -> bool:
         """Whether the watched folder is still where the vault is; if not, the whole vault becomes dirty."""
-        is_in_place = _place(self.root) == self.place
+        is_in_place = place_of(self.root) == self.place
         if not is_in_place:
             self.sweep()
         return is_in_place
@@ -227,7 +224,7 @@ class _Watched:
     def __init__(self, dirty: Dirty) -> None:
         self._dirty = dirty
         self._place: Place = (0, 0)
-        self._seen = _place(dirty.root)
+        self._seen = place_of(dirty.root)
         self._again = 0.0
         self._is_local = stillness.is_local(Path(dirty.root))
         self._observer: BaseObserver | None = None
@@ -235,7 +232,7 @@ class _Watched:
 
     def is_elsewhere(self) -> bool:
         """Whether another folder, or none, is now where the vault was at the last call, or nobody listens any more."""
-        before, self._seen = self._seen, _place(self._dirty.root)
+        before, self._seen = self._seen, place_of(self._dirty.root)
         if self._observer is not None and not all(emitter.is_alive() for emitter in self._observer.emitters):
             self._place = (0, 0)  # the system's queue could not be read
             return True
@@ -243,7 +240,7 @@ class _Watched:
 
     def renew(self) -> None:
         """Watch again if the vault's folder was replaced, or could not be watched."""
-        place = _place(self._dirty.root)
+        place = place_of(self._dirty.root)
         if place == self._place or time.monotonic() < self._again:
             return
         self.end()
@@ -319,14 +316,6 @@ def _changed_ns(path: str) -> int:
         return os.lstat(path).st_ctime_ns
     except OSError:
         return time.time_ns()
-
-
-def _place(path: str) -> Place:
-    try:
-        state = Path(path).stat()
-    except OSError:
-        return -1, -1
-    return state.st_dev, state.st_ino
 
 
 def _let_turn_end(dirty: Dirty) -> None:

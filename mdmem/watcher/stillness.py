@@ -17,6 +17,9 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+Place = tuple[int, int]
+"""Device and inode of a folder: of another disk's folder, the inode alone may be the same."""
+
 _LOCAL = frozenset(["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs", "overlay", "zfs", "bcachefs", "jfs"])
 _MODIFY, _ATTRIB, _CLOSE_WRITE, _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 0x2, 0x4, 0x8, 0x40, 0x80, 0x100, 0x200
 _DELETE_SELF, _MOVE_SELF, _UNMOUNT, _OVERFLOW, _IGNORED = 0x400, 0x800, 0x2000, 0x4000, 0x8000
@@ -57,7 +60,7 @@ class Stillness:
         self._fd = -1
         self._folders: dict[int, str] = {}
         self._watched: set[str] = set()
-        self._top: tuple[int, int] | None = None
+        self._top: Place = (-1, -1)
         self._state: object = None
         self._is_possible = sys.platform == "linux" and is_local(self._root)
         self.touched: set[str] = set()
@@ -68,7 +71,7 @@ class Stillness:
         if self._fd < 0:
             return False
         is_sound = self._drain()
-        self.is_lost = self.is_lost or self._top != _identity(self._root)
+        self.is_lost = self.is_lost or self._top != place_of(self._root)
         if self.is_lost or not is_sound:
             self._close()
         if self._fd < 0:
@@ -105,7 +108,7 @@ class Stillness:
         library = ctypes.CDLL(None, use_errno=True)
         if self._fd < 0:
             self._fd = library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
-            self._top = _identity(self._root)
+            self._top = place_of(self._root)
         if self._fd < 0:
             return False
         root = os.fsencode(self._root) + b"/"
@@ -142,11 +145,12 @@ class Stillness:
                 self.touched.add(f"{folder}/{name}" if folder and name else folder or name)
 
 
-def _identity(root: Path) -> tuple[int, int] | None:
+def place_of(root: str | Path) -> Place:
+    """Return the place of a folder; (-1, -1) when there is none."""
     try:
-        status = root.stat()
+        status = Path(root).stat()
     except OSError:
-        return None
+        return -1, -1
     return status.st_dev, status.st_ino
 
 
