@@ -2,9 +2,16 @@
 
 
 class MdmemError(Exception):
-    """A failure whose message says what, where, and what to do next. Exit status 1."""
+    """A failure whose message says what, where, and what to do next. Exit status 1.
+
+    text, todo: the message's two parts, for whoever shows them apart; `todo` is "" where they are not told apart.
+    """
 
     exit_code = 1
+
+    def __init__(self, text: str = "", todo: str = "") -> None:
+        super().__init__(f"{text} {todo}" if todo else text)
+        self.text, self.todo = text, todo
 
 
 class ConfigError(MdmemError):
@@ -21,7 +28,7 @@ class VaultError(MdmemError):
 
 def no_vault(root: object) -> VaultError:
     """Return the error for a missing vault."""
-    return VaultError(f"No vault at {root}. Run `mdmem init`, or point MDMEM_VAULT at an existing one.")
+    return VaultError(f"No vault at {root}.", "Run `mdmem init`, or point MDMEM_VAULT at an existing one.")
 
 
 class PatternError(ConfigError):

@@ -34,8 +34,7 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     try:
         repo = repository.open_vault(config.vault)
     except VaultError as problem:
-        text, _, todo = str(problem).partition(". Run ")
-        yield error(f"{text}.", todo.replace("`: it adds", "` adds"))
+        yield error(problem.text, problem.todo)
         return
     except GitError as problem:
         yield error(str(problem), "Until then nothing is committed; notes are stored anyway.")
@@ -103,8 +102,7 @@ def _commits(config: Config) -> Iterator[HealthFinding]:
     try:
         yield from _uncommitted(config)
     except BusyError as problem:
-        text, _, todo = str(problem).partition(". ")
-        yield warning(f"{text}. Nothing is committed.", todo)
+        yield warning(f"{problem.text} Nothing is committed.", problem.todo)
     except (GitError, OSError) as problem:
         todo = "Fix that; until then notes are stored, but not committed."
         yield warning(f"Nothing is committed: {wording.cause(problem)}.", todo)

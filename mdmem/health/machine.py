@@ -170,8 +170,7 @@ def _registration(row: Status, config: Config) -> Iterator[HealthFinding]:
         else:
             yield warning(f"{name} was registered by another or an older mdmem.", install, fix)
     elif row.problem:
-        problem, _, todo = row.problem.partition(". ")
-        yield warning(f"{name}: {problem}.", todo)
+        yield warning(f"{name}: {row.problem.text}", row.problem.todo)
     elif row.state == "registered":
         yield fine(f"{name} is registered")
     if row.state == "registered" and row.vault and row.vault != config.vault:

@@ -99,7 +99,7 @@ def find(repo: Repository, copy: git_index.Copy, after: bytes = b"", only: Colle
             branch = line[14:]
         elif line.startswith("u "):
             raise BusyError(
-                f"{line.split(' ', 10)[10]} has an unresolved conflict. Resolve it; then the notes are committed."
+                f"{line.split(' ', 10)[10]} has an unresolved conflict.", "Resolve it; then the notes are committed."
             )
         elif line[:2] in ("1 ", "? "):
             listing.add(line)
@@ -201,8 +201,8 @@ def refuse_half_way(repo: Repository) -> None:
     if command := half_way(repo.git_dir):
         git = f"git -C {shlex.quote(str(repo.root))} {command}"
         raise BusyError(
-            f"A git {command} is in progress in {repo.root}. Finish it with `{git} --continue` or abort it with"
-            f" `{git} --abort`; then try again."
+            f"A git {command} is in progress in {repo.root}.",
+            f"Finish it with `{git} --continue` or abort it with `{git} --abort`; then try again.",
         )
 
 

@@ -196,6 +196,8 @@ def test_hooks_that_the_agents_settings_switch_off_are_named(
 
     assert told in ask("install", agent, "--yes").stdout
     assert told in ask("status").stdout
+    (row,) = [row for row in json.loads(ask("status", "--json").stdout) if row["agent"] == agent]
+    assert row["problem"].startswith(told) and row["problem"].endswith(". Remove that setting.")
     assert told in ask("doctor", "--only", "agents").stdout
 
 

@@ -423,7 +423,7 @@ def test_a_launcher_in_another_data_folder_is_not_said_to_be_gone(home: Path, mo
 
     row = registration.status("claude-code")
 
-    assert (row.state, row.problem) == ("outdated", "")
+    assert (row.state, row.problem) == ("outdated", None)
     registration.unregister("claude-code")
     assert not (home / ".local/share").exists()
 
@@ -741,19 +741,19 @@ def test_a_python_or_a_package_that_hooks_start_and_that_is_gone_is_told(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
     registration.register("claude-code")
-    assert registration.status("claude-code").problem == ""
+    assert registration.status("claude-code").problem is None
     for kind in ("interpreter", "package"):
         with monkeypatch.context() as elsewhere:
             gone = take_away(kind, tmp_path / "nowhere", elsewhere)
             registration.register("claude-code")
 
         problem = f"It stores nothing: its hooks start {gone}, which is gone."
-        assert registration.status("claude-code").problem == problem
+        assert str(registration.status("claude-code").problem) == problem
         assert problem in ask("status").stdout
         assert problem in " ".join(ask("doctor", "--only", "agents").stdout.split())
         ask("doctor", "--only", "agents", "--fix")
         row = registration.status("claude-code")
-        assert (row.state, row.problem) == ("registered", "")
+        assert (row.state, row.problem) == ("registered", None)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows starts Python itself")
@@ -764,7 +764,7 @@ def test_a_hook_whose_package_was_moved_by_an_upgrade_of_python_stores_and_start
         earlier.setattr(launcher, "PACKAGE", str(tmp_path / "lib" / "python3.10" / "mdmem"))
         registration.register("claude-code")
     row = registration.status("claude-code")
-    assert (row.state, row.problem) == ("outdated", "")
+    assert (row.state, row.problem) == ("outdated", None)
 
     line = command_line.command("hook", "claude-code")
     done = [run(line, input=json.dumps(event).encode()) for event in (prompt("First"), bash("3 passed"))]
@@ -772,7 +772,7 @@ def test_a_hook_whose_package_was_moved_by_an_upgrade_of_python_stores_and_start
     assert [(one.returncode, one.stdout, one.stderr) for one in done] == [(0, b"", b"")] * 2
     assert len(list(vault.rglob("0??-0??-*.md"))) == 2
     row = registration.status("claude-code")
-    assert (row.state, row.problem) == ("registered", "")
+    assert (row.state, row.problem) == ("registered", None)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows starts Python itself")

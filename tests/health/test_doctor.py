@@ -521,6 +521,29 @@ def test_history_that_is_missing_unfinished_or_behind_is_named(day: Day) -> None
     assert found["todo"].startswith("Finish it with")
 
 
+def test_a_path_with_a_full_stop_and_a_blank_does_not_end_the_sentence_about_it(tmp_path: Path) -> None:
+    day = cli_day.empty(tmp_path / "St. Run dir")
+    gemini = tmp_path / "St. Run dir/home/.gemini/settings.json"
+    gemini.parent.mkdir()
+    gemini.write_text('{"hooksConfig": {"enabled": false}}')
+    day.run("install", "gemini", "--yes")
+
+    (no_git,) = wrong(look(day, "history"))
+    repository.init(day.vault)
+    (day.vault / ".git" / "MERGE_HEAD").write_text("x")
+    merging = wrong(look(day, "history"))[0]
+    (switched_off,) = wrong(look(day, "agents"))
+
+    assert no_git["text"] == f"{day.vault} is not a git repository of its own."
+    assert no_git["todo"].startswith("Run `mdmem init '")
+    assert merging["text"] == f"A git merge is in progress in {day.vault}. Nothing is committed."
+    assert merging["todo"].startswith("Finish it with")
+    assert switched_off["text"].endswith(
+        f"hooksConfig.enabled in {gemini} switches hooks off, so Gemini CLI skips mdmem's and nothing is stored."
+    )
+    assert switched_off["todo"] == "Remove that setting."
+
+
 def test_a_git_that_fails_is_no_merge_that_could_be_finished(day: Day) -> None:
     repository.init(day.vault)
     with (day.vault / ".git" / "config").open("a") as file:

@@ -78,10 +78,10 @@ def status(client: str, scope: str = "user") -> Status:
         named_vault = vault_of(present)
         text = _registered(mcp_client, file.text or "", file.path, place, named_vault)
     except ConfigError as error:
-        return row._replace(state="unreadable", problem=str(error))
+        return row._replace(state="unreadable", problem=error)
     program = next(iter(_program_and_arguments(present)), "")
     is_gone = os.path.isabs(program) and not os.path.exists(program)
-    problem = f"It cannot start: {program} is gone." if is_gone else ""
+    problem = ConfigError(f"It cannot start: {program} is gone.") if is_gone else None
     state = "registered" if text == file.text else "outdated"
     return row._replace(state=state, vault=named_vault or "", problem=problem)
 

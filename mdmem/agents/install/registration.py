@@ -46,7 +46,7 @@ class Status(NamedTuple):
 
     state: `registered`, `outdated` (by an older or moved mdmem), `absent` or `unreadable`.
     vault: the vault that the registered commands name; "" if the settings decide.
-    problem: why the file is unreadable, the agent ignores what is registered or it stores nothing, or "".
+    problem: why the file is unreadable, the agent ignores what is registered or it stores nothing.
     """
 
     agent: str
@@ -55,7 +55,7 @@ class Status(NamedTuple):
     path: str
     state: str
     vault: str = ""
-    problem: str = ""
+    problem: ConfigError | None = None
 
 
 _NEVER: Mapping[str, float] = MappingProxyType({})
@@ -91,7 +91,7 @@ def register(agent: str, scope: str = "user", *, vault: str | None = None, dry_r
         launcher.leave(file.path)
         raise
     notes = (switches.problem(known_agent, file.path, text), change.note, renewed)
-    return change._replace(note=next(filter(None, notes), ""))
+    return change._replace(note=str(next(filter(None, notes), "")))
 
 
 _RENEWED = "Its hooks start this mdmem from now on."
@@ -170,9 +170,9 @@ def status(agent: str, scope: str = "user", heard: float = 0.0) -> Status:
         named_vault = _vault(command_lines)
         text = _registered(known_agent, file.text, file.path, named_vault, shared=scope == "project")
     except ConfigError as error:
-        return row._replace(state="unreadable", problem=str(error))
+        return row._replace(state="unreadable", problem=error)
     gone = next((gone for place in map(launcher_of, command_lines) if place and (gone := launcher.missing(place))), "")
-    problem = f"It stores nothing: its hooks start {gone}, which is gone." if gone else ""
+    problem = ConfigError(f"It stores nothing: its hooks start {gone}, which is gone.") if gone else None
     problem = (
         problem or switches.problem(known_agent, path, file.text) or trust.unreviewed(agent, path, file.text, heard)
     )

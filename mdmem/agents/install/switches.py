@@ -10,19 +10,18 @@ from mdmem.agents.install.settings_file import SettingsFile
 from mdmem.errors import ConfigError
 
 
-def problem(agent: KnownAgent, hooks_file: str, text: str) -> str:
-    """Return the problem if an agent runs no hooks of mdmem because its settings say so; else "".
+def problem(agent: KnownAgent, hooks_file: str, text: str) -> ConfigError | None:
+    """Return the problem if an agent runs no hooks of mdmem because its settings say so.
 
     text: the content of the hooks file.
     """
     for switch in agent.switches:
         path = os.path.join(os.path.dirname(hooks_file), switch.file) if switch.file else hooks_file
         if _is_off(switch, path, text):
-            return (
-                f"{'.'.join(switch.place)} in {path} switches hooks off, so {agent.title} skips mdmem's and nothing is"
-                " stored. Remove that setting."
-            )
-    return ""
+            place = f"{'.'.join(switch.place)} in {path}"
+            why = f"{place} switches hooks off, so {agent.title} skips mdmem's and nothing is stored."
+            return ConfigError(why, "Remove that setting.")
+    return None
 
 
 def _is_off(switch: OffSwitch, path: str, text: str) -> bool:

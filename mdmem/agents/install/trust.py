@@ -38,31 +38,32 @@ def forget(agent: str, hooks_file: str) -> None:
         return
 
 
-def unreviewed(agent: str, hooks_file: str, text: str, heard: float = 0.0) -> str:
-    """Return the problem if Codex skips mdmem's hooks because they were not reviewed in their present form; else "".
+def unreviewed(agent: str, hooks_file: str, text: str, heard: float = 0.0) -> ConfigError | None:
+    """Return the problem if Codex skips mdmem's hooks because they were not reviewed in their present form.
 
     text: the content of the hooks file. heard: when Codex last ran one, in seconds since the epoch. If that was after
     the file was written, Codex runs hooks that were never reviewed, as with `--dangerously-bypass-hook-trust`. It says
     nothing of hooks that have changed: a session from before the change still runs the earlier ones.
     """
     if agent != codex.NAME:
-        return ""
+        return None
     try:
         hashes = dict(_own_hooks(hooks_file, text))
         state = SettingsFile(os.path.join(os.path.dirname(hooks_file), "config.toml")).text or ""
         noted = {key: _noted_hash(state, key) for key in _noted(state, hooks_file) if key in hashes}
     except (ConfigError, ValueError):
-        return ""
+        return None
     changed = sum(noted_hash.startswith(_SHA) and noted_hash != hashes[key] for key, noted_hash in noted.items())
     missing = len(hashes) - len(noted)
     if not (missing or changed):
-        return ""
+        return None
     why = "were never reviewed in Codex" if missing else "have changed since you reviewed them in Codex"
     unreviewed_count = missing or changed
     if missing == len(hashes) and heard > _written(hooks_file):
-        return ""
+        return None
     many = "mdmem's hooks" if unreviewed_count == len(hashes) else f"{unreviewed_count} of mdmem's {len(hashes)} hooks"
-    return f"{many} {why}, so Codex silently skips them and nothing is stored. Type /hooks in Codex to review them."
+    text = f"{many} {why}, so Codex silently skips them and nothing is stored."
+    return ConfigError(text, "Type /hooks in Codex to review them.")
 
 
 def _written(path: str) -> float:

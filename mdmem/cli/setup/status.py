@@ -14,6 +14,7 @@ from mdmem.config import Config
 from mdmem.timestamps import iso_time
 
 if TYPE_CHECKING:
+    from mdmem.agents.install.registration import Status
     from mdmem.views.storing import LastEvent
 
 
@@ -42,8 +43,8 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
         click.echo(status_line.line(settings, time.time()))
         return
     heard = storing.last_heard(settings)
-    rows = [{**row._asdict(), **_last_seen(heard.get(row.agent))} for row in storing.registrations(settings)]
-    servers = [mcp_registration.status(client)._asdict() for client in CLIENTS]
+    rows = [{**_facts(row), **_last_seen(heard.get(row.agent))} for row in storing.registrations(settings)]
+    servers = [_facts(mcp_registration.status(client)) for client in CLIENTS]
     servers = [row for row in servers if row["state"] != "absent"]
     if as_json:
         render.print_json([*rows, *servers])
@@ -87,6 +88,10 @@ def _tell(row: dict[str, Any], seen: str, options: str) -> None:
         render.write([[(f"  {render.safe(row['problem'])}", "")]])
     if row["state"] == "outdated":
         render.write([[(f"  `mdmem install {row['agent']} {options}` updates it.", "")]])
+
+
+def _facts(row: Status) -> dict[str, str | None]:
+    return {**row._asdict(), "problem": str(row.problem or "")}
 
 
 def _last_seen(last: LastEvent | None) -> dict[str, str | None]:

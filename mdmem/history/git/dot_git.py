@@ -30,7 +30,7 @@ def refuse_other(root: Path) -> None:
     if os.path.lexists(dot_git):
         old, new = (shlex.quote(str(path)) for path in (dot_git, root / ".git.old"))
         raise VaultError(
-            f"{dot_git} is a file or a link that leads to no repository. Run `mv {old} {new}`, then"
-            f" `mdmem init {shlex.quote(str(root))}`: it begins a new history and changes no note. Or restore what was"
-            " there."
+            f"{dot_git} is a file or a link that leads to no repository.",
+            f"Run `mv {old} {new}`, then `mdmem init {shlex.quote(str(root))}`: it begins a new history and changes no"
+            " note. Or restore what was there.",
         )

@@ -83,8 +83,8 @@ def open_vault(root: str | Path) -> Repository:
     if folders is None:
         dot_git.refuse_other(root)
         raise VaultError(
-            f"{root} is not a git repository of its own. Run `mdmem init {shlex.quote(str(root))}`: it adds one and"
-            " changes no note."
+            f"{root} is not a git repository of its own.",
+            f"Run `mdmem init {shlex.quote(str(root))}`: it adds one and changes no note.",
         )
     if lost_head.is_lost(*folders):
         raise GitError(f"{lost_head.message(folders[0])} No note is lost; `mdmem doctor` says what to do.")
