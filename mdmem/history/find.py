@@ -15,8 +15,6 @@ from mdmem.vault import disk, journal, layout, note
 
 MIN_ID_CHARS = 4
 """Fewest characters of a session's id that name it."""
-MIN_NOTE_CHARS = 3
-"""Fewest characters of a note's id that name it; the same as `search.index.MIN_PREFIX_CHARS`."""
 
 
 def path_of(config: Config, name: str) -> str:
@@ -90,7 +88,7 @@ def by_beginning(ids: Mapping[str, str], name: str) -> str:
 
     Raises AmbiguousError when there are several.
     """
-    paths = [path for path, note_id in ids.items() if len(name) >= MIN_NOTE_CHARS and note_id.startswith(name)]
+    paths = [path for path, note_id in ids.items() if len(name) >= note.MIN_PREFIX_CHARS and note_id.startswith(name)]
     paths = [path for path in paths if ids[path] == name][:1] or paths
     if len(paths) > 1:
         listed = ", ".join(paths[:5])
@@ -174,7 +172,7 @@ def _ids_like(root: str, paths: list[str], name: str) -> dict[str, str]:
     These are notes that people wrote or renamed. One without an id has the id that the index derives from its path.
     """
     ids: dict[str, str] = {}
-    for path in paths if len(name) >= MIN_NOTE_CHARS else ():
+    for path in paths if len(name) >= note.MIN_PREFIX_CHARS else ():
         data, derived_id = disk.read_path(root, path), note.id_of_path(path)
         if data and (derived_id.startswith(name) or name.encode() in data[: 64 * 1024]):
             ids[path] = str(note.parse(data).meta.get("id") or derived_id)

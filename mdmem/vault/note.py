@@ -26,6 +26,8 @@ WITHHELD = ("proposed", "dismissed", "archived", "retired")
 """Notes with one of these as `status` are found by search, but never injected."""
 MAX_TITLE_CHARS = 200
 ID_CHARS = 10
+MIN_PREFIX_CHARS = 3
+"""Fewest characters of an id that name its note."""
 _UNCLOSED_CHARS = 4096
 """Assumed length of front matter that is never closed."""
 MAX_NOTE_BYTES = 64 * 1024

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from mdmem.config import Config
     from mdmem.search.index.view import View
 
-MIN_PREFIX_CHARS = 3
-TOO_SHORT = f"Give at least {MIN_PREFIX_CHARS} characters of an id."
+TOO_SHORT = f"Give at least {note.MIN_PREFIX_CHARS} characters of an id."
 MAX_TITLED = 5
 """Maximum number of notes named that have a title which was taken for an id."""
 PATHS_AT_ONCE = 10_000
@@ -80,7 +79,7 @@ def _hint(config: Config, name: str) -> str:
     ids = [f"mem:{id_of}" for id_of in islice(_titled(view, name), MAX_TITLED)]
     if ids:
         return f"{'A note has' if len(ids) == 1 else 'Notes have'} this title: {', '.join(ids)}."
-    return TOO_SHORT if len(name) < MIN_PREFIX_CHARS else ""
+    return TOO_SHORT if len(name) < note.MIN_PREFIX_CHARS else ""
 
 
 def _titled(view: View, title: str) -> Iterator[str]:
@@ -174,7 +173,7 @@ def in_files(config: Config, wanted: str) -> list[str]:
 
     The file names of captured notes end in their ids.
     """
-    if len(wanted) < MIN_PREFIX_CHARS:
+    if len(wanted) < note.MIN_PREFIX_CHARS:
         return []
     paths = [entry.path for entry in disk.walk(config.vault)]
     matching = [path for path in paths if path.rpartition("-")[2].startswith(wanted)]
@@ -203,7 +202,7 @@ def _by_id(config: Config, wanted: str) -> list[str]:
 def with_id(view: View, wanted: str) -> set[int]:
     """Return the notes whose id is `wanted`, in lower case, or else begins with it."""
     notes = view.notes("facet", f"id:{wanted}") if wanted else set()
-    if notes or len(wanted) < MIN_PREFIX_CHARS:
+    if notes or len(wanted) < note.MIN_PREFIX_CHARS:
         return notes
     terms = view.starting_with("facet", f"id:{wanted}", limit=100)
     return {number for term in terms for number in view.notes("facet", term)}

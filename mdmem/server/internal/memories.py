@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from mdmem import log, timestamps
 from mdmem.config import Config
 from mdmem.errors import MdmemError, NotFoundError, UsageError, VaultError
-from mdmem.search import index
 from mdmem.search.text import analysis
 from mdmem.server.internal.context import (
     CONFIG_FILE,
@@ -176,7 +175,7 @@ def find(config: Config, scope: Scope, memory_id: str) -> Memory:
     path, name = reference.removeprefix(f"{config.vault}/"), reference.lower()
     memories = load(config, scope, deleted="include")
     matching = [memory for memory in memories if memory.id.lower() == name or memory.path in (path, f"{path}.md")][:1]
-    if not matching and len(name) >= index.MIN_PREFIX_CHARS:
+    if not matching and len(name) >= note.MIN_PREFIX_CHARS:
         matching = [memory for memory in memories if memory.id.lower().startswith(name)]
     if len(matching) > 1:
         ids = ", ".join(memory.id for memory in matching[:5])
