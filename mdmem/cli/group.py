@@ -238,7 +238,7 @@ def cli(ctx: click.Context, vault: str | None, debug: bool) -> None:  # noqa: AR
                  mdmem init                 create your vault in ~/mdmem
                  mdmem install claude-code  register the hooks
 
-    Exit status: 0 success, 1 failed, 2 wrong usage, 3 settings, 4 vault, 5 not found, 6 busy, 7 git,
+    Exit status: 0 success, 1 failed or you answered no, 2 wrong usage, 3 settings, 4 vault, 5 not found, 6 busy, 7 git,
     8 ambiguous name, 130 stopped by Ctrl-C, 141 output closed early (as by `| head`).
     """
     ctx.obj = vault

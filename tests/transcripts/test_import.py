@@ -608,7 +608,7 @@ def test_without_a_path_what_agents_saved_is_found_and_shown_before_a_question(
 ) -> None:
     done = ask("import", input="n\n")
 
-    assert done.returncode == 130
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "Nothing was changed.")
     assert re.search(r"notes-app +Claude Code +3 sessions +8 prompts +2026-09-14", done.stdout)
     assert re.search(r"notes-app +Codex CLI +2 sessions +4 prompts +2026-09-15", done.stdout)
     assert re.search(r"notes-app +Gemini CLI +1 session +2 prompts", done.stdout)

@@ -130,16 +130,15 @@ def answered(otherwise: str) -> Iterator[None]:
 
 
 def confirm(question: str, *, default: bool = False, err: bool = False) -> None:
-    """Ask a question that `--yes` answers.
+    """Ask a question that `--yes` answers; after a no, end the command with status 1.
 
-    Raises:
-        UsageError: when there is no terminal to ask on.
-        click.Abort: when the answer is no.
+    Raises UsageError when there is no terminal to ask on.
     """
     with answered("Add --yes to go on without being asked."):
         agreed = click.confirm(question, default=default, err=err)
     if not agreed:
-        raise click.Abort
+        click.echo("Nothing was changed.", err=True)
+        raise click.exceptions.Exit(1)
 
 
 def choose(choices: Mapping[str, tuple[str, str]], default: str) -> str:
