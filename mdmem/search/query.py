@@ -113,6 +113,28 @@ def _tighter(choose: Callable[[float, float], float], a: float | None, b: float 
     return b if a is None else a if b is None else choose(a, b)
 
 
+def _misspelled(key: str, value: str) -> str:
+    """Return the filter that a key with one typo in it means; "" if there is none, or the value is not a filter's.
+
+    A letter that is missing or replaced counts only in a long name: `too:`, `find:` and `fire:` are words.
+    """
+    if len(key) < 4 or value[:1] == "/" or value.isdecimal():  # an address, a line, a time
+        return ""
+    return next((name for name in (*KEYS, *TIMES) if len(name) > 3 and _is_near(key, name)), "")
+
+
+def _is_near(typed: str, name: str) -> bool:
+    """Whether a word has one letter too few or too many, or two swapped; or another letter, if the name is long."""
+    begin = next((at for at, (a, b) in enumerate(zip(typed, name, strict=False)) if a != b), min(len(typed), len(name)))
+    rest, wanted = typed[begin:], name[begin:]
+    return (
+        (len(name) > 4 and rest[1:] == wanted[1:])
+        or rest == wanted[1:]
+        or rest[1:] == wanted
+        or (rest[:2] == wanted[1::-1] and rest[2:] == wanted[2:])
+    )
+
+
 class _Reader:
     """The parts of a query parsed so far."""
 
@@ -164,8 +186,8 @@ class _Reader:
             return True
         if known:
             self.hints.append(self.refusal(key, value))
-        elif key in _SYNONYMS:
-            self.hints.append(f"`{key}:` is searched as a word; the filter is called `{_SYNONYMS[key]}:`.")
+        elif meant := _SYNONYMS.get(key) or _misspelled(key, value):
+            self.hints.append(f"`{key}:` is searched as a word; the filter is called `{meant}:`.")
         return False
 
     def filter(self, key: str, value: str, *, wanted: bool) -> bool:

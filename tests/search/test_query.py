@@ -63,6 +63,7 @@ def test_a_filter_may_have_its_value_in_quotes() -> None:
         "std::vector<int>",
         "--force -1 - +/- a+b",
         "C:\\Users\\me",
+        "too:slow find:it event:x fil://x file.py:12 sesion:12 tol: ta:g",
         "why is 2*3 == 6?",
         "* **",
         "-",
@@ -85,6 +86,10 @@ def test_what_only_looks_like_an_operator_is_words_without_a_hint(text: str) -> 
         ('say "hello', "say hello", "is not closed"),
         ("kind: prompt", "kind: prompt", "needs a value"),
         ("type:prompt", "type:prompt", "the filter is called `kind:`"),
+        ("kidn:prompt", "kidn:prompt", "the filter is called `kind:`"),
+        ("-Projct:app x", "-Projct:app x", "the filter is called `project:`"),
+        ("snice:2w", "snice:2w", "the filter is called `since:`"),
+        ('fiile:"a b"', "fiile: a b", "the filter is called `file:`"),
     ],
 )
 def test_what_cannot_be_read_is_searched_as_words_with_a_hint(text: str, words: str, hint: str) -> None:
