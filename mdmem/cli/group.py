@@ -165,7 +165,7 @@ class LazyGroup(click.Group):
         return None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; an option of all commands that is given after it is told where it goes."""
+        """Run the command; after a misplaced or unknown argument, tell what was probably meant."""
         try:
             return super().invoke(ctx)
         except click.MissingParameter as error:
@@ -182,6 +182,13 @@ class LazyGroup(click.Group):
             value = f" {option.metavar}" if option.metavar else ""
             message = f"{name} goes before the command: mdmem {name}{value} {ctx.invoked_subcommand} …"
             raise click.UsageError(message, error.ctx) from None
+        except click.UsageError as error:
+            from mdmem.cli.terminal import guesses
+
+            hint = guesses.instead(error)
+            if not hint:
+                raise
+            raise click.UsageError(f"{error.message}. {hint}", error.ctx) from None
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Find the command that was typed, or suggest the nearest one."""

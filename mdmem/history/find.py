@@ -35,7 +35,7 @@ def path_of(config: Config, name: str) -> str:
         return match
     if match := by_beginning({**ids_in(paths), **_ids_like(config.vault, paths, note_id)}, note_id):
         return match
-    hint = deletion_of(config, name) or "`mdmem search` finds notes by their words."
+    hint = deletion_of(config, name) or "`mdmem search` finds notes by their words; `mdmem list` shows the newest."
     raise NotFoundError(f"No note has the id or path {name!r}. {hint}")
 
 

@@ -129,7 +129,7 @@ def find(config: Config, view: View, name: str, *, project: str = "") -> str:
         NotFoundError: when there is no such session.
         AmbiguousError: when more than one has this name.
     """
-    if name == "latest":
+    if name in ("latest", "last"):
         term = latest(view, project)
         if not term:
             of_project = f"of {project} " if project else ""

@@ -186,3 +186,36 @@ def test_a_digest_by_day_begins_each_day_at_midnight_after_clocks_changed(
         )
     text = mdmem("digest", "--since", "2026-10-19", "--until", "2026-10-30", "--by", "day").stdout
     assert [line for line in text.splitlines() if line.startswith("## ")] == ["## 2026-10-20", "## 2026-10-27"]
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("list decisions", "Did you mean `--kind decision`?"),
+        ("list prompts failed", "Did you mean `--kind prompt --failed`?"),
+        ("list oldest", "Did you mean `--sort oldest`?"),
+        ("list foo bar", "To search for words: mdmem search foo bar"),
+        ("log 10", "Did you mean `--limit 10`?"),
+        ("log 2w", "Did you mean `--since 2w`?"),
+        ("sessions yesterday", "Did you mean `--on yesterday`?"),
+        ("sessions notes", "Did you mean `--project notes-app`?"),
+        ("doctor history", "Did you mean `--only history`?"),
+        ("todo add tests", '`mdmem note --kind task "…"` writes one.'),
+        ("todo done t1", "Did you mean `--done t1`?"),
+        ("proposals accept", "Did you mean `--accept ID`?"),
+    ],
+)
+def test_words_that_a_command_does_not_take_get_a_hint_at_the_option_that_does(day: Day, line: str, hint: str) -> None:
+    done = day.attempt(*line.split())
+
+    assert done.exit_code == 2
+    assert done.stderr.endswith(f"). {hint}\n")
+
+
+def test_without_a_guess_an_unexpected_word_is_only_refused(day: Day) -> None:
+    assert day.attempt("status", "everything").stderr.endswith("Got unexpected extra argument (everything)\n")
+
+
+def test_the_last_session_is_the_latest(day: Day) -> None:
+    assert day.run("history", "last").stdout == day.run("history", "latest").stdout
+    assert "`mdmem list` shows the newest." in str(day.attempt("show", "last").exception)

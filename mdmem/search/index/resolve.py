@@ -56,7 +56,9 @@ def resolve(config: Config, reference: str, *, look: bool = True) -> str:
     if is_partial and not paths:
         raise NotFoundError(f"No note has the id or path {reference!r:.80} so far. The index is still being built.")
     if not paths:
-        hint = _hint(config, wanted.lower()) or "`mdmem search` finds notes by their words."
+        hint = (
+            _hint(config, wanted.lower()) or "`mdmem search` finds notes by their words; `mdmem list` shows the newest."
+        )
         raise NotFoundError(f"No note has the id or path {reference!r:.80}. {hint}")
     names = ", ".join(paths[:5])
     text = f"{len(paths)} notes match {wanted!r:.40}: {names}. Give more characters, or the path."

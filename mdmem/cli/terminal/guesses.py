@@ -1,0 +1,77 @@
+"""Guesses which options were meant by words that a command does not take, as in `mdmem list decisions`."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import click
+
+from mdmem import when
+from mdmem.errors import MdmemError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_UNEXPECTED = re.compile(r"Got unexpected extra arguments? \((.+)\)", re.DOTALL)  # click has no class for this error
+_INSTEAD = {("todo", "add"): '`mdmem note --kind task "…"` writes one.'}
+"""A command and a first word -> what does that."""
+_MAX_RESULTS = 1_000
+"""The largest number that is taken for a limit, and not for a year."""
+
+
+def instead(error: click.UsageError) -> str:
+    """Return what was probably meant by arguments that a command does not take; "" for another error, or no guess."""
+    unexpected = _UNEXPECTED.fullmatch(error.message)
+    if unexpected is None or error.ctx is None:
+        return ""
+    words, command = unexpected[1].split(), error.ctx.info_name or ""
+    if (command, words[0]) in _INSTEAD:
+        return _INSTEAD[command, words[0]]
+    with suppress(MdmemError):  # such as broken settings
+        meant = list(_meant(error.ctx, words))
+        if all(meant):
+            return f"Did you mean `{' '.join(meant)}`?"
+    searched = " ".join(map(shlex.quote, words))
+    return f"To search for words: mdmem search {searched}" if command in ("list", "log", "sessions") else ""
+
+
+def _meant(ctx: click.Context, words: list[str]) -> Iterator[str]:
+    """Yield each word with the option that takes it, "" where no option does."""
+    options = {
+        name: option for option in ctx.command.params for name in option.opts if isinstance(option, click.Option)
+    }
+    remaining = iter(words)
+    for word in remaining:
+        own = options.get(f"--{word}")
+        if own:
+            value = "" if own.is_flag else next(remaining, own.metavar or "")
+            yield " ".join(filter(None, (f"--{word}", value and shlex.quote(value))))
+        else:
+            yield _limit(options, word) or _time(options, word) or _value(ctx, options.values(), word)
+
+
+def _limit(options: Iterable[str], word: str) -> str:
+    is_limit = "--limit" in options and word.isdecimal() and int(word) <= _MAX_RESULTS
+    return f"--limit {word}" if is_limit else ""
+
+
+def _time(options: Iterable[str], word: str) -> str:
+    span = when.span(word, when.now()) if "--on" in options else None
+    if span is None:
+        return ""
+    return f"--{'since' if span[0] == span[1] else 'on'} {shlex.quote(word)}"
+
+
+def _value(ctx: click.Context, options: Iterable[click.Option], word: str) -> str:
+    """Return the first option whose completion knows the word, or its singular; part of a project's name will do."""
+    singular = re.sub("ies$", "y", word.lower()).removesuffix("s")
+    for option in options:
+        for typed in (word, singular):
+            known = [item.value for item in option.shell_complete(ctx, typed)]
+            is_part = option.name == "project" and len(known) == 1 and len(typed) > 2
+            if typed in known or is_part:
+                return f"{option.opts[0]} {shlex.quote(known[0] if is_part else typed)}"
+    return ""
