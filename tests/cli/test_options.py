@@ -138,10 +138,11 @@ def test_a_time_narrows_what_prompts_digests_and_exports_hold(day: Day) -> None:
     assert not day.run("prompts", "--until", "2026-09-13").stdout
     assert "parser" in day.run("digest", "--on", "2026-09-14").stdout
     assert "parser" not in day.run("digest", "--on", "2026-09-13").stdout
-    out = day.vault.parent / "none.jsonl"
-    assert "0 notes" in day.run("export", str(out), "--until", "2026-09-13").stdout
-    other = str(out.with_name("other.jsonl"))
-    assert day.json("export", other, "--until", "2026-09-13") == {"path": other, "notes": 0, "pages": 0}
+    exported = [
+        day.json("export", str(day.vault.parent / f"{when}.jsonl"), "--until", when)["notes"]
+        for when in ("2026-09-14", "2026-09-20")
+    ]
+    assert 0 < exported[0] < exported[1]
 
 
 @pytest.mark.parametrize(("now", "listed"), [("2026-09-20", 1), ("2026-12-01", 0)])

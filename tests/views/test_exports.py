@@ -363,7 +363,7 @@ def test_an_exported_page_the_command_and_the_figures_count_the_same_notes(tmp_p
 
 
 @pytest.mark.parametrize("target", [["x.html"], ["x.db"], ["-", "--format", "jsonl"], ["site", "x"]])
-def test_a_project_without_notes_is_named_and_no_file_written(tmp_path: Path, target: list[str]) -> None:
+def test_a_project_or_time_without_notes_is_named_and_no_file_written(tmp_path: Path, target: list[str]) -> None:
     day: Day = cli_day.make(tmp_path)
     words = [word.replace("x", str(tmp_path / "x")) for word in target]
     done = day.attempt("export", *words, "--project", "bogus")
@@ -372,6 +372,9 @@ def test_a_project_without_notes_is_named_and_no_file_written(tmp_path: Path, ta
     assert done.stderr == "hint: No note has project:bogus.\n"
     then = day.attempt("export", *words, "--project", "api", "--until", "2026-09-01")
     assert str(then.exception) == "No note has project:api in this time; nothing was written."
+    ever = day.attempt("export", *words, "--until", "2026-09-01")
+    assert isinstance(ever.exception, NotFoundError)
+    assert (str(ever.exception), ever.stdout) == ("No note was made in this time; nothing was written.", "")
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith("x")] == []
 
 

@@ -39,7 +39,7 @@ def write(config: Config, target: Path, form: str, *, stdout: BinaryIO | None = 
 
     Raises:
         UsageError: when there is no such form, the file exists, or a database should be written to stdout.
-        NotFoundError: when the wanted project has no note.
+        NotFoundError: when no note is of the wanted project and time.
         OSError: when it cannot be written.
     """
     if form not in FORMS.values():
@@ -77,16 +77,17 @@ def _write(notes: Iterable[Exported], file: BinaryIO, form: str) -> None:
 class _Counted:
     """Notes to export; `counts` is how many were read so far.
 
-    Raises NotFoundError if there is none of the wanted project.
+    Raises NotFoundError if none is of the wanted project and time.
     """
 
     def __init__(self, config: Config, filters: Mapping[str, Any]) -> None:
         self.counts = ExportCounts(0, 0)
         notes = export.select(config, **filters)
         first, project = list(islice(notes, 1)), filters.get("project")
-        if project and not first:
-            is_timed = filters.get("since") or filters.get("until")
-            fits = f"has project:{project:.80} in this time" if is_timed else "matches"
+        is_timed = filters.get("since") or filters.get("until")
+        if not first and (project or is_timed):
+            of_project = f"has project:{project:.80}" if project else "was made"
+            fits = f"{of_project} in this time" if is_timed else "matches"
             raise NotFoundError(f"No note {fits}; nothing was written.")
         self._notes = chain(first, notes)
 
@@ -102,7 +103,7 @@ def site(config: Config, target: Path, **filters: Any) -> ExportCounts:
 
     Raises:
         UsageError: when the folder is not empty.
-        NotFoundError: when the wanted project has no note.
+        NotFoundError: when no note is of the wanted project and time.
         OSError: when it cannot be written.
     """
     from mdmem.views.exports import static_site as work
