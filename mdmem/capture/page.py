@@ -199,7 +199,7 @@ def prompts(in_turns: Iterable[tuple[int, list[PageEntry]]]) -> list[str]:
                 answer_link = f" → [{'answer' if answer.success else 'failed'}]({link(answer.name)})" if answer else ""
                 lines.append(f"{number}. [{link_text(entry.title)}]({link(entry.name)}){answer_link}")
             elif entry.kind == "summary":
-                lines.append(f"   - [{link_text(entry.title)}]({link(entry.name)})")
+                lines.append(f"{generated.indent(number)}- [{link_text(entry.title)}]({link(entry.name)})")
     return [generated.PROMPTS, "", *lines] if lines else []
 
 

@@ -19,8 +19,6 @@ DAYS = "days"
 """Folder of the pages of days, which cover all projects."""
 PROMPTS = "## Prompts"
 """Heading of the list of prompts on a session's page."""
-INDENT = "   "
-"""Indentation of lines below a prompt in that list."""
 MAX_RUNS = 100
 """Maximum number of tool runs listed for one prompt."""
 _REVIEWED = "<!-- reviewed "
@@ -116,7 +114,7 @@ def runs(lines: list[str]) -> dict[str, str]:
     return {
         line.rpartition("](")[2].rstrip(")").strip("<>"): line.strip()
         for line in lines
-        if line.startswith(f"{INDENT}- ") and line.endswith(")")
+        if line.startswith(" ") and line.lstrip(" ").startswith("- ") and line.endswith(")")
     }
 
 
@@ -129,8 +127,13 @@ def with_runs(lines: list[str], links: str, listed: Mapping[str, tuple[list[str]
     for line in bare(lines):
         all_lines.append(line)
         if (name := prompt_in(line)) and name in listed:
-            all_lines += _folded(*listed[name])
+            all_lines += _folded(indent(line.partition(".")[0]), *listed[name])
     return all_lines
+
+
+def indent(number: int | str) -> str:
+    """Return the indentation of lines below the prompt with this number, by which Markdown nests them in its item."""
+    return " " * len(f"{number}. ")
 
 
 def prompt_in(line: str) -> str:
@@ -153,8 +156,8 @@ def with_prompts(lines: list[str], section: list[str]) -> list[str]:
     return ["", *own_lines[:begin], *section, *([""] if section else []), *own_lines[end:]]
 
 
-def _folded(runs: list[str], failed: int) -> list[str]:
+def _folded(space: str, runs: list[str], failed: int) -> list[str]:
     count = f"{plural.number(len(runs), 'tool run')}{f', {failed} failed' if failed else ''}"
-    listed = [f"{INDENT}{line}" for line in runs[:MAX_RUNS]]
-    omitted = [f"{INDENT}- and {len(runs) - MAX_RUNS} more"] if len(runs) > MAX_RUNS else []
-    return [f"{INDENT}{FOLDED_BEGIN}<summary>{count}</summary>", "", *listed, *omitted, f"{INDENT}{FOLDED_END}"]
+    listed = [f"{space}{line}" for line in runs[:MAX_RUNS]]
+    omitted = [f"{space}- and {len(runs) - MAX_RUNS} more"] if len(runs) > MAX_RUNS else []
+    return [f"{space}{FOLDED_BEGIN}<summary>{count}</summary>", "", *listed, *omitted, f"{space}{FOLDED_END}"]

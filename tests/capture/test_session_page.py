@@ -10,6 +10,7 @@ from typing import Any
 
 import frontmatter
 import pytest
+from markdown_it import MarkdownIt
 
 from mdmem import config
 from mdmem.capture import page
@@ -100,6 +101,23 @@ def test_a_page_tells_the_session(vault: Path) -> None:
     ]
     found = frontmatter.loads(the_page(vault).read_text())
     assert (found["kind"], found["title"], found["session"]) == ("session", "Fix the [date] parser", claude.SESSION)
+
+
+def test_markdown_nests_the_runs_of_every_prompt_below_its_number(vault: Path) -> None:
+    for number in range(1, 11):
+        capture(prompt(f"Ask {number}", number), START + number * 60)
+        capture(bash("", f"toolu_{number}", number) | EDIT, START + number * 60 + 10)
+        capture(stop("Done.", number), START + number * 60 + 20)
+    renamed = [line.replace("[edit src dates py]", "[Edit dates.py]") for line in between(vault)]
+    the_page(vault).write_text("\n".join([page.BEGIN, *renamed[:-1], page.END]), "utf-8")
+    capture(prompt("Ask 11", 11), START + 900)
+    capture(stop("Done.", 11), START + 910)
+
+    tokens = MarkdownIt().parse("\n".join(between(vault)))
+
+    runs = [token.level for token in tokens if token.type == "inline" and "[Edit dates.py](" in token.content]
+    assert runs == [5] * 10  # in an item of a list, in an item of the list of prompts
+    assert [token.level for token in tokens if token.type == "html_block" and "details" in token.content] == [2] * 20
 
 
 def test_a_session_that_is_broken_off_in_its_first_turn_has_said_what_it_was_about(vault: Path) -> None:
