@@ -49,7 +49,8 @@ class CommitGroup(NamedTuple):
     """The files of one commit.
 
     session: the one that wrote them; "" for a person's changes, for notes taken out of an archive, and for what an
-        agent wrote or changed on purpose. author: that agent, "" for a person.
+        agent wrote or changed on purpose. author: that agent, "" for a person. Of a session with nothing but its page:
+        who wrote on that, an agent or "hand"; "" for nobody.
     pages: generated pages that the message does not mention: start page, projects, days, other sessions.
     unpacked: the session whose notes were taken out of their archive, which is the last file.
     edited: paths of those among them that have changed since.
@@ -81,12 +82,17 @@ def group(files: list[File], before: Mapping[str, bytes], by_agents: AgentChange
     listed = [file for file in by_hand if is_generated(file) and _is_upkeep(file, before)]
     by_hand = [file for file in by_hand if file not in listed]
     alone = {session for session, members in sessions.items() if all(is_generated(file) for file in members)}
-    # A session with nothing but its page joins the other pages.
+    writers = {session: _writer(sessions[session], before, by_agents) for session in alone}
+    alone = {session for session in alone if not writers[session]}
+    # A session with nothing but its page joins the other pages, unless somebody wrote on it.
     if listed or len(alone) > 1 or len(alone) < len(sessions):
         listed += [file for session in sorted(alone) for file in sessions.pop(session)]
     groups = [
         *unpacked,
-        *sorted((CommitGroup(session, members) for session, members in sessions.items()), key=happened),
+        *sorted(
+            (CommitGroup(session, members, author=writers.get(session, "")) for session, members in sessions.items()),
+            key=happened,
+        ),
     ]
     if groups:
         groups[-1] = groups[-1]._replace(pages=tuple(listed))
@@ -154,6 +160,19 @@ def _is_upkeep(file: File, before: Mapping[str, bytes]) -> bool:
     return earlier is None or pages.with_generated(earlier, file.data) == file.data
 
 
+def _writer(session_pages: list[File], before: Mapping[str, bytes], by_agents: AgentChanges) -> str:
+    """Return who wrote on a session's page: an agent, or "hand"; "" for nobody.
+
+    mdmem itself changes only the generated part, and the first title, which is a placeholder.
+    """
+    for page in session_pages:
+        earlier = note.parse(before.get(page.change.oid, b"")).meta
+        is_untitled = earlier.get("title") == journal.untitled(str(earlier.get("created", "")))
+        if not is_untitled and not _is_upkeep(page, before):
+            return _changer(page, by_agents) or "hand"
+    return ""
+
+
 def was_wanted(file: File) -> bool:
     """Whether only a file's earlier text can tell mdmem's change of it from a person's."""
     if file.change.kind == "deleted":
@@ -185,6 +204,7 @@ def write(members: CommitGroup, root: str) -> str:
     if len(asks) == 1:
         title = asks[0]  # distinguishes single turns of a session
     kinds = counts(str(file.meta.get("kind")) for file in members.files)
+    kinds = kinds or (f"{_SESSION_PAGE}, by {members.author}" if members.author else _SESSION_PAGE)
     return f"{_subject(project, title, kinds)}\n{_list(map(note.one_line, asks), len(asks))}\n{_trailers(members)}"
 
 
@@ -256,7 +276,7 @@ def counts(every: Iterable[str]) -> str:
 
 
 def _subject(project: str, title: str, kinds: str) -> str:
-    head, tail = f"{project}: " if project else "", f" ({kinds})" if kinds else _SESSION_PAGE
+    head, tail = f"{project}: " if project else "", f" ({kinds})"
     return head + _cut(note.one_line(title), MAX_SUBJECT_CHARS - len(head) - len(tail)) + tail
 
 
@@ -280,12 +300,12 @@ VERBS = {"added": "add", "changed": "edit", "deleted": "delete"}
 
 
 _PAGES = "Pages: "
-_SESSION_PAGE = " (session page)"
+_SESSION_PAGE = "session page"
 
 
 def names_pages(subject: str) -> bool:
     """Whether a commit with this subject changes only pages."""
-    return subject.startswith(_PAGES) or subject.endswith(_SESSION_PAGE)
+    return subject.startswith(_PAGES) or subject.endswith(f" ({_SESSION_PAGE})")
 
 
 def _pages(files: Sequence[File]) -> str:

@@ -28,7 +28,7 @@ from mdmem.history import batch, commit, past, undo, why
 from mdmem.history.git import environment, git_index, lock, repository, writer
 from mdmem.history.scan import ScanMode
 from mdmem.learn import decisions
-from mdmem.vault import generated, user_notes
+from mdmem.vault import generated, journal, user_notes
 from tests.conftest import notes
 from tests.helpers import claude
 from tests.helpers.few import few
@@ -81,7 +81,7 @@ def test_in_the_background_a_page_waits_for_the_next_notes_unless_a_person_wrote
     assert not any("not committed" in one.text for one in health.git(config, CheckScope()))
     page.write_text(page.read_text() + "\nMy words.\n")
     (made,) = commit.commit(config, mode=background).commits
-    assert made.files == 1
+    assert (made.subject, made.files) == ("acme-notes-app: Why does the parser fail (session page, by hand)", 1)
 
     page.write_text(page.read_text().replace("and the end", "and its end"))
     assert commit.commit(config, mode=background).commits == []
@@ -102,6 +102,29 @@ def test_a_start_page_that_only_mentions_the_markers_is_counted_as_not_committed
     texts = [one.text for one in health.git(config, CheckScope())]
 
     assert "1 file not committed yet, such as README.md." in texts
+
+
+def test_words_on_pages_are_a_persons_and_the_title_that_a_first_prompt_gives_is_not(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    other = "journal/acme-notes-app/2026-09-15/0900-another"
+    turn(vault, 2, session="another", folder=other)
+    other_page = vault / other / "0900-another.md"
+    placeholder = journal.untitled("2026-09-14T08:00:01Z")
+    other_page.write_text(other_page.read_text().replace("Why does the parser fail", placeholder))
+    commit.commit(config)
+    other_page.write_text(other_page.read_text().replace(placeholder, "Take 2"))
+    (titled,) = commit.commit(config).commits
+    assert titled.subject == "acme-notes-app: Take 2 (session page)"
+
+    for page in (vault / PAGE, other_page):
+        page.write_text(page.read_text().replace("turns", "of them") + "\nMy words.\n")
+    subjects = [one.subject for one in commit.commit(config).commits]
+
+    assert sorted(subjects) == [
+        "acme-notes-app: Take 2 (session page, by hand)",
+        "acme-notes-app: Why does the parser fail (session page, by hand)",
+    ]
 
 
 def test_a_later_turn_makes_a_further_commit_and_nothing_new_makes_none(vault: Path) -> None:
