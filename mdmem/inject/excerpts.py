@@ -18,7 +18,7 @@ _MAX_BODY_CHARS = 12_000
 def sentences(body: str, *, code: bool = False) -> Iterator[tuple[str, str]]:
     """Split prose into sentences, each with the label of its section: the heading above it, "" for none or a long one.
 
-    A table's label is the row of its column names.
+    A table's label is the row of its column names. "Next steps:" is a heading also behind other sentences.
 
     A row or list item is a sentence of its own. Headings are, if there is nothing else. code: so is each line in a code
     fence, as inline code; else these are skipped.
@@ -31,7 +31,9 @@ def sentences(body: str, *, code: bool = False) -> Iterator[tuple[str, str]]:
             headings += [heading] if heading else []
             label = "" if heading.lower() in _SAY_NOTHING or _is_long(heading) else heading
         for sentence in _parts(paragraph):
-            if any(map(str.isalnum, sentence)):
+            if sentence.endswith((":", ":**")) and (heading := _heading(sentence)):
+                label = heading
+            elif any(map(str.isalnum, sentence)):
                 yield label, sentence
                 said = True
     if not said:
@@ -110,7 +112,8 @@ def _parts(text: str) -> Iterator[str]:
     start = 0
     for at, c in enumerate(text):
         spaced = c in ".!?" and text[at + 1 : at + 2] == " "
-        spaced = spaced and (c != "." or (text[at + 2 : at + 3].isupper() and is_full_stop(text, at)))
+        begins = text[at + 2 : at + 5].lstrip("*")[:1].isupper()
+        spaced = spaced and (c != "." or (begins and is_full_stop(text, at)))
         if spaced or c in "。！？":
             yield text[start : at + 1].strip()
             start = at + 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -83,6 +84,20 @@ def test_the_authority_lets_encrypt_announces_nothing() -> None:
     said = "Let's Encrypt limited us. Let's add a test next."
 
     assert excerpts.outcome(said, (), 300) == "Let's Encrypt limited us."
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The export pages. Next steps:\n- Write the docs\n- Add a test",
+        "The export pages. **Next steps:**\n\n- Write the docs\n- Add a test",
+        "Look:\n\n- The export pages. Next steps:\n  1. Write the docs\n  2. Add a test",
+    ],
+)
+def test_what_is_left_to_do_keeps_its_label_behind_a_sentence(said: str) -> None:
+    told = "The export pages. Next steps: Write the docs. Add a test"
+    assert excerpts.outcome(said, (), 300) == told
+    assert excerpts.outcome(said, ["docs", "export", "test"], 300) == told
 
 
 def test_no_mark_is_added_to_the_end_of_what_somebody_wrote() -> None:
