@@ -280,6 +280,7 @@ def related(
         hidden = view.internal | view.of_kinds(notes.PAGES) | staged.hidden(view, here)
         for note in {*hidden, *([] if itself is None else [itself])}:
             scores.pop(note, None)
+        scores = ranking.with_enough(view, units, scores)
         page = _part(view, in_order(view, scores), SearchOptions(limit=limit))
         hits = hits_of(view, config, Shown(page, scores, units))
         return SearchResult(hits, len(scores), notices, None, changes)

@@ -310,6 +310,25 @@ def typical(view: View, text: str) -> list[Unit]:
     return [Unit(((term, 1.0),)) for term in nlargest(MAX_TYPICAL, worth, key=worth.__getitem__)]
 
 
+def with_enough(view: View, units: list[Unit], scored: Scores) -> Scores:
+    """Return the scores of the notes that share enough of a text's typical words: a rare one, or several.
+
+    In a vault of a few notes hardly any word is rare.
+    """
+    worth = {term: rarity(view, term) for unit in units for term, _ in unit.terms}
+    if min(worth.values(), default=_RARE) >= _RARE:
+        return scored
+    shared = dict.fromkeys(scored, 0.0)
+    for term, value in worth.items():
+        for note in shared.keys() & set(chain.from_iterable(view.each(field, term) for field in FIELDS)):
+            shared[note] += value
+    return Scores({note: score for note, score in scored.items() if shared[note] >= _RARE})
+
+
+_RARE = idf(4, 0)
+"""The rarity of a word that a quarter of many notes have."""
+
+
 def rarity(view: View, term: str) -> float:
     """Return how much a term tells: the rarer, the more."""
     return idf(view.live, view.count("body", term))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
@@ -672,6 +674,28 @@ def test_related_notes_share_what_is_typical_of_a_note(vault: Path, settings: Co
     assert "decision-storage.md" not in names(result)
     with pytest.raises(NotFoundError):
         engine.related(settings, "no-such-note")
+
+
+def test_one_word_in_common_relates_no_notes_where_few_notes_are_stored(
+    fresh: Callable[[], Path], ask: Callable[..., CompletedProcess[str]]
+) -> None:
+    notes = fresh() / "notes"
+    notes.mkdir()
+    for name, text in {
+        "csv": "The CSV export uses semicolons, because Excel in Germany expects them. We use UTF-8 with a mark.",
+        "dates": "The parser of dates accepts ISO 8601 only; we use it in the import, as other forms are ambiguous.",
+        "releases": "Releases are cut on Tuesdays, never on Fridays; the manager writes the changelog.",
+        "newline": "CSV export: the last row must end with a newline, or Excel drops it.",
+        "anna": "Anna prefers short answers in German.",
+    }.items():
+        (notes / f"{name}.md").write_text(text, "utf-8")
+
+    def related(name: str) -> list[str]:
+        return [hit["path"] for hit in json.loads(ask("related", f"notes/{name}.md", "--json", check=True).stdout)]
+
+    assert related("csv") == ["notes/newline.md"]
+    assert related("newline") == ["notes/csv.md"]
+    assert related("dates") == []
 
 
 def _prompt(settings: Config, text: str, **how: Any) -> list[str]:
