@@ -364,6 +364,25 @@ def test_a_commit_by_hand_does_not_leave_pages_that_lead_to_what_was_just_moved(
     assert [found.severity for found in links_check.links(day.config(), CheckScope())] == ["fine"]
 
 
+@pytest.mark.parametrize("searched", [False, True])
+@pytest.mark.parametrize("kind", ["prompt", "response", "bash"])
+def test_a_session_page_leads_to_a_note_that_was_renamed_since_pages_were_made(
+    day: Day, kind: str, *, searched: bool
+) -> None:
+    """searched: another command has seen the new name before."""
+    later = NOW + 86_400 * 1_000  # all files are older
+    upkeep.refresh(day.config(), now=later, everything=True)
+    renamed = next(day.vault.rglob(f"001-*-{kind}-*.md"))
+    renamed = renamed.rename(renamed.with_name(f"{renamed.name[:8]}renamed-{renamed.name[8:]}"))
+    if searched:
+        day.run("list")
+
+    upkeep.refresh(day.config(), now=later + 60)
+
+    assert [found.severity for found in links_check.links(day.config(), CheckScope())] == ["fine"]
+    assert f"({renamed.name})" in next(renamed.parent.glob(f"{renamed.parent.name}.md")).read_text("utf-8")
+
+
 def test_a_broken_stamp_is_made_again(day: Day) -> None:
     settings = config.load(str(day.vault), day.env)
     upkeep.refresh(settings, now=NOW, everything=True)

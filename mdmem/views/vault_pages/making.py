@@ -131,7 +131,9 @@ def _sessions(
 def _named_by(
     listing: Listing, session: SessionRow, neighbors: tuple[SessionRow | None, SessionRow | None]
 ) -> Iterator[object]:
-    """Yield what a session's page says about its day, its neighbors and its number of notes."""
+    """Yield what a session's page says about its day, its neighbors and its notes, of which it gives the file names."""
+    notes = sorted(listing.view.members_of(session.page.rpartition("/")[0]))
+    yield from sorted(listing.view.names(notes))
     day = listed.day(session)
     yield from (session.notes, session.failed, listing.day_page(day) if day in listing.days else "")
     yield from ((other.page, listed.moment(other)) if other else "" for other in neighbors)
