@@ -800,6 +800,41 @@ def test_that_events_were_lost_while_mdmem_was_gone_is_told_without_their_words(
     assert not mark.parent.exists()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows starts Python itself")
+def test_a_hook_does_not_wait_again_in_a_folder_that_changes_all_the_time(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as a home folder, after the environment in it was deleted without `mdmem uninstall`."""
+    with monkeypatch.context() as elsewhere:
+        take_away("interpreter", tmp_path / "nowhere", elsewhere)
+        line = registered("hook", "codex")
+    mark, naps = Path(f"{launcher.path()}{gone.LOST}"), tmp_path / "naps"
+    (tmp_path / "programs").mkdir()
+    sleep = tmp_path / "programs" / "sleep"
+    sleep.write_text(f'#!/bin/sh\necho "$1 $event" >>{shlex.quote(str(naps))}\n')
+    sleep.chmod(0o700)
+    env = {**os.environ, "PATH": f"{sleep.parent}:{os.environ['PATH']}", "event": "exported"}
+
+    def send() -> None:
+        """Send an event, and wait until it is lost."""
+        before = mark.stat().st_mtime_ns if mark.exists() else 0
+        os.utime(tmp_path / "nowhere")
+        run(line, input=json.dumps(prompt("The walrus sings")).encode(), env=env)
+        end = time.monotonic() + 120
+        while not (mark.exists() and mark.stat().st_mtime_ns > before and mark.read_text().endswith("\n")):
+            assert time.monotonic() < end
+            time.sleep(0.01)
+
+    send()
+    assert set(naps.read_text().splitlines()) == {".1 ", "1 "}, "it waits, and no other program gets the event"
+    naps.unlink()
+    send()
+    assert not naps.exists()
+    os.utime(mark, (0, 0))  # long ago
+    send()
+    assert naps.exists()
+
+
 def test_a_launcher_of_another_home_is_not_renewed(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launcher, "PACKAGE", str(tmp_path / "gone" / "mdmem"))
     registration.register("claude-code")
@@ -887,11 +922,12 @@ def test_on_windows_a_hook_whose_mdmem_is_gone_says_so_and_stores_when_an_instal
     (tmp_path / "mdmem-run.py").write_text(text, "utf-8")
 
     def started(verb: str, agent: str, event: dict[str, Any]) -> subprocess.Popen[bytes]:
-        words = [sys.executable, "-I", "-S", "-B", str(tmp_path / "mdmem-run.py"), verb, agent]
+        words = [sys.executable, "-s", "-S", "-B", str(tmp_path / "mdmem-run.py"), verb, agent]
         pipe = subprocess.PIPE
-        process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, cwd=tmp_path)
+        env = {**os.environ, "PYTHONIOENCODING": "cp1252:strict"}  # there is no Á in it as UTF-8
+        process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, cwd=tmp_path, env=env)
         assert process.stdin
-        process.stdin.write(json.dumps(event).encode())
+        process.stdin.write(json.dumps({**event, "agent_type": "Á"}, ensure_ascii=False).encode())
         process.stdin.close()
         process.stdin = None
         return process
@@ -911,6 +947,8 @@ def test_on_windows_a_hook_whose_mdmem_is_gone_says_so_and_stores_when_an_instal
         assert not out or f"start {package / 'launch.py'}, which is gone." in json.loads(out)["systemMessage"]
 
     os.utime(package.parent)
+    lost = tmp_path / f"mdmem-run.py{gone.LOST}"
+    lost.unlink()
     with started("hook", "claude-code", prompt("First")) as process:
         time.sleep(0.5)
         assert process.poll() is None, "it waits"

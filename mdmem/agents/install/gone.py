@@ -2,6 +2,7 @@
 
 If the folder of what is gone has just changed, an installer may be replacing mdmem. A hook waits for it, and in the
 shell then leaves its event to the background, in memory: it may be on disk only after private text has been removed.
+If an event was lost just before, no installer is at work, only something else that changes the folder all the time.
 At the start of a session, the user is told; `doctor` and `status` tell that events were lost.
 """
 
@@ -13,14 +14,16 @@ import shlex
 from mdmem import launch
 
 # Called with the file's name in JSON, `-x` or `-f`, the file, and the launcher's own words. In a field's text, the
-# quotes of an event's name would be escaped.
+# quotes of an event's name would be escaped. A variable of the environment would be passed on to every program.
 _GONE = """gone() {{
 [ "$4" = hook ] || exit 0
 exec 2>/dev/null
+unset event
 said=$1 is=$2 file=$3 folder=$3 now=$(date +%s) tries=0
 shift 3
 until [ -d "$folder/" ]; do folder=${{folder%/*}}; done
 changed=$(find "$folder/" -prune -mmin -1)
+[ "$(find "$0{lost}" -mmin -{lost_minutes})" ] && changed=
 while [ "$changed" ] && [ $tries -lt {tries} ] && sleep .1; do
 [ $is "$file" ] && exec "$0" "$@"
 tries=$((tries + 1))
@@ -42,6 +45,8 @@ _TRIES = 30
 """How often a hook looks for what is gone, in tenths of a second."""
 _LATER_TRIES = 60
 """How often it then looks in the background, in seconds."""
+_LOST_MINUTES = 10
+"""How long after a lost event hooks do not wait."""
 LOST = ".lost"
 """What the launcher's name ends with in the name of the file that records the last event that it lost."""
 GONE = "mdmem-gone"
@@ -58,11 +63,13 @@ if sys.argv[1]!="hook":os._exit(0)
 try:
  d={file}
  while not os.path.isdir(d)and d!=os.path.dirname(d):d=os.path.dirname(d)
+ l=sys.argv[0]+"{lost}"
  n={tries} if os.path.isdir(d)and time.time()-os.stat(d).st_mtime<60 else 0
+ if os.path.isfile(l)and time.time()-os.stat(l).st_mtime<{lost_seconds}:n=0
  while n and not os.path.isfile({file}):n-=1;time.sleep(.1)
  if not os.path.isfile({file}):
-  event=sys.stdin.read() if sys.stdin else ""
-  open(sys.argv[0]+"{lost}","w").write({loss}%(int(time.time()),sys.argv[2]))
+  event=sys.stdin.buffer.read().decode("latin-1") if sys.stdin else ""
+  open(l,"w").write({loss}%(int(time.time()),sys.argv[2]))
   if any(e in event for e in {events}):os.write(1,{said}.get(sys.argv[2],"").encode())
   os._exit(0)
 except BaseException:os._exit(0)
@@ -88,6 +95,7 @@ def in_shell(users: list[str], folder: str) -> str:
         last_try=_TRIES + _LATER_TRIES,
         loss=shlex.quote(_LOSS.replace("\t", "\\t").replace("\n", "\\n")),
         lost=LOST,
+        lost_minutes=_LOST_MINUTES,
     )
 
 
@@ -107,6 +115,7 @@ def in_python(file: str, users: list[str], folder: str) -> str:
         said=json.dumps(said),
         loss=json.dumps(_LOSS),
         lost=LOST,
+        lost_seconds=_LOST_MINUTES * 60,
     )
 
 
