@@ -271,6 +271,18 @@ def test_an_event_waits_for_an_installer_that_replaces_mdmem(
     assert losses.recent(config.load(str(vault)), time.time()) == []
 
 
+def test_an_event_that_nobody_can_read_is_tried_once_also_just_after_an_installer(copied: Path, vault: Path) -> None:
+    os.utime(copied)
+
+    assert (
+        "could not read this event"
+        in json.loads(run({"hook_event_name": "UserPromptSubmit", "prompt": 5}))["systemMessage"]
+    )
+
+    log = Path(config.load(str(vault)).state_dir, "log").read_text("utf-8")
+    assert log.count("an event is lost") == 1
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="the launcher is a shell script")
 @pytest.mark.parametrize("gone", ["package", "interpreter"])

@@ -176,6 +176,8 @@ class Delivery:
             now = timestamps.now(self.env)
             _record_last_event(self.settings, self.event, now)
             self.outcome = events.capture(self.settings, self.event, now, self.env)
+            if self.outcome.is_lost and self._can_wait():
+                raise ImportError
         return self._answer(self.settings, self.event, self.outcome)
 
     def _can_wait(self) -> bool:
@@ -183,8 +185,6 @@ class Delivery:
         return time.monotonic() < self.until and launch.is_being_replaced()
 
     def _answer(self, settings: Config, event: Event, outcome: Outcome) -> bytes:
-        if outcome.is_lost and self._can_wait():
-            raise ImportError
         if outcome.is_lost:
             from mdmem import timestamps
             from mdmem.capture import losses
