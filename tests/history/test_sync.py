@@ -1283,6 +1283,30 @@ def test_a_submodule_that_a_merge_elsewhere_dropped_is_told_there_and_here(
     assert sync.sync(second).remaining_advice == ()
 
 
+def test_a_link_that_somebody_replaced_by_its_files_was_not_dropped_by_a_merge(
+    first: Config, tmp_path: Path, remote: Path, home: Path
+) -> None:
+    root = Path(first.vault)
+    put(root, "notes/first.md", "first\n")
+    Path(root, "notes/docs").symlink_to("../../elsewhere")
+    git(root, "add", "-f", "notes/docs")
+    git(root, "commit", "-q", "-m", "Add a link")
+    sync.sync(first)
+    git(tmp_path, "clone", "-q", "-b", "main", str(remote), "other")
+    other = tmp_path / "other"
+    git(other, "rm", "-q", "notes/docs")
+    put(other, "notes/docs/file.md", "itself\n")
+    git(other, "add", "notes")
+    git(other, "commit", "-q", "-m", "Put the file itself there")
+    put(other, "notes/later.md", "later\n")
+    git(other, "add", "notes")
+    git(other, "commit", "-q", "-m", "Add a note")
+    git(other, "push", "-q")
+
+    assert sync.sync(first).remaining_advice == ()
+    assert Path(root, "notes/docs/file.md").read_text() == "itself\n"
+
+
 def test_a_shallow_vault_that_another_remote_refuses_is_told_how_to_complete_it(
     first: Config, tmp_path: Path, remote: Path
 ) -> None:

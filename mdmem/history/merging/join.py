@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from types import MappingProxyType
@@ -143,7 +144,14 @@ def _fast_forward(repo: Repository, ours: str, theirs: str) -> Joined:
     places = renames.align(repo, ours, was, (ours, was), (theirs, now))[1] if deletes else {}
     puts = Texts(repo, {path: now[path] for path in sorted(now) if was.get(path) != now[path]})
     moved = {path: new for path in deletes if (new := places.get(path, "")) in puts}
-    return Joined(puts, deletes, [], refused, moved, dropped=tuple(dropped))
+    return Joined(puts, deletes, [], refused, moved, dropped=_by_merges(repo, ours, theirs, dropped))
+
+
+def _by_merges(repo: Repository, ours: str, theirs: str, deleted: list[str]) -> tuple[str, ...]:
+    """Return those of some deleted paths that no commit deletes except merges: nobody wanted that."""
+    words = ("log", "-z", "--no-merges", "--no-renames", "--diff-filter=D", "--name-only", "--format=")
+    listed = repository.fields(repo, *words, f"{ours}..{theirs}") if deleted else ()
+    return tuple(sorted(set(deleted).difference(map(os.fsdecode, listed))))
 
 
 def _since(repo: Repository, base: str, was: Tree, strange: list[str], oid: str) -> tuple[Tree, list[str]]:
