@@ -186,7 +186,7 @@ class InjectSettings(SettingsSection):
     __slots__ = ()
     NAME = "inject"
 
-    enabled = Setting(True, "Whether memories are injected.", less)
+    enabled = Setting(True, "Whether memories are injected.", less, env="MDMEM_INJECT_ENABLED")
     chars = Setting(3_000, "Maximum size of an injected block, in characters; at most 9500.", less)
     after_turns = Setting(
         13, "The turn at which memories are looked up once per session.", more, env="MDMEM_INJECT_AFTER_TURNS"

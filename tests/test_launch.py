@@ -22,6 +22,7 @@ from mdmem.agents.install import command_line, launcher
 from mdmem.capture import losses
 from mdmem.capture.later import upkeep
 from mdmem.health import machine, unstored
+from mdmem.inject import injection_log
 from mdmem.search import index
 from tests.helpers import rights
 from tests.helpers.claude import OTHER, bash, prompt, registered, stop
@@ -269,6 +270,29 @@ def test_an_event_waits_for_an_installer_that_replaces_mdmem(
 
     until(lambda: notes(vault) == 1)  # on a busy machine, in the background
     assert losses.recent(config.load(str(vault)), time.time()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the launcher is a shell script")
+def test_of_a_prompt_that_is_stored_later_no_memory_counts_as_given(
+    copied: Path, python: Path, vault: Path, tmp_path: Path
+) -> None:
+    run(prompt("Why does the flux parser fail on leap days?", session_id=OTHER))
+    run(stop("The flux parser failed on leap days because the calendar table ended in 2023.", session_id=OTHER))
+    asked = prompt("Why did the flux parser fail on leap days last time?")
+    away, sleep = copied.parent / "away", tmp_path / "programs" / "sleep"
+    sleep.parent.mkdir()
+    put_back = f"mv {shlex.quote(str(away))} {shlex.quote(str(copied))}"
+    sleep.write_text(f'#!/bin/sh\n[ "$1" != 1 ] || {put_back}\n')  # an installer that takes more than a few seconds
+    sleep.chmod(0o700)
+    copied.rename(away)
+
+    assert run(asked, {"PATH": f"{sleep.parent}:{os.environ['PATH']}"}) == ""
+
+    settings = config.load(str(vault))
+    until(lambda: len(list(vault.rglob("*-prompt-*"))) == 2)
+    assert list(injection_log.read_log(settings)) == []
+    again = run({**asked, "prompt_id": "again"}, {"MDMEM_INJECT_DEADLINE_SECONDS": "50"})
+    assert "the calendar table ended in 2023" in again
 
 
 def test_an_event_that_nobody_can_read_is_tried_once_also_just_after_an_installer(copied: Path, vault: Path) -> None:

@@ -2,6 +2,7 @@
 
 If the folder of what is gone has just changed, an installer may be replacing mdmem. A hook waits for it, and in the
 shell then leaves its event to the background, in memory: it may be on disk only after private text has been removed.
+Nobody reads an answer there, so none is made.
 If an event was lost just before, no installer is at work, only something else that changes the folder all the time.
 At the start of a session, the user is told; `doctor` and `status` tell that events were lost.
 """
@@ -32,7 +33,7 @@ event=$(cat)
 (
 trap "" HUP
 while [ "$changed" ] && ! [ $is "$file" ] && [ $tries -lt {last_try} ] && sleep 1; do tries=$((tries + 1)); done
-if [ $is "$file" ]; then printf %s "$event" | MDMEM_NOW=${{MDMEM_NOW:-$now}} "$0" "$@"
+if [ $is "$file" ]; then printf %s "$event" | MDMEM_INJECT_ENABLED=0 MDMEM_NOW=${{MDMEM_NOW:-$now}} "$0" "$@"
 else umask 077; printf {loss} "$now" "$2" >"$0{lost}"; fi
 ) </dev/null >/dev/null &
 case $event in {events}) case $2 in
