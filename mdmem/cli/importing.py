@@ -350,7 +350,7 @@ def _row(row: SurveyRow) -> tuple[str, ...]:
 def _summary(settings: Config, tally: Tally, before: int, *, as_json: bool, stopped: bool) -> None:
     """Print the result of an import. before: number of transcripts that earlier runs imported."""
     if as_json:
-        facts = {name: getattr(tally, name) for name in ("sessions", "known", "private", "failed")}
+        facts = {name: getattr(tally, name) for name in ("sessions", "completed", "known", "private", "failed")}
         skipped = {why: count for why, count in sorted(tally.skipped.items()) if count}
         facts |= {"added": dict(+tally.added), "skipped": skipped, "stopped": stopped, "before": before}
         render.print_json(facts)
@@ -358,12 +358,14 @@ def _summary(settings: Config, tally: Tally, before: int, *, as_json: bool, stop
     if stopped:
         click.echo("Stopped. The next `mdmem import` continues from here.")
     is_new = any(tally.added.values())
-    if is_new or not tally.failed:
+    if tally.completed:
+        click.echo(f"Completed {plural.number(tally.completed, 'note')}.")
+    if is_new or not (tally.failed or tally.completed):
         click.echo(f"Imported {_added(tally)}." if is_new else "Nothing new to import.")
     if before and not is_new:
         _tell_known(before)
-    if tally.known:
-        click.echo(f"{plural.number(tally.known, 'note')} already stored.")
+    if tally.known > tally.completed:
+        click.echo(f"{plural.number(tally.known - tally.completed, 'note')} already stored.")
     if tally.private:
         click.echo(f"{plural.number(tally.private, 'event')} of private turns skipped.")
     _warn_of_failed(settings, tally)
