@@ -16,6 +16,7 @@ import select
 import selectors
 import socket
 import struct
+import sys
 import time
 from importlib import import_module
 from pathlib import Path
@@ -131,6 +132,8 @@ def _run(listener: socket.socket, alive: int) -> None:
             with link, contextlib.suppress(OSError, ValueError):  # the command has gone, or was not one of ours
                 link.settimeout(_SECONDS)
                 _answer(link)
+            if sys.modules.get(hook.__name__) is not hook:
+                return  # the hook began anew with an installer's files, which do not fit what is loaded here
 
 
 def _answer(link: socket.socket) -> None:

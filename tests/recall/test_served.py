@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import mdmem
 from mdmem.agents.install import launcher
 from mdmem.recall import served
 from tests.helpers.claude import bash, prompt, registered
@@ -159,6 +161,37 @@ def test_the_server_ends_with_the_watcher_and_leaves_nothing(vault: Path, server
     assert not os.path.exists(launcher.socket_path())
     run(prompt("Fix the parser"))
     assert len(notes(vault)) == 1
+
+
+@pytest.mark.slow
+def test_a_server_ends_after_a_hook_that_began_anew_because_an_installer_may_be_at_work(
+    vault: Path, home: Path, short_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "copy" / "mdmem"
+    shutil.copytree(Path(mdmem.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    code = (package / "launch.py").read_text("utf-8")
+    for line, instead in (
+        ("RECENT_SECONDS = 10\n", "RECENT_SECONDS = 1e9\n"),
+        ("WAIT_SECONDS = 4.0", "WAIT_SECONDS = 2.0"),
+    ):
+        assert line in code
+        code = code.replace(line, instead)
+    (package / "launch.py").write_text(code, "utf-8")
+    monkeypatch.setattr(launcher, "PACKAGE", str(package))
+    line = registered("hook", "no-agent")
+    path = launcher.socket_path()
+    with subprocess.Popen(serving(path), stdin=subprocess.PIPE) as process:
+        until(lambda: os.path.exists(path))
+        run(prompt("Fix the parser"))
+        assert process.poll() is None
+        for _ in range(5):  # on a busy machine, a hook does its work itself
+            subprocess.run(["/bin/sh", "-c", line], input=b'{"session_id": "a"}', check=True, timeout=LIMIT_SECONDS)
+            time.sleep(0.2)
+            if process.poll() is not None:
+                break
+        assert process.poll() == 0
+        run(bash("12 tests pass"))
+    assert len(notes(vault)) == 2
 
 
 @pytest.mark.slow
