@@ -90,8 +90,11 @@ def marks_in(text: str) -> tuple[int, int]:
 def _line_in(text: str, mark: str, start: int) -> int:
     """Return where the first line that is this mark begins, at or after `start`; -1 for none."""
     at = text.find(mark, start)
-    while at >= 0 and not (text[at - 1 : at] in ("", "\n") and text[at:].partition("\n")[0].rstrip() == mark):
-        at = text.find(mark, at + 1)
+    while at >= 0:
+        stop = text.find("\n", at) + 1 or None
+        if text[at - 1 : at] in ("", "\n") and text[at:stop].rstrip() == mark:
+            break
+        at = text.find(mark, stop or len(text))  # behind this line, which is another's
     return at
 
 

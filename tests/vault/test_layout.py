@@ -171,3 +171,14 @@ def test_what_can_be_no_path_is_none_in_the_vault(vault: Path, typed: str) -> No
     assert layout.typed_path(str(vault), typed) == ""
     with pytest.raises(NotFoundError):
         find.path_of(config.load(str(vault)), typed)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "  \n", ""])
+def test_a_marker_is_found_behind_lines_that_only_mention_it(end: str) -> None:
+    begin, stop = journal.PAGE_MARKS
+    before, between = f"{begin} begins, {begin}\nand {begin}\n", f"{stop} ends\n- {stop}\n"
+
+    text = f"{before}{begin}\n{between}{stop}{end}"
+
+    assert journal.marks_in(text) == (len(before), len(before) + len(begin) + 1 + len(between))
+    assert journal.marks_in(before) == (-1, -1)
