@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 _BEGIN, _END = "<!-- mdmem:begin {} -->", "<!-- mdmem:end {} -->"
 _ANY_BEGIN, _ANY_END = "<!-- mdmem:begin ", "<!-- mdmem:end "
 
@@ -54,20 +58,33 @@ def holds(text: str, note_id: str) -> bool:
 
 def without_all(text: str) -> str:
     """Return an instruction file's text without any promoted notes."""
-    for note_id in _FIRST_LINE.findall(text):
+    ended = {note_id for _, which, note_id in _markers(text) if which == "end"}
+    for note_id in [note_id for _, which, note_id in _markers(text) if which == "begin" and note_id in ended]:
         text = without_note(text, note_id)
     return text
 
 
-_FIRST_LINE = re.compile(r"^[ \t]*<!-- mdmem:begin (\S+) -->[ \t\r]*$", re.MULTILINE)
+_MARKER = re.compile(r"^[ \t]*(<!-- mdmem:(begin|end) (\S+) -->)[ \t\r]*$", re.MULTILINE)
+
+
+def _markers(text: str) -> Iterator[tuple[tuple[int, int], str, str]]:
+    """Yield where each marker is, whether it begins or ends a note, and the note's id.
+
+    A marker is a line of its own; within a line it is only mentioned.
+    """
+    for match in _MARKER.finditer(text):
+        yield match.span(1), match[2], match[3]
 
 
 def _find(text: str, note_id: str) -> tuple[int, int] | None:
-    """Return where a note begins and ends. A marker is a line of its own; within a line it is only mentioned."""
-    begin, end = (re.escape(marker.format(note_id)) for marker in (_BEGIN, _END))
-    lines = rf"^[ \t]*({begin}[ \t\r]*$.*?^[ \t]*{end})[ \t\r]*$"
-    block = re.search(lines, text, re.MULTILINE | re.DOTALL)
-    return block.span(1) if block else None
+    """Return where a note begins and ends."""
+    start = -1
+    for span, which, marked in _markers(text):
+        if marked == note_id and which == "begin" and start < 0:
+            start = span[0]
+        elif marked == note_id and which == "end" and start >= 0:
+            return start, span[1]
+    return None
 
 
 def _unmarked(body: str) -> str:

@@ -190,6 +190,13 @@ def test_what_mdmem_promoted_is_not_taken_in_again(vault: Path, cwd: Path) -> No
     assert only(vault, "CLAUDE.md")[1].content.strip() == mention.strip()
 
 
+def test_a_file_full_of_markers_that_end_nowhere_is_read_at_once(vault: Path, cwd: Path) -> None:
+    markers = "".join(f"<!-- mdmem:begin {number % 3_000} -->\n" for number in range(6_000))
+    write(cwd / "CLAUDE.md", f"Use bun.\n{markers}")
+    follow(vault, cwd)
+    assert only(vault, "CLAUDE.md")[1].content.startswith("Use bun.\n<!-- mdmem:begin 0 -->")
+
+
 def test_an_agent_is_not_given_what_it_loads_by_itself(vault: Path, cwd: Path) -> None:
     write(cwd / "CLAUDE.md", "The zanzibar rule: releases happen on Tuesdays.\n")
     write(cwd / "AGENTS.md", "The kilimanjaro rule: deploys happen on Fridays.\n")
