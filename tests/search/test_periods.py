@@ -140,6 +140,9 @@ TODAY = date(2026, 11, 27)
         ("11월 5일에 뭐 했지?", "2026-11-05", "2026-11-05"),
         ("3일 전에 뭐 했지?", "2026-11-24", "2026-11-24"),
         ("월요일에 뭐 했지?", "2026-11-23", "2026-11-23"),
+        ("지난 주에 뭐 했지?", "2026-11-16", "2026-11-22"),
+        ("2주 전에는 뭐 했지?", "2026-11-09", "2026-11-15"),
+        ("co zrobiliśmy w zeszłym roku?", "2025-01-01", "2025-12-31"),
         ("上个月我们做了什么", "2026-10-01", "2026-10-31"),
     ],
 )
@@ -164,6 +167,11 @@ def test_a_question_names_its_days(text: str, first: str, last: str) -> None:
      "chiedi a marco cosa è successo", "what did we do for Marco?", "remember what Mei said", "a segunda opção",
      "a quarta tela passada ao usuário", "ogni lunedì", "lunedì prossimo", "in che anno", "why did the dag fail",
      "매주 월요일에 뭐 해?", "다음 주에 뭐 하지?",
+     "지난 주문 취소는 어떻게 고쳤지?", "이번 일은 왜 실패했지?", "지난 일정은 뭐였지?", "지난 달력은 왜 깨졌지?",
+     "1일 전체 보고서는 어디 있지?", "3주 전략은 뭐였지?", "한국어제품 목록은 왜 비었지?", "그제야 된 이유가 뭐지?",
+     "o que fazemos toda segunda-feira?", "o que faremos na próxima terça-feira?", "na sexta-feira que vem",
+     "o que fizemos na segunda passada do otimizador?", "prossimo lunedì", "co robimy w każdą środę?",
+     "what did we change in the last tag?", "why did the last roku build fail?", "what is in this roku channel?",
      "what a mess", "version 2.11 is out", "add an index"],
 )  # fmt: skip
 def test_a_text_without_a_past_period_names_none(text: str) -> None:

@@ -251,7 +251,10 @@ _DAY_BEFORE = rf"\b({_DAY})(?: {_either(_OF_DAY)})?,? (?:(?:of|from|in|de|der|vo
 _WEEK_ZH = "(?:周|週|星期|礼拜|禮拜)"
 _NO_COUNT = "(?![共直起些个個次份种種条條度件样樣番定般十百千]|(?<=日)[本志誌程常报報])"
 """Behind a number, these make it no weekday: `上周三次`, `周日志`."""
-_OTHER = "(?:every|each|next|jeden|nachsten|kommenden|chaque|cada|proximo|ogni|elke|volgende|kazdy|toda)"
+_OTHER = (
+    "(?:every|each|next|jeden|nachsten|kommenden|chaque|cada|tod[oa]|proxim[oa]|ogni|prossim[oa]|elke|iedere|volgende"
+    "|kazd(?:y|a|ej)|nastepn(?:y|a))"
+)
 """Before a weekday, these name no day in the past."""
 _DAY_BEHIND = (
     rf",? (?:(?:on|am|le|el) )?({_DAY})\b|の?([月火水木金土日])曜日?"
@@ -269,6 +272,8 @@ _SINGULAR_UNIT = (
 )
 _UNIT_CJK = f"(?P<unit>{_either(unit for unit in UNITS if unit >= '一')})"
 _KOREAN_UNIT = f"(?P<unit>{_either(jamo('일 주 달 개월').split())})"
+_ENDS_KOREAN = jamo("(?=에|엔|의|부터|까지|동안|말|초|중|쯤|이나|[^ᄀ-ᇿ]|$)")
+"""Behind a Korean unit: a particle, or no other syllable, which would make it another word, as in `지난 주문`."""
 _COUNT = rf"(?P<count>\d+|{_either(COUNTS)})"
 _IN_MONTH = "(?:in|im|en|of|during|for|since|seit|depuis|desde|early|mid|late|anfang|mitte|ende|em|nel|begin|eind|w)"
 _YEAR = r"(?:,? (?P<year>20\d\d)\b)?"
@@ -281,10 +286,13 @@ _NO_NOUN = (
 _NOT_NAMED = r"(?<!\bthe )(?<!\ba )(?<!\bour )", r"(?!-\w)"
 """Around a word for a day: `the today button` and `der Heute-Knopf` are named so, and no day."""
 _BEFORE_DAY = rf"(?:(?:on the(?= \d)|the(?= \d{{1,2}}[snrt]))(?= \w+\b{_NO_NOUN})|am|le|el|el dia|(?:no )?dia)"
+_COMING = "(?P<coming> prochain| proximo| prossim[oa]| que viene| que vem)?"
 _WEEKDAY = (
     rf"\b(?:(?P<this>{_either(THIS)}) |(?P<other>{_OTHER}) )?(?P<day>{_DAY})(?: {_either(LAST_BEHIND)})?"
-    rf"(?P<coming> prochain| proximo| prossim[oa]| que viene| que vem)?(?: (?:por la )?{_PART_OF_DAY})?\b"
+    rf"{_COMING}(?: (?:por la )?{_PART_OF_DAY})?\b"
 )
+_NO_UNIT = "(?!(?:last|past|previous|this) (?!day|week|month|year))"
+"""`the last tag` is no German day, and `the last Roku build` of no Polish year."""
 _Row = tuple[str, "Callable[[re.Match[str], date], tuple[date, date]]"]
 _IN_DIGITS: tuple[_Row, ...] = (
     (r"\b(?P<year>20\d\d)[-/](?P<month>\d{1,2})[-/](?P<day>\d{1,2})\b", _calendar_day),
@@ -309,8 +317,8 @@ _PATTERNS: tuple[_Row, ...] = (
     ),
     (r"(?P<year>)(?<!\d)(?P<month>\d{1,2})月", _calendar_month),
     (jamo(r"(?P<month>\d{1,2})월 ?(?P<day>\d{1,2})일"), _calendar_day),
-    (jamo(rf"(?P<count>\d+){_KOREAN_UNIT} ?전"), _counted),
-    (jamo(rf"(?:지난|(?P<this>이번)) ?{_KOREAN_UNIT}"), _relative),
+    (jamo(rf"(?P<count>\d+){_KOREAN_UNIT} ?전") + _ENDS_KOREAN, _counted),
+    (jamo(rf"(?:지난|(?P<this>이번)) ?(?!일){_KOREAN_UNIT}") + _ENDS_KOREAN, _relative),
     (jamo(rf"(?P<other>(?:매주|다음(?: ?주)?) ?)?(?P<day>{_either(OF_KOREAN)})요일"), _weekday),
     (r"\b(?:the )?day before yesterday\b", _day_before),
     (rf"\b{_COUNT} (?:of )?{_UNIT} (?:ago|back|fa|atras|geleden|temu)\b", _counted),
@@ -329,17 +337,21 @@ _PATTERNS: tuple[_Row, ...] = (
     (rf"\b(?P<last>{_either(LAST)} )?(?:weekend|week-end|wochenende|fi[nm] de semana|fine settimana)\b", _weekend),
     (rf"\b(?:vor|il y a|hace|before|ha) {_COUNT} {_UNIT}", _counted),
     (rf"{_COUNT}个?{_UNIT_CJK}前", _counted),
-    (_either(word for word in DAYS_AGO if not word.isascii()), _named_day),
+    (_either(word for word in DAYS_AGO if word >= "一"), _named_day),
+    (jamo(rf"(?<![ᄀ-ᇿ]){_either(word for word in DAYS_AGO if 'ᄀ' <= word < '一')}(?!날|야|서)"), _named_day),
     (rf"\b{_SINGULAR_UNIT} (?:before last|antepasad[oa])\b", _before_last),
     (rf"\b(?:vorletzte[nrs]?|l?avant-derniere?) {_SINGULAR_UNIT}", _before_last),
     (rf"\b(?P<day>{_DAY})s? before last\b", _weekday_before),
     (rf"\b(?:vorletzte[nrs]?|l?avant-dernier) (?P<day>{_DAY})\b", _weekday_before),
-    (rf"\b(?:{_either(LAST)}|(?P<this>{_either(THIS)})) (?:{_SINGULAR_UNIT}|weeks(?= {_DAY}\b))", _relative),
+    (rf"\b{_NO_UNIT}(?:{_either(LAST)}|(?P<this>{_either(THIS)})) (?:{_SINGULAR_UNIT}|weeks(?= {_DAY}\b))", _relative),
     (rf"\b{_SINGULAR_UNIT} {_either(LAST_BEHIND)}\b(?P<this>)", _relative),
     (rf"(?<![上先])(?:[上先][个個]?|(?P<this>[本今这這][个個]?))(?![日天]){_UNIT_CJK}", _relative),
     (rf"\b{_either(word for word in DAYS_AGO if word.isascii())}\b".join(_NOT_NAMED), _named_day),
     (_WEEKDAY, _weekday),
-    (rf"\b(?P<day>{_either(FEIRAS)})(?:-feira\b| passada\b){{1,2}}", _weekday),
+    (
+        rf"\b(?:(?P<other>{_OTHER}) )?(?P<day>{_either(FEIRAS)})(?:-feira\b| passada\b(?! d[ao]s?\b)){{1,2}}{_COMING}",
+        _weekday,
+    ),
     (r"(?:(?P<this>今週の?)|(?P<other>(?:[毎来隔]週|次)の?))?(?P<day>[月火水木金土日])曜日?", _weekday),
     (
         rf"(?<![每隔上下])(?P<this>[本今这這])?[个個]?(?<![每隔上下][个個]){_WEEK_ZH}(?P<day>[一二三四五六日天]){_NO_COUNT}",
