@@ -153,6 +153,8 @@ def test_a_number_or_version_with_points_is_one_word(tmp_path: Path, vault: Path
         ("what did we move to 11:15?", "market"),
         ("what did we move to 23:15?", "market"),
         ("what did we move to 2 pm?", ""),
+        ("what did we move to 3:20 pm?", ""),
+        ("which crane took 3:20 min?", "crane"),
         ("what did we move to 3 am?", ""),
     ],
 )
@@ -164,6 +166,7 @@ def test_a_time_of_day_is_found_in_each_way_to_write_it(tmp_path: Path, vault: P
             ("The turbine is loud", "Its sluice opens at 02:00 now."),
             ("The pier is full", "The last ferry leaves at 2:30 p.m. now."),
             ("The market is empty", "It closes at 11:15 now, says the market's office."),
+            ("The crane is slow", "The crane took 3:20 min a box."),
             ("Print the list", "The list has 2 pages and 14 rows."),
             ("Show the calendar", "The calendar shows 3 weeks."),
         ],
@@ -176,7 +179,8 @@ def test_a_time_of_day_is_found_in_each_way_to_write_it(tmp_path: Path, vault: P
 
 @pytest.mark.parametrize(
     "prompt",
-    ["Was haben wir in Version 2 am Turbinendeckel geändert?", "涡轮那3点建议的原因是什么？",
+    ["Was haben wir in Version 2 am Turbinendeckel geändert?", "Wie haben wir alle 3 am Turbinendeckel geändert?",
+     "涡轮那3点建议的原因是什么？",
      "3時間止まったのは何だったっけ？"],
 )  # fmt: skip
 def test_a_number_before_another_word_is_no_time_of_day(tmp_path: Path, vault: Path, prompt: str) -> None:

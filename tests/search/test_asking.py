@@ -338,6 +338,27 @@ def test_what_someone_would_like_now_does_not_surely_ask_for_the_past(prompt: st
     assert found is None or found.grade <= POSSIBLE
 
 
+def test_a_chinese_question_with_a_korean_name_is_chinese() -> None:
+    found = shape.of("我们为什么放弃了 카카오 登录？")
+
+    assert found is not None
+    assert (found.language, found.grade) == ("zh", SURE)
+
+
+def test_what_somebody_said_that_would_be_was_said_in_the_past() -> None:
+    found = shape.of("who said it would break if we renamed the column?")
+
+    assert found is not None
+    assert found.grade == SURE
+
+
+def test_the_state_of_something_in_german_is_no_past_verb() -> None:
+    found = shape.of("Was ist der Stand der Migration?")
+
+    assert found is not None
+    assert (found.grade, found.topic) == (POSSIBLE, "Stand Migration?")
+
+
 def test_why_something_is_so_is_no_general_question_in_chinese() -> None:
     found = shape.of("为什么是用户编号而不是时间戳，这个缓存键？")
 
@@ -670,7 +691,16 @@ def test_an_order_about_failures_is_no_message_of_a_program(prompt: str) -> None
 
 
 @pytest.mark.parametrize(
-    "prompt", ["mcuboot revert after the update", "session timeout policy - 15 or 30 min", "DOG resets"]
+    "prompt",
+    [
+        "mcuboot revert after the update",
+        "session timeout policy - 15 or 30 min",
+        "DOG resets",
+        "mac os notarization",
+        "arduino uno bootloader",
+        "lambda cold starts",
+        "shadow render passes",
+    ],
 )
 def test_a_prompt_that_only_names_something_may_ask_for_it(prompt: str) -> None:
     found = shape.look_up(prompt)

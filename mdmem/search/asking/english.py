@@ -284,7 +284,7 @@ def names(words: list[str]) -> bool:
     words = words[points or (words[:1] == ["the"] and _after(words, _COMMANDS, _words("for to"))) :]
     if not 2 <= len(words) <= MAX_NAMING_WORDS or words[0] in _NAMING_NOTHING or words[1] in _THE:
         return False
-    stated = words[-1] in general.WELL or any(a in _IS and b not in ("they", "it") for a, b in _pairs([*words, ""]))
+    stated = general.is_well(words) or any(a in _IS and b not in ("they", "it") for a, b in _pairs([*words, ""]))
     return not stated and not general.explains(words) and _AT_HAND.isdisjoint(words)
 
 
@@ -366,15 +366,16 @@ def _is_past(words: list[str], used: frozenset[str]) -> bool:
     return any(len(word) > 4 and word.endswith("ed") and word not in _NOT_PAST and "_" not in word for word in words)
 
 
-_GETS = _words("get gets")
-_PRESENT = _MODAL | _words("do does to")
+_GETS, _PRESENT = _words("get gets"), _MODAL | _words("do does to")
 _BASES = _words("put cut set hit let split shut")
 """Verbs with equal past and present forms; after these they are present."""
 
 
 def _supposes(words: list[str], used: frozenset[str]) -> bool:
     """Whether a sentence asks what would be: `what would happen if we dropped X`, but not `would have happened`."""
-    return "would" in used and used.isdisjoint(_HAVE) and _after(words, _words("if"), SUBJECTS)
+    if "would" not in used or not used.isdisjoint(_HAVE) or not _after(words, _words("if"), SUBJECTS):
+        return False
+    return TOLD.isdisjoint(words[: words.index("would")])  # `who said it would break if we renamed X`
 
 
 def _is_back(words: list[str], used: frozenset[str]) -> bool:
@@ -442,8 +443,7 @@ def asks_what_is_left(words: list[str]) -> bool:
     return any(word in _UNDONE and after in _BEHIND_UNDONE for word, after in zip(words, [*words[1:], ""], strict=True))
 
 
-_WHOLE = _words("project repo repository codebase")
-_ANYTHING = _words("what whats anything any")
+_WHOLE, _ANYTHING = _words("project repo repository codebase"), _words("what whats anything any")
 _MAY_BE_OPEN = ("anything", "is anything", "is there anything", "whats", "what is")
 _OPEN_OF = _words("on for with in from of about regarding")
 _UNDONE = _words("left remains remaining missing unfinished undone half outstanding todo todos")  # `what is left to do`

@@ -36,9 +36,16 @@ RUNS = word_set(
     "pass passes passed passing green build builds ci lint linter checks succeed succeeded finish finished ok"
 )
 """Words of how a run ended; with nothing else, a question is about the last one."""
-WELL = word_set("works worked runs loads starts helps pass passes passed succeed succeeded")
-"""Words at the end of a sentence that says that all is well: `shell number 2 works`."""
+_WELL = word_set("works worked helps passed succeed succeeded")
+"""Words at the end of a sentence that says that all is well."""
+_GOES = word_set("runs loads starts pass passes")
+"""The same, but also names of several things: `lambda cold starts`."""
 _WAS = word_set("was were is are did does do has have had")
+
+
+def is_well(words: list[str]) -> bool:
+    """Whether a sentence says that all is well: `shell number 2 works`, `the build passes`. words: folded."""
+    return words[-1] in _WELL or (words[0] == "the" and words[-1] in _GOES)
 
 
 def explains(words: list[str]) -> bool:

@@ -110,7 +110,7 @@ LANGUAGES: dict[str, Language] = {
         "welchen welchem wer wieviel wieviele",
         "wir uns unser unsere unseren unserem",
         "haben hatten hatte hat habe war waren wurde wurden gewesen musste mussten sollte sollten wollte wollten "
-        "konnte konnten durfte durften brach ging kam lief fiel blieb hing schlug stand verlor",
+        "konnte konnten durfte durften brach ging kam lief fiel blieb hing schlug verlor",
         "damals gestern vorgestern neulich letztens zuletzt fruher bereits schon vorher zuvor kurzlich letzte letzten "
         "letzter letztes letztem vorige vorigen voriger voriges vorigem vergangene vergangenen vergangener seit",
         "weiter weitermachen fortsetzen fortfahren aufgehort stehengeblieben geblieben anknupfen weiterarbeiten",

@@ -27,8 +27,8 @@ _WISHES = orders.word_set("like love prefer rather")
 """After `I'd`, these say what is wanted."""
 
 
-_ARTICLES = orders.word_set("o os um uma il lo gli uno una el los las unos le les des het een den das")
-"""Behind the first word, these make it an order in another language: `deixa o botão maior`."""
+_ARTICLES = orders.word_set("o unos den")
+"""Beside those in `FOREIGN`, and behind the first word, these make it an order: `deixa o botão maior`."""
 _TO_ME = orders.word_set("mir mich dir uns bitte moi nous stp svp nos favor mij ons alstublieft")
 """Words of orders in other languages: `zeig mir X`, `montre-moi X`."""
 

@@ -280,8 +280,8 @@ def _judge_whole(sentence: str, *, asks: bool) -> _Judgment:
 
 def _judge_unspaced(sentence: str, best: _Judgment, most: int) -> _Judgment:
     """Return the better judgment of `best` and of those for languages without spaces. most: known words for `best`."""
-    kana, hangul = (any(first <= c <= last for c in sentence) for first, last in ("ぁヿ", "가힣"))
-    is_in = {"ja": kana, "ko": hangul, "zh": not hangul}
+    kana, hangul, han = (sum(first <= c <= last for c in sentence) for first, last in ("ぁヿ", "가힣", "一鿿"))
+    is_in = {"ja": kana > 0, "ko": hangul > 0, "zh": han >= hangul}  # a Chinese question may have a Korean name
     for name, parts in UNSPACED.items():
         if not is_in.get(name, True):
             continue  # they share characters and question marks

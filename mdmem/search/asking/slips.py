@@ -12,7 +12,7 @@ _TYPED = (
 _BY_LETTER: dict[str, list[str]] = {}
 for _word in _TYPED.split():
     _BY_LETTER.setdefault(_word[0], []).append(_word)
-_OTHERS = frozenset(["were", "wen", "wat", "died"])
+_OTHERS = frozenset(["were", "wen", "wat", "died", "thee"])
 """Words of their own, some of them Dutch or German."""
 _LONG = 8
 """Of words with this many letters, two may be missing."""

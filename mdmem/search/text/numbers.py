@@ -101,7 +101,8 @@ def _times(text: str, *, foreign: bool = False) -> Iterator[tuple[Number, str]]:
             continue
         if hour <= 12 and (told[:1] in ("a", "p") or before in _HALVES):
             hour = hour % 12 + (12 if told[:1] == "p" or before in _HALVES[2:] else 0)
-        is_either = not told and 0 < hour <= 12 and match["hour"][0] != "0"  # `02:30` is of a day of 24 hours
+        is_bare = not told and match[0].count(":") == 1 and not _SPAN.match(text, match.end())
+        is_either = is_bare and 0 < hour <= 12 and match["hour"][0] != "0"  # `02:30` is of a day of 24 hours
         if hour < 24:
             yield (f"{hour}{'?' * is_either}:", minute or "00"), (before if before in _HALVES else "") + match[0]
 
@@ -112,7 +113,9 @@ def _is_on_the(text: str, start: int, end: int) -> bool:
     return text[end : end + 2].strip().isalnum() and not _AT.issuperset(word.lower() for word in at)
 
 
-_AT = frozenset(["a", "à", "às", "as", "las", "alle", "om", "o"])
+_AT = frozenset(["a", "à", "às", "as", "las", "om", "o"])
+_SPAN = lazy(r"(?i) ?(?:min|mn|se[ck]|s\b|m\b|hours?\b|hrs?\b|std|stunden|heures|horas|ore\b|uur|ratio|分|秒)")
+"""Behind `5:30`, these make it a duration or a ratio, which is in no half of the day."""
 
 _JOINING = "_.,:/-"
 """Before a number, these make it a part of something else."""
