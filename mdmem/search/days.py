@@ -102,8 +102,8 @@ def has_topic(topic: str, language: str, period: Period) -> bool:
     if language in UNSPACED:
         topic = normalize("NFC", topic).replace("작업", "").replace("했", "")
         return sum(map(str.isalnum, topic)) > _MOST_UNSPACED
-    grammar = (spoken.of("other") for spoken in LANGUAGES.values())
-    general = STOPWORDS.union(FOREIGN, period.words, periods.EVERY_WORD, _GENERAL, *grammar)
+    grammar = LANGUAGES[language].of("other") | _FOREIGN_FORMS if language in LANGUAGES else ()
+    general = STOPWORDS.union(FOREIGN, period.words, periods.EVERY_WORD, _GENERAL, grammar)
     return any(word not in general and not word.isdecimal() for word in map(fold, analysis.words(topic)))
 
 
@@ -120,3 +120,7 @@ _GENERAL = frozenset(
     ]
 )  # fmt: skip
 """Words about work of any kind."""
+_FOREIGN_FORMS = frozenset(
+    """quest jai sest sestil eu fiz aconteceu ho cose ik er zrobilem zrobilam robilem robilam stalo""".split()
+)
+"""The same in other languages than English, some of whose words are names in it: `the EU`, `a quest`."""

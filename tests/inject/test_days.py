@@ -102,6 +102,8 @@ def test_a_weekday_may_stand_beside_words_for_last_or_a_part_of_the_day(later: T
         "cosa abbiamo fatto lunedì scorso?", "a cosa abbiamo lavorato lunedì?", "o que fizemos na segunda-feira?",
         "no que trabalhamos no dia 14 de setembro?", "wat hebben we afgelopen maandag gedaan?",
         "co zrobiliśmy w poniedziałek?", "nad czym pracowaliśmy w poniedziałek?", "월요일에 뭐 했지?",
+        "wat heb ik afgelopen maandag gedaan?", "co zrobiłem w poniedziałek?", "o que eu fiz na segunda passada?",
+        "cosa ho fatto lunedì scorso?", "qu'est-ce que j'ai fait lundi dernier ?",
         "9월 14일에 무슨 작업을 했지?", "qu'a-t-on fait lundi ?", "qu'avons-nous fait lundi ?",
     ],
 )  # fmt: skip
@@ -109,6 +111,18 @@ def test_the_sessions_of_a_day_are_given_in_each_language(later: Talk, prompt: s
     (given,) = entries(ask(later, prompt))
 
     assert "different currencies" in given
+
+
+@pytest.mark.parametrize("name", ["com", "vor", "mach", "EU"])
+def test_a_name_that_is_a_word_of_another_language_is_asked_for(later: Talk, name: str) -> None:
+    work = new_session(later, 2)
+    work.says(f"Serve the {name} pages")
+    work.edits("pages.py")
+    work.answers(f"The pages of {name} are served now.")
+
+    (given,) = entries(ask(new_session(later, 5), f"what did we change in {name} last week?"))
+
+    assert f"pages of {name}" in given
 
 
 def test_what_was_decided_in_a_session_is_told_in_a_language_of_few_letters_too(vault: Path, tmp_path: Path) -> None:
