@@ -65,6 +65,7 @@ def now(vault: Path, tmp_path: Path) -> Talk:
         "o preço do carrinho está desalinhado",
         "what would happen if we dropped tenure?",
         "mach es so wie im Beispiel",
+        "mach es so wie im Test des Sensors unten",
         "Zigbee number 2 works",
         "the carrinho Riverpod test passes",
     ],
@@ -92,6 +93,7 @@ def test_why_something_was_done_is_answered(now: Talk, prompt: str, answer: str)
     [
         ("nimm denselben Ansatz wie beim Tiefschlaf", "Weckpin"),
         ("mach das genauso wie beim Weckpin", "Weckpin"),
+        ("nimm dieselben Werte wie beim Weckpin", "Weckpin"),
         ("utilise la même approche que pour le Weckpin", "Weckpin"),
         ("fais comme pour le Weckpin", "Weckpin"),
         ("usa la misma solución que con el Weckpin", "Weckpin"),

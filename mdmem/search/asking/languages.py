@@ -86,7 +86,8 @@ class Language:
 
 _NO_WORK = frozenset(
     """beispiel bild entwurf doku anderen exemple maquette documentation doc autres ejemplo imagen otros exemplo imagem
-    outros esempio immagine altri voorbeeld plaatje anderen readme mockup screenshot figma""".split()
+    outros esempio immagine altri voorbeeld plaatje anderen readme mockup screenshot figma zeile oben unten
+    ligne linea linha riga""".split()
 )
 """What is no earlier work: `mach es so wie im Bild`."""
 
@@ -119,7 +120,8 @@ LANGUAGES: dict[str, Language] = {
         was="war waren wurde wurden",
         explains="funktioniert funktionieren bedeutet bedeuten man unterschied",
         have="haben habe hat",
-        same="denselben dieselbe dasselbe demselben derselben selben gleiche gleichen gleicher gleich genauso so",
+        same="denselben dieselben dieselbe dasselbe demselben derselben selben gleiche gleichen gleicher gleich "
+        "genauso so",
         likens="wie",
         places="bei beim in im fur mit",
         may="sollte sollten könnte könnten müsste müssten dürfte dürften",

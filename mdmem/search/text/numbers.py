@@ -109,7 +109,7 @@ def _times(text: str, *, foreign: bool = False) -> Iterator[tuple[Number, str]]:
 
 def _is_on_the(text: str, start: int, end: int) -> bool:
     """Whether a number's ` am` is German: `Server 3 am Montag`, but not `a las 3 am`."""
-    at = text[:start].split()[-1:]
+    at = text[max(start - 10, 0) : start].split()[-1:]
     return text[end : end + 2].strip().isalnum() and not _AT.issuperset(word.lower() for word in at)
 
 
