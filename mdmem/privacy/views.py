@@ -5,6 +5,8 @@ A view maps every span of its own text to a span of the original.
 
 from __future__ import annotations
 
+from mdmem.privacy import secrets
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -147,26 +149,22 @@ _BEFORE_LINES = " \t>#|+*-"
 """Signs before the rest of a word that is broken in a quotation, a comment or a diff."""
 
 
-def strings_of_lines(text: str) -> str:
-    """Return only the strings of several lines in JSON, unescaped, with other text blanked; every offset stays."""
+def strings_of_lines(text: str, low: str) -> str:
+    """Return the strings of JSON with lines and names of secrets, unescaped, all else blank; offsets stay. None: ""."""
     parts: list[str] = []
-    done, at = 0, text.find('"')
-    while at >= 0:
-        end = text.find('"', at + 1)
-        while end >= 0 and _is_escaped(text[max(0, end - _LONGEST_RUN) : end]):
-            end = text.find('"', end + 1)
-        end = end if end >= 0 else len(text)
-        inner = text[at + 1 : end]
-        if "\\n" in inner:
-            parts += ("\n" * (at + 1 - done), _unescaped_once(inner))
+    done = at = 0
+    for number, piece in enumerate(text.replace("\\\\", "\0\0").replace('\\"', "\0\0").split('"')):
+        end = at + len(piece)
+        if number % 2 and ("\\n" in piece or "\0n" in piece) and secrets.may_name(low[at:end]):
+            parts += ("\n" * (at - done), _unescaped_once(text[at:end]))
             done = end
-        at = text.find('"', end + 1)
-    return "".join([*parts, "\n" * (len(text) - done)])
+        at = end + 1
+    return "".join([*parts, "\n" * (len(text) - done)]) if parts else ""
 
 
 def _unescaped_once(inner: str) -> str:
     """Return the inside of a JSON string with blanks before what each escape stands for, so that its length stays."""
-    for count in _RUNS:
+    for count in _RUNS if "\\\\" in inner else _RUNS[-1:]:
         run, kept = "\\" * count, " " * (count - count // 2) + "\0" * (count // 2)
         for letter, sign in _SIGNS if count % 2 else (("", ""),):
             inner = inner.replace(run + letter, kept + sign)
@@ -417,7 +415,6 @@ def _element(text: str, at: int) -> tuple[int, str] | None:
 
 
 _LONGEST_ELEMENT = 120
-
 
 _READERS: dict[str, Callable[[str, int], tuple[int, str] | None]] = {
     "\\": _backslash,

@@ -69,9 +69,9 @@ def _in_strings(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
     """Find such secrets in the strings of JSON that have several lines, as if each were a file."""
     from mdmem.privacy import views
 
-    lines = views.strings_of_lines(text)
-    low = lines.lower() if lines.isascii() else views.strings_of_lines(low)
-    for start, end, kind in in_text(lines, low, marks, secrets.words(low)):
+    lines = views.strings_of_lines(text, low)
+    low = lines.lower() if lines.isascii() else views.strings_of_lines(low, low)
+    for start, end, kind in in_text(lines, low, marks, secrets.words(low)) if lines else ():
         yield start, start + len(lines[start:end].rstrip()), kind  # a blank stands before what was an escape
 
 
