@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 _LONGEST_MARK = 64
 """Maximum length of a mark with its kind, in characters."""
 
 
 def cuts(text: str, start: int, end: int, marks: tuple[str, ...]) -> bool:
     """Whether a span begins or ends inside a mark."""
+    return any(True for _ in _cut(text, start, end, marks))
+
+
+def whole(text: str, start: int, end: int, marks: tuple[str, ...]) -> tuple[int, int]:
+    """Return a span with the whole of each mark inside which it begins or ends."""
+    cut = list(_cut(text, start, end, marks))
+    return min([start, *[at for at, _ in cut]]), max([end, *[close for _, close in cut]])
+
+
+def _cut(text: str, start: int, end: int, marks: tuple[str, ...]) -> Iterator[tuple[int, int]]:
     for mark in marks:
         at = text.find(mark, max(0, start - _LONGEST_MARK), end)
         while at >= 0:
-            close = text.find("]", at) + 1 if mark[0] == "[" else at + len(mark)
+            close = text.find("]", at, at + _LONGEST_MARK) + 1 if mark[0] == "[" else at + len(mark)
             if at <= start < close or at < end < close:
-                return True
+                yield at, close
             at = text.find(mark, at + 1, end)
-    return False
 
 
 def around(text: str, marks: tuple[str, ...], size: int) -> list[tuple[int, int]]:

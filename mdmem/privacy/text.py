@@ -299,6 +299,10 @@ def secret_edits(text: str, low: str, job: Job) -> list[Edit]:
         spans += patterns.find(text, job.rules.compiled(), job.marks, job.patience)
     if not spans:
         return []
+    if has_any(text, job.marks):
+        from mdmem.privacy import marks
+
+        spans = [(*marks.whole(text, start, end, job.marks), kind) for start, end, kind in spans]
     spans.sort(key=lambda span: span[0])
     edits: list[Edit] = []
     for start, end, kind in _joined(spans):

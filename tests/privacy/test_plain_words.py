@@ -84,6 +84,20 @@ def test_a_word_below_password_in_a_list_of_accounts_is_masked(text: str) -> Non
     assert cleaned == text.replace("{}", "[REDACTED]")
 
 
+@pytest.mark.parametrize("value", [WORD, "x", "<<EOF", "[REDACTED]", "hunter2 secret"])
+@pytest.mark.parametrize("is_json", [False, True])
+def test_a_row_that_is_not_below_its_header_does_not_withhold_the_text(value: str, is_json: bool) -> None:
+    text = f"Before.\nUser    Password\n------  --------\nana  {value}\nAfter.\n"
+    text = json.dumps({"text": text}) if is_json else text
+
+    cleaned = clean(text, origin="tool").value
+
+    assert "Before." in cleaned
+    assert "After." in cleaned
+    assert WORD not in cleaned
+    assert clean(cleaned, origin="tool").value == cleaned
+
+
 @pytest.mark.parametrize(
     "text",
     [
