@@ -84,6 +84,12 @@ def test_a_word_below_password_in_a_list_of_accounts_is_masked(text: str) -> Non
     assert cleaned == text.replace("{}", "[REDACTED]")
 
 
+def test_a_password_in_braces_that_begins_with_one_is_no_template() -> None:
+    text = "odbc:Server=h;UID=ana;PWD={{xhunter2xK9}}};"
+
+    assert clean(text, origin="tool").value == "odbc:Server=h;UID=ana;PWD={[REDACTED]};"
+
+
 @pytest.mark.parametrize("value", [WORD, "x", "<<EOF", "[REDACTED]", "hunter2 secret"])
 @pytest.mark.parametrize("is_json", [False, True])
 def test_a_row_that_is_not_below_its_header_does_not_withhold_the_text(value: str, is_json: bool) -> None:

@@ -96,8 +96,8 @@ def _after_tag(name: Name, value: int) -> int:
             return value + len(opening) + len(ahead) - len(ahead.lstrip())
     if text.startswith("(string) ", value):  # printed by Go's spew
         return max(value, text.find('"', value, value + _LONGEST_INSIDE))
-    if text.startswith(literals.IN_TEMPLATES, value):
-        return literals.in_template(text, value)
+    if text.startswith(literals.IN_TEMPLATES, value) and (start := literals.in_template(text, value)) != value:
+        return start
     if text[value : value + 1] == "{":
         return value + 1 if text[name.start - 1 : name.start] == ";" else _in_object(text, value)  # PWD={…};
     if first == "!!" or (first[:1] == "&" and first[1:].isalpha()):
