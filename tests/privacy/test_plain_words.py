@@ -260,3 +260,71 @@ def test_a_hash_that_logs_in_is_masked() -> None:
     assert clean(command.format("8846f7eaee8fb117ad06bdd830b7586c"), origin="tool").value == command.format(
         "[REDACTED]"
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "login: {username: ana, password: {}}",
+        "- {user: ana, password: {}}",
+        "  env: {USER: ana, DB_PASSWORD: {}, PORT: 5432}",
+        '{"cookies": [{"name": "session", "value": "{}", "path": "/"}, {"name": "theme", "value": "dark"}]}',
+        '{"cookies":[{"value":"{}","name":"connect.sid"}]}',
+        "BUNDLE_GEMS__EXAMPLE__ORG=ana:{}",
+        'BUNDLE_GEMS__EXAMPLE__ORG: "ana:{}"',
+    ],
+)
+def test_a_word_in_a_mapping_a_jar_of_cookies_or_a_setting_for_a_host_is_masked(text: str) -> None:
+    word = "sunshinebeach"
+
+    assert clean(text.replace("{}", word), origin="tool").value == text.replace("{}", "[REDACTED]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "const user = {username: ana, password: hashedpw}",
+        "  user: {user: ana, password: hashedpw},",
+        "login({user: ana, password: hashedpw})",
+        "env: {TOKEN: $TOKEN, API_KEY: null}",
+        '{"cookies": [{"name": "theme", "value": "dark"}, {"name": "session", "value": ""}]}',
+        'BUNDLE_WITHOUT: "development:test"',
+        'BUNDLE_BUILD__PG: "--with-pg=a:b"',
+        'BUNDLE_MIRROR__RUBYGEMS__ORG: "http://localhost:9292"',
+        "bundle config set without development:assets",
+        "密钥改为RSA2048",
+        "私钥转换为PKCS12",
+    ],
+)
+def test_other_mappings_cookies_and_settings_stay(text: str) -> None:
+    assert clean(text, origin="tool").value == text
+
+
+HEX = "18:1d:2b:7a:22:51:c9:54:11:99:ab:cd:ef:12:34:"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Private-Key: (2048 bit)\nmodulus:\n    00:c3:5c:\nprime1:\n    {}\nexponent1:\n    {}\ncoefficient:\n    {}\n",
+        "ED25519 Private-Key:\npriv:\n    {}\npub:\n    04:1d:2b:\n",
+        "(private-key (rsa (n #00C35CAD12C4#) (e #010001#) (d #{}#) (p #{}#)))",
+        "Key: (private-key (ecc (curve Ed25519)(q\n  #40C35CAD12C4#)\n  (d #{}#)))\n",
+        "untrusted comment: minisign encrypted secret key\n{}\n",
+    ],
+)
+def test_the_numbers_of_a_private_key_are_masked(text: str) -> None:
+    number = f"{HEX}\n    ab:3f" if ":\n    {" in text else HEX.replace(":", "").upper()
+    number = f"RWRTY0Iy{'QkbqWfbZm2Xr2sFyXJgE1uKGhv0yw9' * 6}" if "minisign" in text else number
+
+    assert clean(text.replace("{}", number), origin="tool").value == text.replace("{}", "[REDACTED]")
+
+
+def test_the_parts_of_a_token_on_lines_of_their_own_are_masked() -> None:
+    head, payload = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9", "eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4ifQ"
+    text = f"{head}.\n{payload}.\nSflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c\n"
+
+    cleaned = clean(text, origin="tool").value
+
+    assert payload not in cleaned
+    assert clean(f"see\n{payload}\n", origin="tool").value == f"see\n{payload}\n"

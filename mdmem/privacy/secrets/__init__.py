@@ -80,7 +80,7 @@ PGPASS = tuple(f":{port}:" for port in range(5432, 5440))
 
 PLACE_SIGNS = (
     "://", "----", "Private-Lines", ":152", ":*:", ":6432:", '"sensitive"', "oracle:thin:", "onnect", "redential",
-    "WIFI:", "jwt.", "_bind",
+    "WIFI:", "jwt.", "_bind", "rivate-Key:", "(private-key", "BUNDLE_",
     "master/", "user/", "default/", " LOGIN ", "CONNECT ", "sp_", "ccount:",
     "elnet", "계정", "]:587 ", "334 U", ': EAP "', '* "', "*\t",
 )  # fmt: skip

@@ -86,6 +86,8 @@ def _is_in_record(name: Name, literal: Literal, before: str) -> bool:
     sign = name.text[name.end : literal.start]
     if opening < 0 or (literal.text[-1:] not in ("]", "}", ")", ",") and sign != ":"):
         return False
+    if sign == ": " and before[opening] == "{":
+        return _is_in_flow(name, literal, before[:opening].strip(" "), fields)
     if sign == ":":
         parts = fields.split()
         if before.endswith("map["):
@@ -98,6 +100,14 @@ def _is_in_record(name: Name, literal: Literal, before: str) -> bool:
     shows = before[opening - 1 : opening].isalnum() and before[opening] != "("
     shows = shows or "@" in fields or values.is_rare(literal.text.rstrip("]}),"))
     return sign == "=" and "=" in fields and '"' not in fields and shows
+
+
+def _is_in_flow(name: Name, literal: Literal, head: str, fields: str) -> bool:
+    """Whether the pair is in a mapping that is a line of YAML: `login: {user: …, password: …}`."""
+    last = name.text[literal.end - 1 : literal.end + _LONGEST_NEXT].partition("\n")[0].rstrip()[-1:]
+    if last != "}" or (head not in ("", "-") and head[-1:] != ":"):
+        return False
+    return name.is_shouted() or (secrets.has_any(fields, _ACCOUNTS) and values.is_rare(literal.text.rstrip(",}")))
 
 
 def _is_shown_by_index(name: Name, literal: Literal) -> bool:

@@ -266,7 +266,7 @@ def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: Row
     elif holds in _OF_LAST:
         if is_flag or (cluster and flag[1] in word):
             start, end = _last_word(text, words, number)
-            if holds != LAST_PAIR or "//" not in text[start:end]:
+            if holds != LAST_PAIR or ("." in text[words[number][1] : start] and "//" not in text[start:end]):
                 yield from _if_secret(text, start, end, _OF_LAST[holds], flag)
     elif holds == FIRST:
         yield from _first_argument(text, words, number) if is_flag else ()

@@ -37,6 +37,8 @@ def find(text: str) -> Iterator[Span]:
     yield from _to_redis(text)
     yield from _users_of_redis(text)
     yield from _vaults(text)
+    yield from _of_bundler(text)
+    yield from _printed_keys(text)
 
 
 def _behind(text: str, signs: tuple[str, ...], closing: str) -> Iterator[Span]:
@@ -148,6 +150,48 @@ def _users_of_redis(text: str) -> Iterator[Span]:
 
 
 _RIGHTS = frozenset("~+-&")  # begin what a user of Redis may do
+
+
+def _of_bundler(text: str) -> Iterator[Span]:
+    """Find the password in `BUNDLE_GEMS__EXAMPLE__ORG=ana:…`, which is for a host of gems."""
+    for _, start in secrets.occurrences(text, "BUNDLE_"):
+        line = text[start : line_end(text, start)][:_LONGEST]
+        name = line[: len(line) - len(line.lstrip(_OF_HOSTS))]
+        value = line[len(name) :].lstrip("=: \"'")
+        user, colon, rest = value.partition(":")
+        password = (rest.split() or [""])[0].rstrip("\"'")
+        is_host = "__" in name and line[len(name) : len(name) + 1] in ("=", ":")
+        if is_host and colon and user.isidentifier() and not (password[:1] == "/" or values.is_placeholder(password)):
+            at = start + line.index(value, len(name)) + len(user) + 1
+            yield at, at + len(password), "password"
+
+
+_OF_HOSTS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+"""Signs of the names of settings for a host, which have two underscores for each dot."""
+
+
+def _printed_keys(text: str) -> Iterator[Span]:
+    """Find the numbers of private keys, as `openssl … -text` prints them and GnuPG keeps them."""
+    if "rivate-Key:" in text:
+        for _, start in secrets.occurrences(text, *_NUMBERS):
+            ahead = text[start : start + _LONGEST_NUMBER]
+            first = ahead.lstrip()[:3]
+            if ahead[:1] in "\r\n" and first[2:] == ":" and not first[:2].strip(_HEX):
+                number = ahead[: len(ahead) - len(ahead.lstrip(_IN_NUMBERS))]
+                rows, _, last = number.rpartition("\n")
+                number = rows if last.strip() == last else number  # the next label, such as "exponent1"
+                yield start + len(number) - len(number.lstrip()), start + len(number.rstrip()), "private-key"
+    for _, start in secrets.occurrences(text, "(private-key"):
+        block = text[start : start + _LONGEST_NUMBER].partition("(private-key")[0]
+        for _, begin in secrets.occurrences(block, *_ELEMENTS):
+            number = block[begin:].partition("#")[0]
+            yield start + begin, start + begin + len(number), "private-key"
+
+
+_NUMBERS = ("priv:", "privateExponent:", "prime1:", "prime2:", "exponent1:", "exponent2:", "coefficient:")
+_ELEMENTS = ("(d #", "(p #", "(q #", "(u #", "(x #")
+_LONGEST_NUMBER = 8 * 1024  # characters, in hexadecimal digits
+_IN_NUMBERS = f"{_HEX}: \t\r\n"
 
 
 def _bare(word: str) -> str:

@@ -210,6 +210,7 @@ FORMATS: tuple[tuple[str, str, str, int, str], ...] = (
     ("onepassword-token", "ops_eyJ", BASE64, 80, ANY),
     ("maxmind-key", "mm_", WORD, 32, MIXED),
     ("age-key", "AGE-SECRET-KEY-1 AGE-PLUGIN-", UPPER + "-", 40, ANY),
+    ("minisign-key", "RWRTY0Iy", BASE64, 100, ANY),
     ("persona-key", "persona_production_ persona_sandbox_", WORD, 24, ANY),
     ("stytch-secret", "secret-live- secret-test-", BASE64, 32, ANY),
     ("workos-key", "sk_example_", BASE64, 24, MIXED),

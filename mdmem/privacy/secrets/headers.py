@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mdmem.privacy import secrets
 from mdmem.privacy.secrets import literals, values
 from mdmem.privacy.secrets.literals import skip_blank
 from mdmem.privacy.secrets.tokens import shape, turns
@@ -76,7 +77,9 @@ def _own_scheme(text: str, at: int) -> str:
 
 
 def cookie(text: str, at: int) -> list[Span]:
-    """Return the whole value of `Cookie: a=…; b=…`, if it may be secret."""
+    """Return the whole value of `Cookie: a=…; b=…`, or those of a list of cookies, if it may be secret."""
+    if text[at : at + 1] == "[":
+        return _jar(text, at)
     sample = text[at : at + _COOKIE_SAMPLE]
     if "0" not in shape(sample):
         return []
@@ -84,6 +87,27 @@ def cookie(text: str, at: int) -> list[Span]:
     if not value or values.is_placeholder(value) or not any(map(_is_varied, _to_quote(sample).split(";"))):
         return []
     return [(at, at + len(_to_quote(text[at : literals.line_end(text, at)]).rstrip()), "cookie")]
+
+
+def _jar(text: str, at: int) -> list[Span]:
+    """Return the values in `[{"name": "session", "value": "…"}]`, as browsers save their cookies."""
+    spans: list[Span] = []
+    listed = text[at : at + _LONGEST_JAR].partition("]")[0].partition('"cookies"')[0]
+    for start, end in secrets.occurrences(listed, '"value": "' if '"value": "' in listed else '"value":"'):
+        value = listed[end : end + _LONGEST_COOKIE].partition('"')[0]
+        after = end + len(value)
+        others = listed[max(0, start - _LONGEST_FIELDS) : start].rpartition("{")[2]
+        others += listed[after : after + _LONGEST_FIELDS].partition("}")[0]
+        name = others.lower().partition('"name":')[2].split(",")[0]
+        is_login = secrets.has_any(name, _OF_SESSIONS) or _is_varied(f"={value}")
+        if value and is_login and not values.is_placeholder(value):
+            spans.append((at + end, at + end + len(value), "cookie"))
+    return spans
+
+
+_OF_SESSIONS = ("sess", "sid", "auth", "token", "login", "remember", "jwt")
+"""Parts of the names of cookies that log in, in lower case."""
+_LONGEST_JAR, _LONGEST_COOKIE, _LONGEST_FIELDS = 32 * 1024, 4096, 400
 
 
 def _is_varied(pair: str) -> bool:

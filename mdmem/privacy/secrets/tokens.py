@@ -216,6 +216,7 @@ def _known_token(text: str, at: int, word: str, formats: list[Row]) -> tuple[int
                 return None
             end = _match(text, at + len(row[1]), row)
             is_object = row[1] == "eyJ" and end - at < LONGEST and "." not in text[at:end]
+            is_object = is_object and not (text[max(0, at - LONGEST) : at].split() or [""])[-1].startswith("eyJ")
             if end and not is_object:  # a JSON object in base64 is judged by its contents
                 return at, end, row[0]
     return None

@@ -311,7 +311,7 @@ _HEX = f"{_DIGITS}abcdefABCDEF"
 _PARTS = frozenset(("field", "step", "page", "column", "input", "form", "case", "option", "test", "version", "phase"))
 _ALGORITHMS = (
     "argon2", "bcrypt", "pbkdf2", "scrypt", "sha1", "sha2", "sha3", "sha5", "md4", "md5", "ntlm", "base6", "base3",
-    "utf", "oauth", "aes1", "aes2", "x509",
+    "utf", "oauth", "aes1", "aes2", "x509", "rsa1", "rsa2", "rsa3", "rsa4", "pkcs",
 )  # fmt: skip
 
 
