@@ -76,6 +76,9 @@ def test_a_file_that_an_mcp_server_returns_is_stored_without_its_passwords(
         "host      user   passwd\ndb1       root   {}\n",
         " id  login  password\n  1  ana    {}\n",
         "Here are the accounts:\n\nuser  password\nana  {}\n",
+        "User    Password\n----------------\nana  {}\nbob  {}\n",
+        "USER  PASSWORD  ROLE\n====================\nana   {}   admin\n",
+        "user password\n-------------\nana {}\n",
     ],
 )
 def test_a_word_below_password_in_a_list_of_accounts_is_masked(text: str) -> None:

@@ -1,4 +1,4 @@
-"""Secrets in HTTP headers: `Authorization: Bearer …`, `Cookie: …`."""
+"""Secrets in HTTP headers and in files of cookies: `Authorization: Bearer …`, `Cookie: …`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from mdmem.privacy.secrets.tokens import shape, turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from mdmem.privacy.secrets.scan import Name, Span
 
 SCHEMES = frozenset((
@@ -108,6 +110,24 @@ def _jar(text: str, at: int) -> list[Span]:
 _OF_SESSIONS = ("sess", "sid", "auth", "token", "login", "remember", "jwt")
 """Parts of the names of cookies that log in, in lower case."""
 _LONGEST_JAR, _LONGEST_COOKIE, _LONGEST_FIELDS = 32 * 1024, 4096, 400
+
+
+def in_cookie_file(text: str) -> Iterator[Span]:
+    """Find the values in a file of cookies, as browsers and curl keep them: seven fields a line, the last the value."""
+    done = 0
+    for head, at in secrets.occurrences(text, " HTTP Cookie File"):
+        if head < done:
+            continue
+        done = at + _LONGEST_FILE
+        for row in text[at : at + _LONGEST_FILE].split("\n"):
+            fields = row.rstrip("\r").split("\t")
+            if len(fields) == _COOKIE_FIELDS and values.is_unlike_words(fields[-1]):
+                start = at + len(row.rstrip("\r")) - len(fields[-1])
+                yield start, start + len(fields[-1]), "cookie"
+            at += len(row) + 1
+
+
+_COOKIE_FIELDS, _LONGEST_FILE = 7, 256 * 1024
 
 
 def _is_varied(pair: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem.privacy import secrets
-from mdmem.privacy.secrets import literals, names, values
+from mdmem.privacy.secrets import headers, literals, names, values
 from mdmem.privacy.secrets.literals import QUOTES
 
 TYPE_CHECKING = False
@@ -41,7 +41,7 @@ def find(text: str, low: str) -> Iterator[Span]:
     yield from _ruled(text)
     yield from _inserted(text, low)
     yield from _in_json(text, low)
-    yield from _of_cookies(text)
+    yield from headers.in_cookie_file(text)
     yield from _blocks(text, low)
     yield from _codes(text, low)
     yield from _kubernetes(text, low)
@@ -85,7 +85,7 @@ def _table(text: str, start: int, end: int) -> tuple[list[Span], int]:
     for _ in range(_MOST_ROWS):
         row = text[at : literals.line_end(text, at)]
         row_cells = _cells(row, delimiter)
-        if row.strip() and not row.strip("|+-: \t\r"):
+        if _is_rule(row):
             ruled = True
         elif len(row_cells) != len(cells) or not ruled:
             break
@@ -115,10 +115,17 @@ def _has_rows(text: str, at: int, head: str, delimiter: str) -> bool:
     row = text[at : literals.line_end(text, at)]
     if delimiter == "|" and not (_is_packed(head) and _is_packed(row)):
         return "-" in row and not row.strip("|+-: \t\r")
+    if delimiter in _GAP and _is_rule(row):
+        at += len(row) + 1
+        row = text[at : literals.line_end(text, at)]
     if delimiter == " ":  # a sentence has not the same number of words in every line
         lines = text[at : at + _LONGEST_LINE].partition("\n\n")[0].strip().split("\n")
         return all(len(line.split()) == len(head.split()) for line in lines)
     return len(_cells(row, delimiter)) == len(_cells(head, delimiter))
+
+
+def _is_rule(row: str) -> bool:
+    return bool(row.strip()) and not row.strip("|+-=: \t\r")
 
 
 def _is_packed(line: str) -> bool:
@@ -201,24 +208,6 @@ def _ruled(text: str) -> Iterator[Span]:
 
 
 _MOST_COLUMNS = 40  # of a table with a rule below its header
-
-
-def _of_cookies(text: str) -> Iterator[Span]:
-    """Find the values in a file of cookies, as browsers and curl keep them: seven fields a line, the last the value."""
-    done = 0
-    for head, at in secrets.occurrences(text, " HTTP Cookie File"):
-        if head < done:
-            continue
-        done = at + _LONGEST_JAR
-        for row in text[at : at + _LONGEST_JAR].split("\n"):
-            fields = row.rstrip("\r").split("\t")
-            if len(fields) == _COOKIE_FIELDS and values.is_unlike_words(fields[-1]):
-                start = at + len(row.rstrip("\r")) - len(fields[-1])
-                yield start, start + len(fields[-1]), "cookie"
-            at += len(row) + 1
-
-
-_COOKIE_FIELDS, _LONGEST_JAR = 7, 256 * 1024
 
 
 # -- JSON and SQL
