@@ -90,7 +90,7 @@ class ImportPlan(NamedTuple):
 @click.option("--follow", is_flag=True, help="Keep running and store what agents save, until Ctrl-C.")
 @options.yes
 @options.as_json(
-    "an object: sessions, known, private, failed, added, skipped, stopped, before;"
+    "an object: sessions, completed, known, private, failed, added, skipped, stopped, before;"
     " with --dry-run: projects, files, known"
 )
 @options.in_vault
