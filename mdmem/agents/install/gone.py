@@ -22,7 +22,7 @@ exec 2>/dev/null
 unset event
 said=$1 is=$2 file=$3 folder=$3 now=$(date +%s) tries=0
 shift 3
-until [ -d "$folder/" ]; do folder=${{folder%/*}}; done
+until [ -d "$folder/" ] || [ -z "$folder" ]; do folder=${{folder%/*}}; done
 changed=$(find "$folder/" -prune -mmin -1)
 [ "$(find "$0{lost}" -mmin -{lost_minutes})" ] && changed=
 while [ "$changed" ] && [ $tries -lt {tries} ] && sleep .1; do

@@ -69,7 +69,7 @@ try:
   try:exec(open({file}).read(),{{"failed":("{module}",w,v),"__file__":{file}}})
   except Exception:
    d=os.path.dirname({file})
-   while not os.path.isdir(d):d=os.path.dirname(d)
+   while not os.path.isdir(d)and d!=os.path.dirname(d):d=os.path.dirname(d)
    if abs(time.time()-os.stat(d).st_mtime)>{recent}:break
   time.sleep(.1)
 finally:
