@@ -11,7 +11,7 @@ from mdmem.inject import answer_item, bars, block, echoes, evidence, excerpts, r
 from mdmem.inject.block import Item, Section
 from mdmem.inject.injection_log import IN_VAIN_TIMES
 from mdmem.search import engine, freshness, overturned, recall, replaced, turn_groups
-from mdmem.search.asking import english, parts, references
+from mdmem.search.asking import english, parts, references, unfinished
 from mdmem.search.asking.english import LIKELY
 from mdmem.search.asking.prose import fold, folds, words
 from mdmem.search.query import Filter, Query
@@ -68,7 +68,7 @@ def is_for_last_sessions(at: Occasion, shape: Shape, candidates: Iterable[Candid
     if not has_topic(shape.topic) or terms <= set(analysis.query_terms(at.project)):
         return True
     folded = folds(words(shape.words))
-    is_left = english.asks_what_is_left(folded) and not english.resumes(folded)
+    is_left = unfinished.asks_what_is_left(folded) and not english.resumes(folded)
     answers = [candidate.answer for candidate in candidates]
     is_known = any(answer.coverage >= PART and answer.weight >= PART_WEIGHT for answer in answers)
     return shape.resumes and (is_left or is_known)

@@ -25,12 +25,12 @@ _LEADING = _words(  # may precede the first word of what is said
     "so and but also hey hi hello ok okay hmm well wait please quick question btw now then actually again just "
     "oh ah um hm uh erm sorry maybe thanks one more yeah yep yo alright anyway like right"
 )
-_MODAL = _words("should shall would could will must might may need wanna lets going gonna")  # not yet done
-_WE = _words("we our ours us weve wed")
+MODAL = _words("should shall would could will must might may need wanna lets going gonna")  # not yet done
+WE = _words("we our ours us weve wed")
 _IS = _words("is are isnt arent whats")
 _YOU = _words("you youve youd")
 _RETURNING = _words("is are was were im")  # before "back": `the 401 is back`
-_PAST = _words("did didnt was wasnt were werent had hadnt been weve ive youve wed")  # tell of what was done
+PAST = _words("did didnt was wasnt were werent had hadnt been weve ive youve wed")  # tell of what was done
 _HAVE = _words("have has havent hasnt")
 _BACK = _words(  # past times by themselves
     "yesterday ago earlier before previously already originally formerly recently lately ever initially historically"
@@ -58,7 +58,7 @@ TOLD = _words(
     "wrote noted concluded"
 )
 _TELL = _words("summarize summarise recap tell show explain find dig look list describe give review remind")  # orders
-_HERE = _words("this these my here your me")  # point at the work at hand
+HERE = _words("this these my here your me")  # point at the work at hand
 _TROUBLE = _words(  # what was wrong
     "error errors bug bugs problem problems issue issues failure failures crash exception traceback symptom trouble "
     "warning flake segfault hang deadlock leak timeout regression"
@@ -86,7 +86,7 @@ _AT_WORK = _words(
 )
 """Words about the work at hand that say nothing of its subject: `still the same error`, `the test fails again`."""
 EVERY = (
-    _ASKS | _INVERTED | _MODAL | _WE | _YOU | _PAST | _HAVE | _BACK | _HERE
+    _ASKS | _INVERTED | MODAL | WE | _YOU | PAST | _HAVE | _BACK | HERE
     | _words("the a an of to in on at with for from by it its that there be not no and or but if i about")
 )  # fmt: skip
 """All closed classes: a sentence's number of these words tells its language."""
@@ -104,11 +104,11 @@ def is_of_the_work_at_hand(words: list[str], topic: list[str], grade: int) -> bo
     """
     used = frozenset(words)
     if words[0] in _INVERTED and "again" not in used and set(topic) <= _NAMING_NO_SUBJECT | general.RUNS:
-        return not (used & _WE or _is_back(words, used))  # `did the tests pass?`
-    shown = used & general.PARTS_OF_CODE if used & _HERE else frozenset()  # `what changed in this file`
+        return not (used & WE or _is_back(words, used))  # `did the tests pass?`
+    shown = used & general.PARTS_OF_CODE if used & HERE else frozenset()  # `what changed in this file`
     if not _NAMING_NO_SUBJECT.issuperset(set(topic) - shown):
         return False
-    return grade == POSSIBLE or not (used & _WE or _is_back(words, used) or (not shown and _is_past(words, used)))
+    return grade == POSSIBLE or not (used & WE or _is_back(words, used) or (not shown and _is_past(words, used)))
 
 
 def judge(words: list[str], *, asks: bool) -> int:
@@ -128,10 +128,10 @@ def judge(words: list[str], *, asks: bool) -> int:
     wh = first in _ASKS or (asks and (not used.isdisjoint(_ASKS) or _is_of_ours(words, first)))
     past, back = _is_past(words, used), _is_back(words, used)
     wh = wh or (past and first not in orders.VERBS and _after(words[-2:], _BEFORE_ASKS | {"of"}, _ASKS))
-    question = wh or (first in _INVERTED and (asks or first not in _ORDERS)) or (asks and first not in _MODAL)
+    question = wh or (first in _INVERTED and (asks or first not in _ORDERS)) or (asks and first not in MODAL)
     if first in _INVERTED and _after(words, _NOTES, _ABOUT):
         return SURE
-    if first in _INVERTED and not used & _MODAL and _after(words, _AGREED, _ABOUT):
+    if first in _INVERTED and not used & MODAL and _after(words, _AGREED, _ABOUT):
         return LIKELY
     if _is_request(words, first):
         question = wh = False
@@ -146,12 +146,12 @@ def judge(words: list[str], *, asks: bool) -> int:
         return grade  # asks what something is in general
     if not past and not back and not used & _NOTES and _reads_it(words, used):
         return grade
-    ours = wh and not used.isdisjoint(_WE)
-    done = used & _PAST or used & _WE
-    spoken = back or ours or (past and (wh or (done and not used & (_HERE | _YOU)))) or "now" in used
+    ours = wh and not used.isdisjoint(WE)
+    done = used & PAST or used & WE
+    spoken = back or ours or (past and (wh or (done and not used & (HERE | _YOU)))) or "now" in used
     if spoken or _asks_why(words, used):
         return max(grade, LIKELY)
-    return grade if used & _HERE else max(grade, POSSIBLE)
+    return grade if used & HERE else max(grade, POSSIBLE)
 
 
 def _of_clause(words: list[str]) -> int:
@@ -159,9 +159,9 @@ def _of_clause(words: list[str]) -> int:
     used = frozenset(words)
     past, back = _is_past(words, used), _is_back(words, used)
     if words[0] not in _ASKS | _BEFORE_ASKS:
-        is_ours = past and _MODAL.isdisjoint(used) and (words[0] in _WE or back)
+        is_ours = past and MODAL.isdisjoint(used) and (words[0] in WE or back)
         return judge(["did", *words], asks=True) if is_ours else NOT
-    return min(judge(words, asks=True), SURE if past or back or used & _WE else POSSIBLE)
+    return min(judge(words, asks=True), SURE if past or back or used & WE else POSSIBLE)
 
 
 def ends(words: list[str]) -> bool:
@@ -174,7 +174,7 @@ def ends(words: list[str]) -> bool:
     return words[0] == "which" and is_noun
 
 
-_NO_NOUN = _INVERTED | _MODAL | _HAVE | SUBJECTS | _IRREGULAR | _words("it they he she the then also only")
+_NO_NOUN = _INVERTED | MODAL | _HAVE | SUBJECTS | _IRREGULAR | _words("it they he she the then also only")
 """Words behind a `which` that tells more of something."""
 
 
@@ -189,10 +189,10 @@ def looks_up(words: list[str]) -> bool:
     """
     used = frozenset(words)
     words = without_leading(words)
-    if not words or used & (_HERE | _YOU):
+    if not words or used & (HERE | _YOU):
         return False
     agrees = words[0] in _AGREES and words[1:2] == ["we"]
-    return agrees or general.explains(words) or (not used & _MODAL and _reads_it(words, used))
+    return agrees or general.explains(words) or (not used & MODAL and _reads_it(words, used))
 
 
 _AGREES = _words("can do are may should must shall")
@@ -203,10 +203,10 @@ def _reads_it(words: list[str], used: frozenset[str]) -> bool:
     """Whether the answer can be read or counted in the current files: `how many`, `where is it`, `how does it`."""
     does_so = _after(words[:2], _words("how"), _IS | _words("does")) and not used & _CHANGES
     reads = (words[0] == "where" and "now" not in used) or does_so
-    if reads and not used & (_AGREED | _NOTES | _OUTCOME) and not _after(words, _words("are"), _WE):
+    if reads and not used & (_AGREED | _NOTES | _OUTCOME) and not _after(words, _words("are"), WE):
         return True
     counts = _after(words, _words("how"), _words("many much")) and not _after(words, _words("much"), _MORE)
-    counts = counts and not used & _WE and "now" not in used
+    counts = counts and not used & WE and "now" not in used
     does = (words[:2] == ["what", "does"] and used & _DOES) or (words[:2] == ["what", "do"] and words[-1] in _DOES)
     return counts or bool(does and not used & _CHANGES) or _after(words, _words("according"), _words("to"))
 
@@ -219,12 +219,12 @@ _DOES = _words("do return mean take accept expect print output contain look")
 
 def _asks_why(words: list[str], used: frozenset[str]) -> bool:
     """Whether a question asks for a reason or purpose, or for what is planned, known or left."""
-    if not used & (_HERE | _YOU):
+    if not used & (HERE | _YOU):
         how_far = (words[-1] in _GOING or "along" in used) and used & _words("how hows")
-        planned = _after(words, _INVERTED, _WE) and _after(words, _PLANNED, _words("to"))
-        if how_far or planned or general.asks_purpose(words) or (general.asks_what_became(words) and not used & _MODAL):
+        planned = _after(words, _INVERTED, WE) and _after(words, _PLANNED, _words("to"))
+        if how_far or planned or general.asks_purpose(words) or (general.asks_what_became(words) and not used & MODAL):
             return True
-    if used & (_HERE | _YOU | _MODAL):
+    if used & (HERE | _YOU | MODAL):
         return _after(words, _words("know"), _ABOUT)
     why = "why" in used or _after(words, _words("how"), _words("come")) or bool(used & _OUTCOME - _TROUBLE)
     of = _after(words, _COMMANDS, _words("for to")) or _after(words, _words("state status progress"), _words("of on"))
@@ -235,22 +235,22 @@ def _in_passing(words: list[str], used: frozenset[str], *, past: bool) -> int:
     """Return the grade of a sentence that is no question by form: `it failed again`, `the 401 is back`."""
     if (
         words[0] in _TELL
-        and not used & (_HERE - {"me"})
+        and not used & (HERE - {"me"})
         and used & (_ASKS | _BACK)
-        and (used & (_WE | _BACK) or "again" in used)
+        and (used & (WE | _BACK) or "again" in used)
     ):
         return LIKELY
     begin = without_leading(words)
     if begin[0] == "i" and begin[1:2] in (["remember"], ["recall"], ["thought"], ["believe"]):
         return LIKELY
-    if used & _MODAL or references.is_hearsay([word for word in words if word not in _LEADING]):
-        return NOT if used & _MODAL else LIKELY
+    if used & MODAL or references.is_hearsay([word for word in words if word not in _LEADING]):
+        return NOT if used & MODAL else LIKELY
     returns = _after(words, _RETURNING, _words("back")) or _after(words, _words("once"), _words("more"))
     fails = (words[-1] == "again" and used & FAILS) or ("again" in used and _is_told(words))
     says = (words[0] not in _PRONOUNS and not used.isdisjoint(_SAYS)) or words[:3] == ["tell", "me", "about"]
     goes_on = used & _AGAIN and (past or used & _TROUBLE)
     is_possible = (
-        returns or fails or says or goes_on or references.meets_again(begin) or _after(words, _ASKS - _RELATIVE, _PAST)
+        returns or fails or says or goes_on or references.meets_again(begin) or _after(words, _ASKS - _RELATIVE, PAST)
     )
     return POSSIBLE if is_possible else NOT
 
@@ -296,12 +296,12 @@ def is_name(words: list[str]) -> bool:
 SOUGHT = _TROUBLE | _OUTCOME
 """What is looked for of something, behind its name: `the devnonce bug`."""
 _NAMING_NOTHING = (
-    orders.VERBS | _LEADING | _MODAL | SUBJECTS | _THE | _YOU | _INVERTED
+    orders.VERBS | _LEADING | MODAL | SUBJECTS | _THE | _YOU | _INVERTED
     | _words("yes yep yeah no nope not sure good great nice perfect cool looks lgtm fine right thx done same more less")
     | _words("if when once after before instead let lets then or because since i im ill he she they there here")
 )  # fmt: skip
 """Words with which nobody begins to name what is looked for."""
-_AT_HAND = _HERE | _YOU | _words("it its that those please instead i im lets should now")
+_AT_HAND = HERE | _YOU | _words("it its that those please instead i im lets should now")
 
 
 _COMMANDS = _words("command commands cmd")
@@ -309,17 +309,17 @@ _COMMANDS = _words("command commands cmd")
 _PLANNED = _words("going planning supposed meant")  # `were we going to …`
 _GOING = _words("going coming along progressing")
 """`how is X going` asks for its progress."""
-_CHANGES = _WE | _GOING | _words("now again still left")
+_CHANGES = WE | _GOING | _words("now again still left")
 """Words in questions about a state that earlier work has brought about."""
 _ORDERS = _words("do dont can cant")
 """Words that can begin an order as well as a question."""
 
 
 def _asks_surely(words: list[str], used: frozenset[str], *, wh: bool, past: bool, back: bool) -> int:
-    ours = not used.isdisjoint(_WE)
-    if used & _MODAL and not past:
+    ours = not used.isdisjoint(WE)
+    if used & MODAL and not past:
         return NOT
-    what_came_of_it = past and (ours or (used & _OUTCOME and not used & (_YOU | _HERE)))
+    what_came_of_it = past and (ours or (used & _OUTCOME and not used & (_YOU | HERE)))
     if (past and back) or (wh and (what_came_of_it or used & _STORY)):
         return SURE
     forgot = wh and words[-1] == "again" and "why" not in used and (ours or past)  # `how do we release again`
@@ -328,11 +328,11 @@ def _asks_surely(words: list[str], used: frozenset[str], *, wh: bool, past: bool
 
 def _without_question(words: list[str], used: frozenset[str], *, past: bool, back: bool) -> int:
     """Return the grade of resumptions, reminders of what was said, and problems that are back."""
-    ours = not used.isdisjoint(_WE)
+    ours = not used.isdisjoint(WE)
     if resumes(words):
         is_sure = back or (ours and "left" in used) or references.asks_last_thing(words)
         return SURE if is_sure or ("lets" in used and _after(words, _words("get"), _words("back"))) else LIKELY
-    if used & _YOU and used & TOLD and not used & _MODAL:
+    if used & _YOU and used & TOLD and not used & MODAL:
         return SURE if back else LIKELY
     if not back and words[0] == "same" and _after(words[1:], _words("thing story one") | _TROUBLE, _words("as")):
         return LIKELY
@@ -340,11 +340,11 @@ def _without_question(words: list[str], used: frozenset[str], *, past: bool, bac
         return SURE if back else NOT
     if back and (_after(words, _words("same thing story one"), _words("as")) or (used & _TROUBLE and "like" in used)):
         return LIKELY
-    if ours and past and not used & _MODAL and used & _ASKS and _is_request(words, words[0]) | (words[0] in _TELL):
+    if ours and past and not used & MODAL and used & _ASKS and _is_request(words, words[0]) | (words[0] in _TELL):
         return SURE
     if _after(words, _NOTES, _ABOUT) and words[0] in ("search", "check", "look", "consult", "find", "show", "give"):
         return LIKELY
-    done = words[0] in SUBJECTS and past and not used & _MODAL
+    done = words[0] in SUBJECTS and past and not used & MODAL
     return LIKELY if (ours and past and back) or (done and _tells_when(words, used)) else NOT
 
 
@@ -355,18 +355,19 @@ def _tells_when(words: list[str], used: frozenset[str]) -> bool:
 
 
 def _is_past(words: list[str], used: frozenset[str]) -> bool:
-    if used & _PAST:
+    if used & PAST:
         return True
     if (used & (_IS | _GETS) and not used & _HAVE) or "will" in used or _supposes(words, used):
         return False  # "why is it pinned" is about the present
     if used & (_IRREGULAR - _BASES if used & _PRESENT else _IRREGULAR):
         return True
-    if used.isdisjoint(_WE) and _after(words[:3], _ASKS, _words("do does")):
+    if used.isdisjoint(WE) and _after(words[:3], _ASKS, _words("do does")):
         return False  # "how do materialized views work"
     return any(len(word) > 4 and word.endswith("ed") and word not in _NOT_PAST and "_" not in word for word in words)
 
 
-_GETS, _PRESENT = _words("get gets"), _MODAL | _words("do does to")
+_GETS = _words("get gets")
+_PRESENT = MODAL | _words("do does to")
 _BASES = _words("put cut set hit let split shut")
 """Verbs with equal past and present forms; after these they are present."""
 
@@ -392,16 +393,16 @@ def without_leading(words: list[str]) -> list[str]:
 
 def _is_of_ours(words: list[str], first: str) -> bool:
     """Whether a question asks what "we" do, even if its first word is misspelled: `wich do we use`."""
-    return _after(words[words.index(first) + 1 :], _INVERTED, _WE) if first else False
+    return _after(words[words.index(first) + 1 :], _INVERTED, WE) if first else False
 
 
 def _is_request(words: list[str], first: str) -> bool:
     """Whether a sentence only looks like a question: `can you look?`, `could we rename it?`, `should I push?`"""
-    if first in _MODAL:
+    if first in MODAL:
         return True
     place = words.index(first) if first else 0
     subject = words[place + 1] if words[place + 1 :] else ""
-    if first in ("do", "dont") and subject == "we" and _MODAL.isdisjoint(words):
+    if first in ("do", "dont") and subject == "we" and MODAL.isdisjoint(words):
         return False  # asks for an agreement
     return first in ("can", "cant", "do", "dont") and subject in ("you", "i", "we")
 
@@ -421,30 +422,3 @@ def resumes(words: list[str]) -> bool:
 
 _CLAUSE = _words("before after when once with and then if so")
 """With these, an order says more of what shall be finished, and so it is at hand."""
-
-
-def asks_what_is_left(words: list[str]) -> bool:
-    """Whether a sentence asks what is not done yet: `what is still left to do`, `anything half done?`."""
-    words = [word for word, after in _pairs([*words, ""]) if word not in _HERE or after not in _WHOLE]
-    used = frozenset(words)
-    if _after(words, _words("how hows"), _words("far")) and used & _WE:
-        return True
-    if used.isdisjoint(_ANYTHING) or used & _HERE:
-        return False
-    if _after(words, _words("waiting blocked"), _words("for on")) and used & _WE:
-        return True
-    if _after(words, _words("still"), _words("has have needs need to")) and "to" in used:
-        return "i" not in used
-    begin, still_open, end = " ".join(words).partition(" still open")
-    if still_open:
-        return begin in _MAY_BE_OPEN and (end.split() or ["on"])[0] in _OPEN_OF
-    if used.isdisjoint(_UNDONE) or used & (_MODAL | {"right"}) or ("missing" in used and used & _PAST):
-        return False
-    return any(word in _UNDONE and after in _BEHIND_UNDONE for word, after in zip(words, [*words[1:], ""], strict=True))
-
-
-_WHOLE, _ANYTHING = _words("project repo repository codebase"), _words("what whats anything any")
-_MAY_BE_OPEN = ("anything", "is anything", "is there anything", "whats", "what is")
-_OPEN_OF = _words("on for with in from of about regarding")
-_UNDONE = _words("left remains remaining missing unfinished undone half outstanding todo todos")  # `what is left to do`
-_BEHIND_UNDONE = frozenset(["", "to", "for", "on", "open", "undone", "done", "finished", "work", "tasks"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdmem.search.asking import english, facts, failures, form_words, frames, naming, orders, prose, slips
+from mdmem.search.asking import english, facts, failures, form_words, frames, naming, orders, prose, slips, unfinished
 from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, SURE
 from mdmem.search.asking.form_words import FAILING, FAILING_UNSPACED, FILLERS, LEFT_OFF
 from mdmem.search.asking.languages import BEFORE_ASKS, HOW_TO, LANGUAGES, UNSPACED
@@ -254,7 +254,7 @@ def _judge_whole(sentence: str, *, asks: bool) -> _Judgment:
     words = prose.folds(typed)
     if not words:
         return NOT, "", False
-    if english.asks_what_is_left(words):
+    if unfinished.asks_what_is_left(words):
         return SURE, "en", True
     best = (english.judge(words, asks=asks), "en", english.resumes(words))
     if best[0] == SURE:
