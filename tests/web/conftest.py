@@ -64,9 +64,13 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
         yield Web(day, served)
 
 
-def a_note(web: Web, title: str, body: str = "Some words.") -> str:
+OLDEST = cli_day.MORNING - 86_400
+"""Before every other note: the page of the review queue shows only the oldest notes."""
+
+
+def a_note(web: Web, title: str, body: str = "Some words.", *, now: float = cli_day.MORNING) -> str:
     """Write a note of this test's own; return its path."""
     settings = config.load(str(web.vault), {**os.environ, **web.day.env})
-    path = user_notes.add(settings, title, body, now=cli_day.MORNING).path
+    path = user_notes.add(settings, title, body, now=now).path
     indexed(settings)  # the pages may hear of it later
     return path

@@ -18,7 +18,7 @@ from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST
 from tests.helpers.hostile import SAMPLES
 from tests.helpers.pages import CHROMIUM, chromium, serving, violations
-from tests.web.conftest import PAGES, Web, a_note
+from tests.web.conftest import OLDEST, PAGES, Web, a_note
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, Page
@@ -357,8 +357,8 @@ def test_folds_are_opened_by_keyboard_and_filled(web: Web, page: Page) -> None:
 
 def test_a_decision_leaves_the_reader_where_they_were(web: Web, page: Page) -> None:
     for number in range(4):
-        a_note(web, f"To be decided {number}")
-    cards = page.locator("article.card", has_text="To be decided")
+        a_note(web, f"To be decided {number}", now=OLDEST)
+    cards = page.locator("article.card[id^=waiting-]", has_text="To be decided")  # not those that say the same
     while cards.count() < 3:  # until the pages have seen the files
         page.goto(web.served.url + "/review?kind=note")
     card = cards.nth(2)
@@ -377,7 +377,7 @@ def test_a_decision_leaves_the_reader_where_they_were(web: Web, page: Page) -> N
 
 
 def test_a_long_note_that_waits_for_review_is_read_with_the_keyboard_alone(web: Web, page: Page) -> None:
-    a_note(web, "Long and waiting", "\n\n".join(f"Paragraph {number}." for number in range(60)))
+    a_note(web, "Long and waiting", "\n\n".join(f"Paragraph {number}." for number in range(60)), now=OLDEST)
     card = page.locator("article.card", has_text="Long and waiting")
     while not card.count():  # until the pages have seen the file
         page.goto(web.served.url + "/review?kind=note")
