@@ -9,7 +9,7 @@ from typing import NamedTuple
 from mdmem.config import Config
 from mdmem.errors import VaultError
 from mdmem.history import find
-from mdmem.history.git import part, repository
+from mdmem.history.git import checked_out, part, repository
 from mdmem.history.git.repository import Repository
 from mdmem.vault import JOURNAL, disk, layout
 from mdmem.vault.shut import ShutFolders
@@ -34,7 +34,7 @@ def find_all(config: Config) -> Deletions:
     except VaultError:
         return Deletions({}, {})
     present = {find.id_in(entry.path) for entry in disk.walk(config.vault, JOURNAL, packed=False)} | {""}
-    if repository.attempt(repo, "rev-parse", "--verify", "--quiet", "HEAD").status:
+    if not checked_out.has_commit(repo):
         return Deletions({}, {})
     notes: dict[str, str] = {}
     missing: dict[str, str] = {}

@@ -15,7 +15,7 @@ from mdmem import files, privacy, system, timestamps
 from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
 from mdmem.history import commit
-from mdmem.history.git import checked_out, objects, repository, writer
+from mdmem.history.git import checked_out, objects, repository
 from mdmem.progress import ProgressCallback, ignore, reporting
 from mdmem.vault import disk, layout, note, people
 
@@ -136,7 +136,7 @@ def backup(config: Config, target: Path) -> Backup:
     refuse(target)
     commit.commit(config)
     repo = objects.complete(repository.open_vault(config.vault))
-    head = writer.tip(repo, checked_out.branch(repo))
+    head = checked_out.tip(repo)
     if not head:
         raise GitError("The vault has no commit yet, so there is nothing to back up.")
     repository.refuse_shallow(repo, "and a backup without them cannot be restored")

@@ -94,7 +94,7 @@ def pending(config: Config, *, project: str = "", kinds: Iterable[str] = ()) -> 
     """
     commit.commit(config)
     repo = repository.open_vault(config.vault)
-    head = writer.tip(repo, checked_out.branch(repo))
+    head = checked_out.tip(repo)
     base = writer.tip(repo, REF)
     wanted = frozenset(kinds)
     items = [
@@ -138,7 +138,7 @@ def begin_import(config: Config) -> str | None:
     try:
         commit.commit(config)
         repo = repository.open_vault(config.vault)
-        return writer.tip(repo, checked_out.branch(repo))
+        return checked_out.tip(repo)
     except (VaultError, BusyError, GitError):
         return None  # the notes are stored, and a later commit includes them
 
@@ -154,7 +154,7 @@ def end_import(config: Config, before: str | None) -> None:
         commit.commit(config, imported=True)
         repo = repository.open_vault(config.vault)
         with lock.held(config.state_dir) as lock_fd:
-            after = writer.tip(repo, checked_out.branch(repo))
+            after = checked_out.tip(repo)
             if after != before:
                 _pass_over(repo, before, after, lock_fd)
     except (BusyError, GitError):

@@ -15,7 +15,7 @@ from mdmem.agents import aliases
 from mdmem.config import Config
 from mdmem.errors import VaultError
 from mdmem.history import find
-from mdmem.history.git import repository
+from mdmem.history.git import checked_out, repository
 from mdmem.history.message import SESSION_FORMAT
 from mdmem.vault import disk, journal, layout, note, people
 
@@ -116,7 +116,7 @@ def stats(config: Config) -> Iterator[Stat]:
     """
     repo = repository.open_vault(config.vault)
     form = f"--format=%x00%x00%H%x00%cI%x00%s%x00{SESSION_FORMAT}"
-    if repository.attempt(repo, "rev-parse", "--verify", "--quiet", "HEAD").status:
+    if not checked_out.has_commit(repo):
         return
     arguments = ("log", "--no-renames", "--no-ext-diff", "--name-status", "-z", form)
     for text in repository.fields(repo, *arguments, end=b"\0\0\0"):

@@ -11,7 +11,7 @@ from mdmem import plural
 from mdmem.config import Config
 from mdmem.errors import GitError, NotFoundError, UsageError, VaultError
 from mdmem.history import changes, commit, find, forget, message, pages, rewrite
-from mdmem.history.git import objects, repository
+from mdmem.history.git import checked_out, objects, repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import merge
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
@@ -168,7 +168,7 @@ def _commits(config: Config, repo: Repository, target: str, commit_id: str) -> l
     """
     form = f"--format=%H%x00%s%x00{message.SESSION_FORMAT}"
     result = repository.attempt(repo, "log", "-z", "--no-merges", form, "HEAD")
-    if result.status and repository.attempt(repo, "rev-parse", "--verify", "HEAD").status == 0:
+    if result.status and checked_out.has_commit(repo):
         raise GitError(f"git could not list the commits in {repo.root}: {repository.reason(result)}")
     listed = os.fsdecode(result.out).split("\0")
     rows = list(zip(listed[::3], listed[1::3], listed[2::3], strict=False))

@@ -45,7 +45,7 @@ def waiting(config: Config, view: View) -> ReviewQueue:
     Raises VaultError when the vault is not a repository.
     """
     repo = repository.open_vault(config.vault)
-    head = writer.tip(repo, checked_out.branch(repo))
+    head = checked_out.tip(repo)
     base = writer.tip(repo, review.REF)
     unseen = _unseen(view, repo, base, head)
     return ReviewQueue(head, [number for number in unseen if not is_decided(config, view, number)])

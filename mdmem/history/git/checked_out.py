@@ -39,6 +39,16 @@ def branch(repo: Repository) -> str:
     return name
 
 
+def tip(repo: Repository) -> str:
+    """Return the last commit of the checked-out branch, "" for none. Raises what `branch` raises."""
+    return writer.tip(repo, branch(repo))
+
+
+def has_commit(repo: Repository) -> bool:
+    """Whether HEAD names a commit, even one that git cannot read."""
+    return not repository.attempt(repo, "rev-parse", "--verify", "--quiet", "HEAD").status
+
+
 def lost(repo: Repository) -> str:
     """Return the checked-out branch if it has lost its last commit, or that is damaged; else "".
 

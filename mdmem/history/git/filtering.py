@@ -150,7 +150,7 @@ def fetch_back(repo: Repository, copy: Rewritten, lock_fd: int) -> None:
     kept_refs = {
         ref.replace("refs/remotes/", KEPT_REMOTE_REFS, 1): copy.moved.get(oid, oid) for ref, oid in remote_refs.items()
     }
-    writer.mark(repo, writer.tip(repo, checked_out.branch(repo)))
+    writer.mark(repo, checked_out.tip(repo))
     command = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--update-head-ok", "--prune")
     repository.run(repo, *command, str(copy.folder), "+refs/*:refs/*", lock_fd=lock_fd)
     for ref, oid in kept_refs.items():

@@ -123,7 +123,7 @@ def catch_up(repo: Repository, lock_fd: int) -> bool:
 def catch_up_copy(repo: Repository, copy: Copy, lock_fd: int) -> None:
     """Bring a copy up to the last commit, if an interrupted run left the index before or after it."""
     if writer.marked(repo) is not None:
-        _bring_copy(repo, copy, writer.tip(repo, checked_out.branch(repo)), lock_fd)
+        _bring_copy(repo, copy, checked_out.tip(repo), lock_fd)
 
 
 def _bring_copy(repo: Repository, copy: Copy, target: str, lock_fd: int) -> None:
