@@ -147,18 +147,19 @@ def purge(settings: Config, target: str, kind: str | None, really: bool, yes: bo
 
     with progress.ProgressBar("Searching", shown=not as_json) as bar:
         planned = work.plan(settings, target, kind=kind or "text", report=bar.step)
+    found = planned.found
     if not as_json:
         _print_plan(planned)
-        if planned.other_case:
+        if found.other_case:
             pattern = shlex.quote(f"(?i){re.escape(target)}")
-            places = plural.number(planned.other_case, "file or object contains", "files and objects contain")
+            places = plural.number(found.other_case, "file or object contains", "files and objects contain")
             click.echo(f"{places} it in other letter case: mdmem purge --regex {safe(pattern)} finds these too.")
-    is_found = any((planned.files, planned.drop, planned.rename, planned.objects, planned.caches))
+    is_found = any((found.files, found.objects, found.caches, planned.drop, planned.rename))
     if not really or not is_found:
         if as_json and really:
             print_json(work.Purged([], 0, 0, [], []))
         elif as_json:
-            print_json({key: getattr(planned, key) for key in ("files", "objects", "caches", "other_case")})
+            print_json(found)
         else:
             click.echo(
                 "Nothing was changed. --apply does it." if is_found else "Found nowhere: there is nothing to purge."
@@ -176,13 +177,14 @@ def purge(settings: Config, target: str, kind: str | None, really: bool, yes: bo
 
 
 def _print_plan(planned: PurgePlan) -> None:
-    for path, count in planned.files.items():
+    found = planned.found
+    for path, count in found.files.items():
         click.echo(f"{count:6}  {safe(path)}")
     for path in planned.drop:
         click.echo(f"delete  {safe(path)}")
     for old, new in _renames(planned.rename).items():
         click.echo(f"rename  {safe(old)} → {safe(new)}")
-    objects, caches = plural.number(planned.objects, "object"), plural.number(len(planned.caches), "state file")
+    objects, caches = plural.number(found.objects, "object"), plural.number(len(found.caches), "state file")
     click.echo(f"Found in {objects} in git and {caches}.")
 
 

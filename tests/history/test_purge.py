@@ -57,7 +57,7 @@ def test_a_text_is_purged_from_files_names_messages_every_commit_and_the_caches(
 
     assert done.left == []
     assert done.commits >= 3
-    assert planned.files == {
+    assert planned.found.files == {
         f"{FOLDER}/002-000-prompt-the-falcon-project-7gk2q9m4x1.md": 2,
         "notes/unsaved.md": 1,
     }
@@ -143,7 +143,7 @@ def test_planning_changes_nothing(vault: Path) -> None:
 
     planned = purge.plan(config, TEXT)
 
-    assert (planned.files, planned.objects) == ({"notes/plan.md": 1}, 1)
+    assert (planned.found.files, planned.found.objects) == ({"notes/plan.md": 1}, 1)
     assert git(vault, "for-each-ref") == before
     assert (vault / "notes/plan.md").read_text() == TEXT
 
@@ -427,9 +427,9 @@ def test_a_plan_counts_where_the_text_is_in_other_letters(vault: Path) -> None:
     put(vault, "notes/other.md", "tags: [falcon]\nFALCON or Falcon\n")
     commit.commit(config)
 
-    assert purge.plan(config, "Falcon").other_case == 2
-    assert purge.plan(config, "falcon starts").other_case == 2
-    assert purge.plan(config, "(?i)falcon", kind="regex").other_case == 0
+    assert purge.plan(config, "Falcon").found.other_case == 2
+    assert purge.plan(config, "falcon starts").found.other_case == 2
+    assert purge.plan(config, "(?i)falcon", kind="regex").found.other_case == 0
     assert "contains it in other letter case" not in run_here("purge", "starts").stdout
     assert "2 files and objects contain it in other letter case: mdmem purge --regex '(?i)Falcon' finds" in (
         run_here("purge", "Falcon").stdout
@@ -471,7 +471,7 @@ def test_a_text_of_several_lines_is_found(vault: Path, ending: str) -> None:
 
     planned = purge.plan(config, "the Falcon\nstarts")
 
-    assert planned.files == {"notes/a.md": 1}
+    assert planned.found.files == {"notes/a.md": 1}
     assert planned.finds((vault / "notes/a.md").read_bytes())
 
 

@@ -60,7 +60,7 @@ def plan(config: Config, repo: Repository, record: PurgeRecord, old: str, new: s
 
 def _planned(config: Config, record: PurgeRecord, data: Iterable[bytes]) -> PurgePlan:
     texts = purge_record.recovered(record.texts, data) if record.texts else set()
-    return purge.plan_again(config, texts, record.notes)._replace(found=frozenset(texts), marks=frozenset(record.notes))
+    return purge.plan_again(config, texts, record.notes)
 
 
 def unmet(

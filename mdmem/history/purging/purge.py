@@ -16,7 +16,7 @@ from mdmem.agents.install import extra
 from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
 from mdmem.history import find, pages, rewrite
-from mdmem.history.git import advice, checked_out, filtering, git_index, lock, objects, repository, writer
+from mdmem.history.git import advice, checked_out, filtering, git_index, lock, objects, repository
 from mdmem.history.git.filtering import Rewritten
 from mdmem.history.git.repository import Repository
 from mdmem.history.purging import patterns, purge_record, unpurged
@@ -25,15 +25,27 @@ from mdmem.progress import ProgressCallback, ignore
 from mdmem.vault import disk, journal, layout, note
 
 
+class Occurrences(NamedTuple):
+    """Where a purge finds its text.
+
+    files: vault path -> number of places; objects: number of git objects; caches: files of state.
+    other_case: number of files and objects with the text in other letter case, which stay.
+    """
+
+    files: dict[str, int]
+    objects: int
+    caches: list[str]
+    other_case: int
+
+
 class PurgePlan(NamedTuple):
     """What to purge, and where it was found.
 
     pattern: matches bytes in any text. messages: the pattern for commit messages, which may match more.
     drop: paths to delete, at which any commit had the note. keep: drop them from history but keep the files.
     rename: paths whose names contain the text -> new paths. names: matches the text in the form it has in file names.
-    marks: hashes of the ids of purged notes. found: the texts that the pattern matched, for other machines.
-    files: vault path -> number of places; objects: number of git objects; caches: files of state.
-    other_case: number of files and objects with the text in other letter case, which stay.
+    marks: hashes of the ids of purged notes. texts: those that the pattern matched, for other machines.
+    found: empty in the plan of another machine's purge, for which nothing is counted.
     """
 
     pattern: re.Pattern[bytes]
@@ -41,14 +53,11 @@ class PurgePlan(NamedTuple):
     instead: bytes
     drop: tuple[str, ...]
     rename: dict[str, str]
-    files: dict[str, int]
-    objects: int
-    caches: list[str]
     keep: bool = False
     names: re.Pattern[bytes] = patterns.NOTHING
     marks: frozenset[str] = frozenset()
-    found: frozenset[bytes] = frozenset()
-    other_case: int = 0
+    texts: frozenset[bytes] = frozenset()
+    found: Occurrences = Occurrences({}, 0, [], 0)
 
     def finds(self, data: bytes) -> bool:
         """Whether a text contains anything to purge."""
@@ -119,7 +128,7 @@ def plan(config: Config, target: str, *, kind: str = "text", report: ProgressCal
         names = patterns.in_names(target) if kind == "text" else patterns.NOTHING
         rename = {path: new for path in known_paths if (new := patterns.renamed(path, names, pattern)) != path}
     instead = config.settings.privacy.redacted.encode()
-    planned = PurgePlan(pattern, messages, instead, drop, rename, {}, 0, [], names=names, marks=marks)
+    planned = PurgePlan(pattern, messages, instead, drop, rename, names=names, marks=marks)
     return _counted(config, repo, planned, os.fsencode(target.lower()) if kind == "text" else b"")
 
 
@@ -136,7 +145,9 @@ def plan_again(config: Config, texts: Collection[bytes], marks: Collection[str])
     staying = (path for path in known_paths if path not in drop)
     rename = {path: new for path in staying if (new := patterns.renamed(path, names, pattern)) != path}
     instead = config.settings.privacy.redacted.encode()
-    return PurgePlan(pattern, pattern, instead, drop, rename, {}, 0, [], names=names)
+    return PurgePlan(
+        pattern, pattern, instead, drop, rename, names=names, marks=frozenset(marks), texts=frozenset(texts)
+    )
 
 
 def clean_up(config: Config, planned: PurgePlan, lock_fd: int) -> list[str]:
@@ -164,7 +175,7 @@ def _rewrite_others(repo: Repository, planned: PurgePlan, lock_fd: int) -> Repos
         repo = objects.complete(repo)
         if filtering.is_installed():
             with _filtered(repo, planned, keep_named=True) as rewritten:
-                if rewritten.moved and writer.tip(repo, checked_out.branch(repo)) not in rewritten.moved:
+                if rewritten.moved and checked_out.tip(repo) not in rewritten.moved:
                     filtering.fetch_back(repo, rewritten, lock_fd)
                     filtering.restore_remote_refs(repo)
     return repo
@@ -199,13 +210,9 @@ def _counted(config: Config, repo: Repository, planned: PurgePlan, low: bytes = 
         if planned.finds(data):
             count += 1
             matched.update(match.group() for match in planned.pattern.finditer(data))
-    return planned._replace(
-        files=files,
-        objects=count,
-        found=frozenset() if planned.drop else frozenset(matched),
-        caches=[str(path) for path in _caches(config) if planned.finds(_bytes(path))],
-        other_case=other_case,
-    )
+    caches = [str(path) for path in _caches(config) if planned.finds(_bytes(path))]
+    texts = frozenset[bytes]() if planned.drop else frozenset(matched)
+    return planned._replace(texts=texts, found=Occurrences(files, count, caches, other_case))
 
 
 def apply(config: Config, planned: PurgePlan, report: ProgressCallback = ignore) -> Purged:
@@ -241,7 +248,7 @@ def apply_held(config: Config, planned: PurgePlan, lock_fd: int, report: Progres
             filtering.fetch_back(repo, rewritten, lock_fd)
         _unstage(repo, planned)
         if rewritten.moved or planned.marks:
-            purge_record.write(repo, rewritten.moved, planned.marks, planned.found, lock_fd)
+            purge_record.write(repo, rewritten.moved, planned.marks, planned.texts, lock_fd)
     _clean_caches(config, planned)  # before the objects: leftover objects show that a killed purge is unfinished
     report("Removing old objects", 0, 0)
     filtering.scrub(repo)
@@ -277,7 +284,7 @@ def _out_of_history(config: Config, repo: Repository, known_paths: list[str], ta
     pattern = patterns.any_of([*sections, *linked])
     marker = config.settings.privacy.marker.encode()
     messages = _in_messages(repo, (place,) if len(drop) > 1 else drop, pattern.pattern)
-    return _counted(config, repo, PurgePlan(pattern, messages, marker, drop, {}, {}, 0, [], keep=True))
+    return _counted(config, repo, PurgePlan(pattern, messages, marker, drop, {}, keep=True))
 
 
 def _in_messages(repo: Repository, paths: tuple[str, ...], pattern: bytes) -> re.Pattern[bytes]:
