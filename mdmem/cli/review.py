@@ -280,7 +280,7 @@ def _steps_to_keep(settings: Config, screen: ReviewScreen, answer: str) -> list[
     steps = []
     for item in items:
         try:
-            steps += _decided(settings, item, "edit") if item is edited else [work.decide(settings, item)]
+            steps += _decided(settings, item, "edit") if item is edited else [work.decide(settings, item.path)]
         except NotFoundError:
             continue  # deleted in the meantime
     return steps
@@ -333,7 +333,7 @@ def _decided(settings: Config, item: ReviewItem, answer: str) -> list[RewriteSte
         changes["tags"] = list(dict.fromkeys([*(had if isinstance(had, list) else []), *typed]))
     elif answer == "superseded":
         changes["superseded_by"] = _note_id(settings, click.prompt("Replaced by which note (id)"))
-    return [work.decide(settings, item, **changes)]
+    return [work.decide(settings, item.path, **changes)]
 
 
 def _note_id(settings: Config, name: str) -> str:

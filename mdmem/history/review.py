@@ -182,7 +182,7 @@ def keep_tree(repo: Repository, tree: str, why: str) -> None:
     repository.run(repo, "update-ref", REF, oid.decode("ascii").strip())
 
 
-def decide(config: Config, item: ReviewItem, *, now: datetime | None = None, **changes: Any) -> RewriteStep:
+def decide(config: Config, path: str, *, now: datetime | None = None, **changes: Any) -> RewriteStep:
     """Return the step that marks a note as reviewed and sets front matter (`pinned=True`, `title=…`).
 
     None removes a key.
@@ -191,11 +191,11 @@ def decide(config: Config, item: ReviewItem, *, now: datetime | None = None, **c
         NotFoundError: when the note was deleted meanwhile.
         UsageError: when its front matter cannot be read.
     """
-    data = disk.read_path(config.vault, item.path)
+    data = disk.read_path(config.vault, path)
     if data is None:
-        raise NotFoundError(f"{item.path} was deleted in the meantime.")
+        raise NotFoundError(f"{path} was deleted in the meantime.")
     day = (now or datetime.now(UTC)).astimezone().strftime("%Y-%m-%d")
-    return RewriteStep(item.path, data, editing.set_keys(data, {**changes, "reviewed": day}))
+    return RewriteStep(path, data, editing.set_keys(data, {**changes, "reviewed": day}))
 
 
 def delete(config: Config, items: Iterable[ReviewItem]) -> list[RewriteStep]:

@@ -6,6 +6,7 @@ import hmac
 import os
 import time
 from collections.abc import Callable
+from typing import Any
 
 from starlette.responses import Response
 
@@ -261,19 +262,18 @@ def committed(request: PageRequest) -> Response:
 
 # -- review ----------------------------------------------------------------------------------------
 
-_DECISIONS: dict[str, dict[str, bool]] = {"keep": {}, "pin": {"pinned": True}}
+_DECISIONS: dict[str, dict[str, Any]] = {"keep": {}, "pin": {"pinned": True}}
 
 
 def _review(request: PageRequest) -> Response:
     """Keep, pin or drop a note of the queue."""
     opened = _opened(request)
     decision = request.form.get("decision", "")
-    item = review.ReviewItem(opened.path, "changed", opened.id, "", opened.title, "", "", "", False, False, "")
     if decision == "drop":
         _keep(request, opened)
         step = rewrite.RewriteStep(opened.path, opened.data, None)
     elif decision in _DECISIONS:
-        step = review.decide(request.config, item, now=None, **_DECISIONS[decision])
+        step = review.decide(request.config, opened.path, **_DECISIONS[decision])
     else:
         raise UsageError(f"{decision!r:.40} is not a decision.")
     done = rewrite.apply(request.config, [step], f"Review: {decision} 1\n", upkeep.updater(request.config))

@@ -38,10 +38,10 @@ def test_decisions_are_kept_in_the_notes_committed_and_not_shown_again(vault: Pa
     seen = review.pending(config)
     kept, pinned, gone, retitled = seen.items
     steps = [
-        review.decide(config, kept, now=NOW),
-        review.decide(config, pinned, now=NOW, pinned=True, tags=["a", "b c"]),
+        review.decide(config, kept.path, now=NOW),
+        review.decide(config, pinned.path, now=NOW, pinned=True, tags=["a", "b c"]),
         *review.delete(config, [gone]),
-        review.decide(config, retitled, now=NOW, title='All "12" pass: yes'),
+        review.decide(config, retitled.path, now=NOW, title='All "12" pass: yes'),
     ]
 
     result = review.finish(config, seen, steps, "Review: kept 3, deleted 1\n").result
@@ -109,7 +109,7 @@ def test_a_note_that_has_gone_cannot_be_kept(vault: Path) -> None:
     (vault / item.path).unlink()
 
     with pytest.raises(NotFoundError):
-        review.decide(config, item)
+        review.decide(config, item.path)
 
 
 def test_notes_are_exported_as_archive_lines_and_page(vault: Path, tmp_path: Path) -> None:
