@@ -219,5 +219,5 @@ def _number(at: Capture, draft: PendingNote, built: note.Note, folder: disk.Fold
 def _is_recent(session: Session, folder: disk.Folder, name: str, now: float) -> bool:
     created = next((line[2] for line in session.published() if line[0] == name and len(line) > 2), "")
     if not created:  # the record was rebuilt, or had no room for it
-        created = str(note.parse(disk.read(folder, name) or b"").meta.get("created", ""))
+        created = note.parse(disk.read(folder, name) or b"").fact("created")
     return abs(now - timestamps.epoch(created)) <= REPEAT_SECONDS

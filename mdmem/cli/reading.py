@@ -242,7 +242,7 @@ def _linked(settings: Config, path: str, parsed: note.Parsed) -> tuple[list[Note
     from mdmem.views import rows
 
     def answer(view: View) -> tuple[list[NoteRow], list[TypedLink]]:
-        linking = rows.backlinks(view, path, str(parsed.meta.get("id", "")))
+        linking = rows.backlinks(view, path, parsed.fact("id"))
         return linking, relations.of_note(settings, view, path, parsed.meta)
 
     try:

@@ -48,7 +48,7 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         found = chain(_problems(path, data, parsed), memories.problems(path, data, parsed), wrong_clock(path, parsed))
         for problem in found:
             findings.add(path, problem)
-        name = str(parsed.meta.get("id", ""))
+        name = parsed.fact("id")
         for other in twins(scope.view, path, name) if scope.view and name else ():
             findings.add(path, _doubled(config, path, name, other))
         marks[-1] = hash(name) if name and not scope.view else 0
@@ -131,7 +131,7 @@ def _with_same_id(config: Config, paths: Collection[str], marks: array[int]) -> 
     repeated = {mark for mark, following in pairwise(sorted(marks)) if mark == following and mark}
     first_path: dict[str, str] = {}
     for path, mark in zip(paths, marks, strict=True) if repeated else ():
-        name = str(notes.load(config.vault, path).meta.get("id", "")) if mark in repeated else ""
+        name = notes.load(config.vault, path).fact("id") if mark in repeated else ""
         if name and first_path.setdefault(name, path) != path:
             yield path, name, first_path[name]
 

@@ -24,7 +24,7 @@ class SessionMemories:
 
     def problems(self, path: str, data: bytes, parsed: notes.Parsed) -> Iterator[HealthFinding]:
         """Yield a finding if a note holds what a later event of its session marked as private or named as a secret."""
-        key = short(str(parsed.meta.get("session", "")), _KEY_CHARS)
+        key = short(parsed.fact("session"), _KEY_CHARS)
         if parsed.meta.get("kind") not in notes.CAPTURED or key not in self.remembered:
             return
         text = data.decode("utf-8", "replace")

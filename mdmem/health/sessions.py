@@ -21,7 +21,7 @@ from mdmem.vault import disk, journal, note
 
 def wrong_clock(path: str, parsed: note.Parsed) -> Iterator[HealthFinding]:
     """Find that a note was captured while the clock was wrong."""
-    created = str(parsed.meta.get("created", ""))
+    created = parsed.fact("created")
     seconds = timestamps.epoch(created)
     is_captured = parsed.meta.get("kind") in (*note.CAPTURED, "session")
     if is_captured and seconds and timestamps.is_impossible(seconds, timestamps.now(os.environ)):

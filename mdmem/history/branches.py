@@ -96,5 +96,5 @@ def _git(root: Path, *words: str) -> repository.GitResult:
 def _waiting(config: Config, path: str, branch: str) -> bytes | None:
     """Read a note that waits on this branch; None when it does not (any more)."""
     data = disk.read_path(config.vault, path)
-    waits = data is not None and str(note.parse(data).meta.get("staged", "")) == branch
+    waits = data is not None and note.parse(data).fact("staged") == branch
     return data if waits else None

@@ -92,7 +92,7 @@ def select(
         exported = _cleaned(config, rules, path)
         if exported is None or (project and not _is_of(exported, project)):
             continue
-        created = timestamps.utc(str(exported.parsed.meta.get("created", "")))
+        created = timestamps.utc(exported.parsed.fact("created"))
         if (since and created < since) or (until and created >= until):
             continue
         if exported.path == path:

@@ -184,7 +184,7 @@ def _is_session(root: str, folder: str, name: str) -> bool:
     if not page:  # its owner has deleted it: ask the first note
         first = min(filter(journal.numbers, disk.names_in(root, folder)), key=journal.numbers, default="")
         page = (first and disk.read_path(root, f"{folder}/{first}")) or b""
-    session = str(note.parse(page).meta.get("session", ""))
+    session = note.parse(page).fact("session")
     if folder.rpartition("/")[2] == name:
         return True
     return is_named(name, session) if session else folder.endswith(f"-{name[:8]}")

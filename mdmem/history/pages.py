@@ -98,7 +98,7 @@ def is_worded(root: str, data: bytes) -> bool:
     cut = generated.lines_of(parsed.body)
     if cut is None or set(parsed.meta) - _PAGE_KEYS or parsed.meta.get("tags", [kind]) != [kind]:
         return True
-    title = str(parsed.meta.get("title", ""))
+    title = parsed.fact("title")
     if parsed.meta.get("aliases", [title]) != [title]:
         return True
     own_lines = {line.strip() for line in (*cut[0], *cut[2])} - set(journal.PAGE_MARKS)

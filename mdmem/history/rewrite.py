@@ -73,7 +73,7 @@ def apply(
                 continue
             changed.append(step.path)
             if step.after is None and is_in_journal(step.path):
-                title = str(note.parse(step.before or b"").meta.get("title", ""))
+                title = note.parse(step.before or b"").fact("title")
                 deleted.titles.setdefault(layout.folder_of(step.path), set()).add(title)
                 deleted.paths.add(step.path)
     except (KeyboardInterrupt, OSError) as error:  # commit what was changed so far

@@ -95,7 +95,7 @@ def _is_upkeep(new: bytes | None, old: bytes | None, session: str) -> bool:
         return True
     if not new or not old or pages.with_generated(old, new) != new:
         return False
-    return str(note.parse(new).meta.get("session", "")) not in session.split(",")
+    return note.parse(new).fact("session") not in session.split(",")
 
 
 def _for_people(config: Config, step: RewriteStep, kept: dict[str, None]) -> RewriteStep:

@@ -72,7 +72,7 @@ class Turn:
     def asked_before(self) -> str:
         """Return the last earlier prompt of the session that says more than `continue`, or ""."""
         earlier = (name for name in reversed(self.session.of_kind("prompt")) if name < self.names[0])
-        titles = (str(self.session.read(name).meta.get("title", "")) for name in islice(earlier, MAX_BEFORE))
+        titles = (self.session.read(name).fact("title") for name in islice(earlier, MAX_BEFORE))
         return next((title for title in titles if not small_talk.says_little(title)), "")
 
     def failed_run(self) -> bool:
@@ -92,7 +92,7 @@ class Turn:
         """Yield the turn's commands, in order."""
         for name in recent.last_commands(self.names):
             parsed = self.session.read(name)
-            title = str(parsed.meta.get("title", ""))
+            title = parsed.fact("title")
             command = str(parsed.meta.get("command") or title).partition("\n")[0]
             error = str(parsed.meta.get("error") or "")
             yield TurnRun(command, title, parsed.meta.get("success") is False, parsed.body, error)

@@ -68,12 +68,12 @@ class _Finished:
         over: dict[str, bool] = {}
         for name in sorted((name for name in names if turn_groups.source(name) in TOOLS), key=journal.numbers):
             parsed = people.read(self._root, f"{folder}/{name}")
-            task = TASK.match(str(parsed.meta.get("title", "")))
+            task = TASK.match(parsed.fact("title"))
             if task is None:
                 yield from (line[6:] for line in parsed.body.splitlines() if line.startswith("- [x] "))
                 continue
             subjects[task["number"]] = task["subject"] or task["again"] or subjects.get(task["number"], "")
-            if status := str(parsed.meta.get("status", "")):
+            if status := parsed.fact("status"):
                 over[task["number"]] = status in OVER
         yield from (subjects[number] for number in subjects if over.get(number) and subjects[number])
 
@@ -102,7 +102,7 @@ def _item(
         return None
     if kind == "Still fails" and (_is_stale(at, parsed) or _passed_since(at, path, parsed)):
         return None
-    error = str(parsed.meta.get("error", "")) if kind == "Still fails" else ""
+    error = parsed.fact("error") if kind == "Still fails" else ""
     return Item(
         id=name,
         kind=kind.lower(),
@@ -114,7 +114,7 @@ def _item(
 
 def _is_stale(at: Occasion, parsed: Parsed) -> bool:
     """Whether a note is so old that nobody knows whether it still holds."""
-    return timestamps.epoch(str(parsed.meta.get("created", ""))) < at.now - STALE_SECONDS
+    return timestamps.epoch(parsed.fact("created")) < at.now - STALE_SECONDS
 
 
 def _passed_since(at: Occasion, path: str, failed: Parsed) -> bool:

@@ -117,7 +117,7 @@ class SessionFolder:
 
     def last_day(self) -> str:
         """Return the local day of the last note."""
-        return timestamps.readable(str(self.read(self.names[-1]).meta.get("created", "")))[:10]
+        return timestamps.readable(self.read(self.names[-1]).fact("created"))[:10]
 
     def of_kind(self, kind: str) -> list[str]:
         """Return the notes with this kind in their file name, oldest first; observations have their tool there."""
@@ -188,7 +188,7 @@ class SessionFolder:
     def last_run(self) -> str:
         """Return that the last prompt has no answer yet, and the last command that was run for it."""
         run = next(filter(turn_groups.is_shell, reversed(self.of_turn(self.last_turn()))), "")
-        title = self.gate.stored(str(self.read(run).meta.get("title", ""))) if run else ""
+        title = self.gate.stored(self.read(run).fact("title")) if run else ""
         return f"Not answered yet. The last command: `{title}`." if title else "Not answered yet."
 
     def changed_files(self) -> list[str]:
@@ -234,7 +234,7 @@ def left_out(parsed: Parsed, agent: str = "") -> str:
 
 def _is_switched_off(parsed: Parsed) -> bool:
     """Whether a note is from Claude Code's auto memory and the user's settings have switched that off."""
-    if not str(parsed.meta.get("source", "")).endswith("/MEMORY.md"):
+    if not parsed.fact("source").endswith("/MEMORY.md"):
         return False
     from mdmem import files
     from mdmem.agents import claude_code
@@ -357,7 +357,7 @@ def session_item(session: SessionFolder, *, is_brief: bool = False, with_left: b
     if (done := session.telling_answer()) and (done != answers[-1] or not is_answered):
         lead = "What was done: "
         parts.append(_sentence(lead + session.outcome(done, len(" ".join([*touched, lead])), with_left=with_left)))
-    last_prompt = str(session.read(prompts[-1]).meta.get("title", "")) if prompts else ""
+    last_prompt = session.read(prompts[-1]).fact("title") if prompts else ""
     is_told = bool(parts) and is_answered and (is_brief or small_talk.says_little(last_prompt))
     if len(prompts) > 1 and not is_told:
         parts.append(f"{len(prompts)} prompts, the last: {_sentence(cut(last_prompt, 80))}")

@@ -68,7 +68,7 @@ def add(
             f"{kind!r:.40} is not a kind of note that can be written. Use one of {', '.join(note.WRITTEN)}."
         )
     old_path = index.resolve(config, supersedes) if supersedes else ""
-    old = str(people.read(config.vault, old_path).meta.get("id", "")) or old_path
+    old = people.read(config.vault, old_path).fact("id") or old_path
     unverified = missing(config, body)
     meta: dict[str, Any] = {
         "status": "proposed" if proposed else None,
@@ -113,14 +113,14 @@ def listed(
         paths = _about(config, paths, about)
     parsed_by_path = {path: _read(config, path) for path in paths}
     newer = _newer(parsed_by_path)
-    titles = {str(parsed.meta.get("id", "")): str(parsed.meta.get("title", "")) for parsed in parsed_by_path.values()}
+    titles = {parsed.fact("id"): parsed.fact("title") for parsed in parsed_by_path.values()}
     older: dict[str, list[str]] = {}
     for old, new in newer.items():
         older.setdefault(new, []).append(old)
     return [
         _decision(path, parsed, newer, older, titles)
         for path, parsed in parsed_by_path.items()
-        if _is_shown(parsed) and (every or not newer.get(str(parsed.meta.get("id", ""))))
+        if _is_shown(parsed) and (every or not newer.get(parsed.fact("id")))
     ]
 
 
@@ -177,9 +177,9 @@ def _newer(parsed_by_path: Mapping[str, note.Parsed]) -> dict[str, str]:
     """Return id -> id of the note that replaces it; either of the two may say so."""
     newer: dict[str, str] = {}
     known = {
-        target: str(parsed.meta.get("id", ""))
+        target: parsed.fact("id")
         for path, parsed in reversed([*parsed_by_path.items()])
-        for target in replaced.names(path, str(parsed.meta.get("id", "")), str(parsed.meta.get("title", "")))
+        for target in replaced.names(path, parsed.fact("id"), parsed.fact("title"))
     }
     for path, parsed in parsed_by_path.items():
         meta = parsed.meta
@@ -234,7 +234,7 @@ def _chain(name: str, older: Mapping[str, list[str]], titles: Mapping[str, str])
 
 def statement(parsed: note.Parsed) -> str:
     """Return the first line of a note that says more than its title, "" without one."""
-    title = str(parsed.meta.get("title", ""))
+    title = parsed.fact("title")
     for line in parsed.body[:4000].splitlines():
         words = line.strip().lstrip("#>*- \t")
         if any(c.isalnum() for c in words) and words != title:

@@ -153,7 +153,7 @@ class _Finder:
                 )
                 remarks += [f"supersedes [mem:{name}]" for name in decisions.ids(parsed.meta.get("supersedes"))]
                 reason = "; ".join([f"{parsed.meta.get('kind', 'note')} proposed by an agent", *remarks])
-                yield self._proposal(number, "note", str(parsed.meta.get("title", "")) or statement, reason)
+                yield self._proposal(number, "note", parsed.fact("title") or statement, reason)
 
     def wordings(self) -> Iterator[Proposal]:
         """Yield sentences in prompts that sound like a decision or a rule."""
@@ -180,10 +180,8 @@ class _Finder:
                 yield from self._of_pair("merge", number, newer, older, why)
 
     def _of_pair(self, kind: str, number: int, newer: note.Parsed, older: note.Parsed, why: str) -> Iterator[Proposal]:
-        name = str(older.meta.get("id", ""))
-        proposal = self._proposal(
-            number, kind, str(newer.meta.get("title", "")), why, other=name, noted=f"{kind}:{name}"
-        )
+        name = older.fact("id")
+        proposal = self._proposal(number, kind, newer.fact("title"), why, other=name, noted=f"{kind}:{name}")
         yield from _unless_dismissed(newer.meta, proposal)
 
     def _pairs(self) -> Iterator[tuple[int, note.Parsed, note.Parsed]]:

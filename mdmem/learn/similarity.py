@@ -17,8 +17,8 @@ _MAX_BODY_CHARS = 4_000
 
 def key(parsed: Parsed) -> str:
     """Return the canonical key of a note: the sorted stems of its title, and its project."""
-    project = str(parsed.meta.get("project", ""))
-    return "-".join(sorted(_terms(str(parsed.meta.get("title", ""))))) + (f"@{project}" if project else "")
+    project = parsed.fact("project")
+    return "-".join(sorted(_terms(parsed.fact("title")))) + (f"@{project}" if project else "")
 
 
 def pairs(notes: Sequence[Parsed]) -> Iterator[tuple[int, Parsed]]:
@@ -26,14 +26,14 @@ def pairs(notes: Sequence[Parsed]) -> Iterator[tuple[int, Parsed]]:
 
     notes: newest first; each is paired with the latest earlier note that matches.
     """
-    words = [_in_order(str(one.meta.get("title", ""))) for one in notes]
+    words = [_in_order(one.fact("title")) for one in notes]
     titles = [frozenset(terms) for terms in words]
     having: dict[tuple[str, str], list[int]] = {}
     for at, one in enumerate(notes):
         for term in titles[at]:
-            having.setdefault((str(one.meta.get("project", "")), term), []).append(at)
+            having.setdefault((one.fact("project"), term), []).append(at)
     for at, one in enumerate(notes):
-        project = str(one.meta.get("project", ""))
+        project = one.fact("project")
         others = {other for term in titles[at] for other in having[project, term] if other > at}
         alike = (other for other in sorted(others) if _same_subject(words[at], words[other]))
         first = next(alike, None)

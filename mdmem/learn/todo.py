@@ -46,7 +46,7 @@ def of_session(config: Config, paths: Iterable[str]) -> list[Listed]:
     for path in paths:
         parsed = people.readable(config.vault, path)
         at = _time(parsed)
-        tool = aliases.resolve(str(parsed.meta.get("tool", "")), {})[0]
+        tool = aliases.resolve(parsed.fact("tool"), {})[0]
         if parsed.meta.get("success") is False:
             continue
         if tool == "TodoWrite":
@@ -73,7 +73,7 @@ def _boxes(parsed: note.Parsed, path: str) -> Iterator[Listed]:
     for label, sentence in excerpts.sentences(parsed.body):
         text = note.one_line(sentence[len(unfinished.BOX) :])
         if sentence.startswith(("[ ] ", "[x] ", "[X] ")) and text and not label.lower().startswith(_PLANS):
-            yield Listed(text, sentence[1] != " ", path, str(parsed.meta.get("id", "")), at)
+            yield Listed(text, sentence[1] != " ", path, parsed.fact("id"), at)
 
 
 def left_by_answers(config: Config, paths: Iterable[str]) -> list[Listed]:
@@ -84,7 +84,7 @@ def left_by_answers(config: Config, paths: Iterable[str]) -> list[Listed]:
 def _left(parsed: note.Parsed, path: str) -> Iterator[Listed]:
     at = _time(parsed)
     for sentence in unfinished.at_end(list(excerpts.sentences(parsed.body)))[:_MAX_LEFT]:
-        yield Listed(note.one_line(sentence), False, path, str(parsed.meta.get("id", "")), at, is_said=True)
+        yield Listed(note.one_line(sentence), False, path, parsed.fact("id"), at, is_said=True)
 
 
 _MAX_LEFT = 5
@@ -93,7 +93,7 @@ _PLANS = ("test plan", "testing", "checklist", "how to test")
 
 def _take_blockers(waits: dict[str, set[str]], parsed: note.Parsed) -> None:
     """Add the blockers that a TaskUpdate names."""
-    task = TASK.match(str(parsed.meta.get("title", "")))
+    task = TASK.match(parsed.fact("title"))
     if task is None:
         return
     for how, names in _WAITS.findall(parsed.body):
@@ -109,22 +109,22 @@ def _waiting(tasks: dict[str, Listed], name: str, blockers: set[str]) -> Listed:
 
 def _items(parsed: note.Parsed, path: str, at: str) -> Iterator[Listed]:
     for mark, text in _ITEM.findall(parsed.body):
-        name = str(parsed.meta.get("id", ""))
+        name = parsed.fact("id")
         yield Listed(note.one_line(body.read_inline(text)), mark != " ", path, name, at, is_dropped=mark == "-")
 
 
 def _take(tasks: dict[str, Listed], parsed: note.Parsed, path: str, at: str) -> None:
     """Update the session's tasks from a TaskCreate or TaskUpdate."""
-    title = str(parsed.meta.get("title", ""))
+    title = parsed.fact("title")
     match = TASK.match(title)
     if match is None:
         if title.startswith("Task: "):  # without a number, no update can be matched to it
-            tasks[title] = Listed(title[6:], False, path, str(parsed.meta.get("id", "")), at)
+            tasks[title] = Listed(title[6:], False, path, parsed.fact("id"), at)
         return
     task = tasks.get(match["number"])
     subject = match["subject"] or match["again"] or (task.text if task else "")
-    status = str(parsed.meta.get("status", ""))
+    status = parsed.fact("status")
     is_done = status in OVER or (not status and task is not None and task.is_done)
     if subject:
-        path_and_id = (task.path, task.id) if task else (path, str(parsed.meta.get("id", "")))
+        path_and_id = (task.path, task.id) if task else (path, parsed.fact("id"))
         tasks[match["number"]] = Listed(subject, is_done, *path_and_id, at)

@@ -194,7 +194,7 @@ def _questions_and_echoes(
             return False  # nothing was injected into the session
         prompt = people.readable(config.vault, path)
         if folder not in marks_given:
-            marks_given[folder] = journal.Record(config, str(prompt.meta.get("session", ""))).given()
+            marks_given[folder] = journal.Record(config, prompt.fact("session")).given()
         return journal.recalled_mark(prompt.body) in marks_given[folder]
 
     for note in islice(notes, MAX_CHECKED):

@@ -256,11 +256,7 @@ class Finder:
             ((errors.likeness(a, b), b) for a in signatures for b in own_signatures),
             default=(1.0 if not signatures else 0.0, ""),
         )
-        error = (
-            lines.get(best[1])
-            or lines.get(own_signatures[0] if own_signatures else "")
-            or str(parsed.meta.get("error", ""))
-        )
+        error = lines.get(best[1]) or lines.get(own_signatures[0] if own_signatures else "") or parsed.fact("error")
         edits = solution.edits[-MAX_EDITS:]
         files = dict.fromkeys(str(file) for number in edits for file in view.facts(number).get("files", []))
         return Fix(

@@ -298,7 +298,7 @@ def whole_note(at: Access, path: str, parsed: note.Parsed, offset: int, chars: i
     values = at.values(parsed.meta, (key for key in parsed.meta if key not in ("title", "id")))
     meta = {at.line(key, 60): value for key, value in values.items()}
     return {
-        "id": at.line(str(parsed.meta.get("id", "")), 60),
+        "id": at.line(parsed.fact("id"), 60),
         "path": at.line(path, 300),
         "title": at.line(str(parsed.meta.get("title", path)), 200),
         "meta": dict(list(meta.items())[:40]),

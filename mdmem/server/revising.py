@@ -139,7 +139,7 @@ def undo_change(at: Access, undo: Annotated[str, Field(description="As the chang
         raise BusyError("The note was changed while it was being restored. Try again.")
     path = next((step.path for step in plan.steps if step.after is not None), paths[0])
     data = disk.read_path(at.config.vault, path) or b""
-    name = str(notes.parse(data).meta.get("id", ""))
+    name = notes.parse(data).fact("id")
     return _revised(at, _Owned(name, path, data), "Undone.", applied.result.commits[-1].oid)
 
 
@@ -158,7 +158,7 @@ def _owned(at: Access, reference: str, expected: str) -> _Owned:
         raise UsageError(f"{path} is longer than mdmem reads; change it in your editor.")
     if safe_text.checksum(data) != expected.strip().lower():
         raise UsageError(f"{path!r:.80} has changed since it was read, or the checksum belongs to another note. {NEXT}")
-    return _Owned(str(parsed.meta.get("id", "")), path, data)
+    return _Owned(parsed.fact("id"), path, data)
 
 
 def _changed(at: Access, owned: _Owned, path: str, after: bytes, done: str) -> RevisedNote:

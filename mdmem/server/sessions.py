@@ -142,7 +142,7 @@ def _of_note(at: Access, name: str) -> list[str]:
         _, parsed = lookup.resolve(at, name)
     except NotFoundError:
         return []
-    session = str(parsed.meta.get("session", ""))
+    session = parsed.fact("session")
     return [conversation.term_of(session)] if session else []
 
 

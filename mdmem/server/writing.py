@@ -73,7 +73,7 @@ def append_note(at: Access, note: Note, text: Text) -> WrittenNote:
     path, parsed = lookup.resolve(at, note)
     with attribution.to_agent(at.config, path, _client(at)):
         user_notes.append(at.config, path, text)
-    return _written(at, str(parsed.meta.get("id", "")), path, "Added.")
+    return _written(at, parsed.fact("id"), path, "Added.")
 
 
 def pin(
@@ -86,7 +86,7 @@ def pin(
         changed = user_notes.set_keys(at.config, path, {"pinned": True if pinned else None})
     done = ("Pinned." if pinned else "No longer pinned.") if changed else "Nothing to change."
     done = f"{done} {notice}".rstrip()
-    return _written(at, str(parsed.meta.get("id", "")), path, done)
+    return _written(at, parsed.fact("id"), path, done)
 
 
 def supersede(
@@ -100,10 +100,10 @@ def supersede(
     if bool(by) == bool(text):
         raise UsageError("Give either `by` (a note) or `text` (for a new note), but not both.")
     path, parsed = lookup.resolve(at, note)
-    old_id = str(parsed.meta.get("id", "")) or path
+    old_id = parsed.fact("id") or path
     if by:
         new_path, replacement = lookup.resolve(at, by)
-        new_id = str(replacement.meta.get("id", "")) or new_path
+        new_id = replacement.fact("id") or new_path
     else:
         project = layout.project_named(path, parsed.meta)
         added = user_notes.add(

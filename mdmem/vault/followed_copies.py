@@ -14,7 +14,7 @@ CONFLICT = "source_changed"
 
 def is_edited(parsed: note.Parsed) -> bool:
     """Whether a person has edited the note since the file was copied; also True when no digest was recorded."""
-    return parsed.meta.get(DIGEST) != note.fingerprint(str(parsed.meta.get("title", "")), parsed.body)
+    return parsed.meta.get(DIGEST) != note.fingerprint(parsed.fact("title"), parsed.body)
 
 
 def is_ahead(ours: bytes, theirs: bytes) -> bool | None:
@@ -29,7 +29,5 @@ def is_ahead(ours: bytes, theirs: bytes) -> bool | None:
     edited = is_edited(our_note), is_edited(their_note)
     if any(edited):
         return None if all(edited) else edited[0]
-    first, second = (
-        (timestamps.epoch(str(side.meta.get("created", ""))), side.body) for side in (our_note, their_note)
-    )
+    first, second = ((timestamps.epoch(side.fact("created")), side.body) for side in (our_note, their_note))
     return first >= second

@@ -79,6 +79,10 @@ class Parsed(Value):
     body: str
     problem: str | None = None
 
+    def fact(self, key: str) -> str:
+        """Return a front matter value as a string; "" for a missing key."""
+        return str(self.meta.get(key, ""))
+
 
 def texts(meta: Mapping[str, Any], *keys: str) -> dict[str, str]:
     """Return some front matter values as strings; "" for a missing key."""
@@ -189,7 +193,7 @@ def fingerprint(title: str, body: str) -> str:
 def is_edited(parsed: Parsed) -> bool:
     """Whether a person has changed a captured note's title or body, judged by its digest."""
     digest = parsed.meta.get("digest")
-    return digest is not None and str(digest) != fingerprint(str(parsed.meta.get("title", "")), parsed.body)
+    return digest is not None and str(digest) != fingerprint(parsed.fact("title"), parsed.body)
 
 
 _NAMED_BEFORE = ("session", "agent")

@@ -117,7 +117,7 @@ def _cleaned_note(old: bytes, new: bytes, rules: Rules) -> bytes:
             after = note.parse(new)
     if "digest" not in before.meta or note.is_edited(before):
         return new
-    digest = note.fingerprint(str(after.meta.get("title", "")), after.body)
+    digest = note.fingerprint(after.fact("title"), after.body)
     return re.sub(rb"(?m)^digest: .*$", b'digest: "%b"' % digest.encode(), new, count=1)
 
 

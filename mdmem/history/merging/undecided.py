@@ -220,7 +220,7 @@ def _open_choice(config: Config, merged_note: bytes, place: KeptPlace) -> OpenCh
 
 def _moved_path(config: Config, data: bytes) -> str:
     """Return the current path of a note by its id; "" when it has none or is deleted."""
-    name = str(note.parse(data).meta.get("id", ""))
+    name = note.parse(data).fact("id")
     if name:
         with suppress(NotFoundError):
             return find.path_of(config, name)

@@ -182,7 +182,7 @@ def in_files(config: Config, wanted: str) -> list[str]:
     matching = matching or [path for path in paths if _is_named(path, _tail(wanted))]
     if not matching:
         others = islice((path for path in paths if not is_in_journal(path)), PATHS_AT_ONCE)
-        matching = [path for path in others if str(note.load(config.vault, path).meta.get("id", "")).startswith(wanted)]
+        matching = [path for path in others if note.load(config.vault, path).fact("id").startswith(wanted)]
     return sorted(matching)
 
 

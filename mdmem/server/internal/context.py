@@ -321,7 +321,7 @@ def load_config(config: Config, home: tuple[str, ...]) -> GhostConfig:
     if data is None:
         return GhostConfig()
     parsed = note.parse(data)
-    if parsed.problem or str(parsed.meta.get("kind", "")) != CONFIG_KIND:
+    if parsed.problem or parsed.fact("kind") != CONFIG_KIND:
         return GhostConfig(broken=True)
     rows, spaces, groups = (_texts(parsed.meta.get(key)) for key in ("trust", "spaces", "groups"))
     return GhostConfig(rows, spaces, groups, parsed.body.strip())

@@ -161,7 +161,7 @@ def _step_line(config: Config, row: rows.NoteRow, room: int) -> str:
     parsed = people.read(config.vault, row.path)
     if recent.left_out(parsed):
         return ""
-    title = str(parsed.meta.get("title", ""))
+    title = parsed.fact("title")
     if row.kind == "prompt":
         return f"- asked: {note.one_line(inert(title))}"
     text = whole_sentences(inert(parsed.body), room) if room else ""

@@ -65,7 +65,7 @@ def any_day(seconds: float) -> set[str]:
 
 def date_of(root: str, path: str) -> str:
     """Return the date in a note; "" if it has none: its file's time differs between machines."""
-    return str(note.parse(disk.readable(root, path) or b"").meta.get("created", ""))[:10]
+    return note.parse(disk.readable(root, path) or b"").fact("created")[:10]
 
 
 def first(day: str) -> bytes:

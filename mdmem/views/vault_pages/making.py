@@ -252,7 +252,7 @@ def _with_markers(path: str, data: bytes) -> bytes:
     if template_name is None:
         return data
     parsed = note.parse(data)
-    original = template.fill(template.load(template_name), {"title": str(parsed.meta.get("title", ""))})
+    original = template.fill(template.load(template_name), {"title": parsed.fact("title")})
     marks = f"\n{generated.BEGIN}\n{generated.END}\n"
     is_unchanged = parsed.body.strip() == original.removesuffix(marks).strip()
     return data.rstrip() + b"\n" + marks.encode() if is_unchanged else data
