@@ -79,7 +79,7 @@ def rename_pages(config: Config) -> None:
 def _join(config: Config, page: Path) -> None:
     """Merge a page with its session's renamed one, as a sync does, and delete it."""
     path = _named(page).relative_to(config.vault).as_posix()
-    with disk.open_folder(config.vault, tuple(path.split("/")[:-1])) as folder:
+    with disk.open_parent(config.vault, path) as folder:
         folder.lock()
         ours, theirs = (disk.read(folder, name) or b"" for name in (_named(page).name, page.name))
         merged = both.merge_note(repository.open_vault(config.vault), path, ours, None, theirs)
@@ -108,6 +108,5 @@ def update_links(config: Config, moved: dict[bytes, bytes]) -> None:
         for old, name in moved.items():
             new = new.replace(old, name)
         if data is not None and new != data:
-            parts = tuple(entry.path.split("/"))
-            with disk.open_folder(config.vault, parts[:-1]) as folder:
-                disk.replace(folder, parts[-1], data, new, durable=config.durable)
+            with disk.open_parent(config.vault, entry.path) as folder:
+                disk.replace(folder, entry.path.rpartition("/")[2], data, new, durable=config.durable)

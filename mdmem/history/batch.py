@@ -224,7 +224,7 @@ def _unnaming(root: str, page: File, names: Collection[str], marker: str) -> Fil
     """Take private notes off a page that is not private; None when the page has no other change."""
     data = pages.without(root, page.change.path, page.data, names, marker)
     if data != page.data:
-        with disk.open_folder(root, tuple(page.change.path.split("/")[:-1])) as folder:
+        with disk.open_parent(root, page.change.path) as folder:
             disk.replace(folder, page.change.path.rpartition("/")[2], page.data, data, durable=False)
     if objects.blob_id(data, page.change.oid) == page.change.oid:
         return None

@@ -129,7 +129,7 @@ def _titles(root: str, path: str, names: Collection[str]) -> set[str]:
 def _first_title(root: str, path: str, unwanted: Collection[str]) -> str:
     """Return the title of the session's first prompt that may be shown, else of its first such answer."""
     try:
-        with disk.open_folder(root, tuple(path.split("/")[:-1])) as folder:
+        with disk.open_parent(root, path) as folder:
             names = sorted(filter(_gives_title, journal.names_with_parts(folder)), key=journal.numbers)
             for name in sorted(names, key=lambda name: "-prompt-" not in name):
                 meta = note.parse(disk.read(folder, name) or b"").meta

@@ -188,7 +188,7 @@ def take(config: Config, step: RewriteStep) -> bool:
     archives.unpack_archive_of(config, step.path)
     durable = config.durable
     try:
-        with disk.open_folder(config.vault, tuple(folders), create=step.after is not None) as folder:
+        with disk.open_parent(config.vault, step.path, create=step.after is not None) as folder:
             if step.after is not None:
                 return disk.replace(folder, name, step.before, step.after, durable=durable)
             if disk.read(folder, name) != step.before:

@@ -69,9 +69,9 @@ def pack(config: Config, folder: str, notes: dict[str, bytes]) -> list[str]:
     Raises OSError or VaultError when the vault cannot be written.
     """
     target = layout.archive_of(folder)
-    *archive_folder, archive_name = target.split("/")
+    archive_name = target.rpartition("/")[2]
     data = render(folder, notes)
-    with disk.open_folder(config.vault, tuple(archive_folder), create=True, durable=config.durable) as parent:
+    with disk.open_parent(config.vault, target, create=True, durable=config.durable) as parent:
         disk.replace(parent, archive_name, disk.read(parent, archive_name), data, durable=config.durable)
         written = disk.read(parent, archive_name) == data
     if not written:
@@ -161,11 +161,12 @@ def unpack(config: Config, folder: str) -> list[str]:
     with disk.open_folder(config.vault, tuple(folder.split("/")), create=True, durable=config.durable) as session:
         for name, text in notes.items():
             disk.create(session, name, text, durable=config.durable)
-    with disk.open_folder(config.vault, tuple(target.split("/")[:-1])) as parent:
-        if disk.read(parent, target.rpartition("/")[2]) != data:
+    *archive_folder, archive_name = target.split("/")
+    with disk.open_parent(config.vault, target) as parent:
+        if disk.read(parent, archive_name) != data:
             raise VaultError(f"{target} is being changed by another program")
-        parent.handle.remove(target.rpartition("/")[2])
-    leftovers.remove_empty(config.vault, target.rpartition("/")[0].split("/"), least=2)
+        parent.handle.remove(archive_name)
+    leftovers.remove_empty(config.vault, archive_folder, least=2)
     return [target, *(f"{folder}/{name}" for name in notes)]
 
 

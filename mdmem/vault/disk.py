@@ -104,6 +104,11 @@ def open_folder(root: str, parts: tuple[str, ...] = (), *, create: bool = False,
     return Folder(handle)
 
 
+def open_parent(root: str, path: str, *, create: bool = False, durable: bool = True) -> Folder:
+    """Open the folder that a file is in, by its vault-relative POSIX path. Raises what `open_folder` raises."""
+    return open_folder(root, tuple(path.split("/")[:-1]), create=create, durable=durable)
+
+
 def _step(
     parent: system.HeldFolder, name: str, parts: tuple[str, ...] = (), *, create: bool, durable: bool
 ) -> system.HeldFolder:
@@ -346,9 +351,9 @@ def readable(root: str, path: str) -> bytes | None:
 
 def read_file(root: str, path: str) -> bytes | None:
     """Read a file by vault-relative POSIX path without following links; None when missing."""
-    *folders, name = path.split("/")
+    name = path.rpartition("/")[2]
     try:
-        with open_folder(root, tuple(folders)) as folder:
+        with open_parent(root, path) as folder:
             return read(folder, name) if name not in ("", ".", "..") else None
     except (FileNotFoundError, VaultError):
         return None
@@ -386,10 +391,11 @@ def names_in(root: str, folder: str) -> list[str]:
         names = os.listdir(os.path.join(root, folder))
     except OSError:
         names = []
-    if is_in_journal(folder):
-        from mdmem.vault import layout
+    if not is_in_journal(folder):
+        return names  # avoids the import for other folders
+    from mdmem.vault import layout
 
-        names = layout.with_parts(root, folder, names)
+    names = layout.with_parts(root, folder, names)
     return [*names, *(name for name in _packed(root, folder) if name not in names)]
 
 
@@ -404,8 +410,6 @@ def _packed_note(root: str, path: str) -> bytes | None:
 
 def _packed(root: str, folder: str) -> dict[str, bytes]:
     """Return the packed notes of a session's folder, by name."""
-    if not is_in_journal(folder):
-        return {}  # avoids the import for other folders
     from mdmem.vault import layout, packed
 
     return packed.load(root, layout.archive_of(folder), read_file)

@@ -264,13 +264,13 @@ def change(config: Config, path: str, edit: Callable[[bytes], bytes], *, interna
         NotFoundError: when there is no such note.
         VaultError, BusyError, OSError: when it cannot be written.
     """
-    *folders, name = path.split("/")
+    name = path.rpartition("/")[2]
     if not disk.is_note_path(path) or (note.is_internal(path) and not internal):
         raise NotFoundError(f"There is no note at {path!r:.200}.")
     durable = config.durable
     archives.unpack_archive_of(config, path)
     try:
-        with disk.open_folder(config.vault, tuple(folders)) as folder:
+        with disk.open_parent(config.vault, path) as folder:
             folder.lock()
             for _ in range(_TRIES):
                 data = disk.read(folder, name)

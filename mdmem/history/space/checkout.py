@@ -69,9 +69,8 @@ def _write(repo: Repository, files: Callable[[], Iterator[tuple[str, str]]], rep
                 raise GitError(
                     f"git lacks the content of {path} and cannot fetch it. Run this again when the remote is reachable."
                 )
-            *folders, name = path.split("/")
-            with disk.open_folder(str(repo.root), tuple(folders), create=True, durable=False) as folder:
-                disk.create(folder, name, data, durable=False)
+            with disk.open_parent(str(repo.root), path, create=True, durable=False) as folder:
+                disk.create(folder, path.rpartition("/")[2], data, durable=False)
         written += len(chunk)
         report("Writing files", written, total)
     return total

@@ -211,19 +211,19 @@ def _put(config: Config, path: str, lines: list[str]) -> bool:
 
     A change that the user saves at the same moment wins.
     """
-    *parts, name = path.split("/")
+    parent, _, name = path.rpartition("/")
     old = disk.readable(config.vault, path)
-    lines = listed.to_archives(config.vault, "/".join(parts), lines)
+    lines = listed.to_archives(config.vault, parent, lines)
     if old is None and path.startswith(f"{generated.DAYS}/"):
         new = generated.replaced(day_page.first(name.removesuffix(".md")), lines)
-        with disk.open_folder(config.vault, tuple(parts), create=True) as folder:
+        with disk.open_parent(config.vault, path, create=True) as folder:
             return disk.create(folder, name, new, durable=config.durable)
     if old is None or len(old) >= disk.MAX_READ_BYTES:
         return False
     new = generated.replaced(_with_markers(path, _with_valid_front_matter(old)), lines)
     if new == old or _drops_what_is_shut(config.vault, path, old, lines):
         return False
-    with disk.open_folder(config.vault, tuple(parts)) as folder:
+    with disk.open_parent(config.vault, path) as folder:
         return disk.replace(folder, name, old, new, durable=config.durable)
 
 
