@@ -11,6 +11,10 @@ ProgressCallback = Callable[[str, int, int], None]
 """Takes the current step, how much of it is done, and the total; 0 when unknown."""
 
 
+CountCallback = Callable[[int, int], None]
+"""Takes how much of work with one step is done, and the total; 0 when unknown."""
+
+
 def ignore(what: str, done: int, total: int) -> None:
     """Ignore progress."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
@@ -10,6 +10,7 @@ from typing import NamedTuple
 from mdmem.config import Config
 from mdmem.errors import MdmemError
 from mdmem.health import WRONG, HealthFinding, error, folders, scope
+from mdmem.progress import CountCallback
 
 
 class Check(NamedTuple):
@@ -71,7 +72,7 @@ def look(
     only: tuple[str, ...] = (),
     *,
     every: bool = True,
-    report: Callable[[int, int], None] | None = None,
+    report: CountCallback | None = None,
 ) -> Iterator[CheckResult]:
     """Run all checks or the named ones; a check that fails yields a finding itself.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 import time
 from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain, groupby, islice
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from mdmem import files
 from mdmem.config import Config
 from mdmem.errors import MdmemError
 from mdmem.history.git.paths import PackedPaths
+from mdmem.progress import CountCallback
 from mdmem.search import freshness, index
 from mdmem.search.index import DamagedError
 from mdmem.search.index.view import View
@@ -42,7 +43,7 @@ class CheckScope:
         self.paths = paths
         self.view = view
         self.wrong: set[str] = set()
-        self.report: Callable[[int, int], None] = lambda _done, _all: None
+        self.report: CountCallback = lambda _done, _all: None
 
     @property
     def is_whole(self) -> bool:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from mdmem.config import Config
+    from mdmem.progress import CountCallback
     from mdmem.search.index import Changes
     from mdmem.search.index.view import View
 
@@ -126,7 +127,7 @@ def _is_in_turn(config: Config) -> bool:
 _DAY, _MAX_BYTES = 86_400, 4096
 
 
-def _telling() -> Callable[[int, int], None]:
+def _telling() -> CountCallback:
     """Return a callback for the progress of an update, which tells a command's user once if it takes long."""
     began = time.monotonic()
     is_told = False

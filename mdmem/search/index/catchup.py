@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sized
 
     from mdmem.config import Config
-    from mdmem.search.index.commits import Progress
+    from mdmem.progress import CountCallback
     from mdmem.search.index.scan import Stamped
     from mdmem.search.index.scan_record import ScanRecord
     from mdmem.search.index.view import View
@@ -45,7 +45,7 @@ def update(
     *,
     paths: Iterable[str] | None = None,
     quick: bool = False,
-    progress: Progress | None = None,
+    progress: CountCallback | None = None,
     budget_seconds: float | None = None,
     wait_seconds: float = WAIT_SECONDS,
     share: int = scan_record.SHARE,
@@ -211,7 +211,7 @@ def check_vault(config: Config) -> None:
         raise no_vault(config.vault)
 
 
-def rebuild(config: Config, *, progress: Progress | None = None) -> Changes:
+def rebuild(config: Config, *, progress: CountCallback | None = None) -> Changes:
     """Delete the index and rebuild it.
 
     Raises BusyError when another process is writing for longer than `WAIT_SECONDS`.

@@ -14,7 +14,7 @@ from mdmem.vault.shut import ShutFolders
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mdmem.config import Config
-    from mdmem.search.index.commits import Progress
+    from mdmem.progress import CountCallback
     from mdmem.search.index.view import View
 
 
@@ -39,7 +39,7 @@ class Report(NamedTuple):
         return not (self.missing or self.extra or self.stale or self.doubled or self.damage)
 
 
-def verify(config: Config, *, repair: bool = True, progress: Progress | None = None) -> Report:
+def verify(config: Config, *, repair: bool = True, progress: CountCallback | None = None) -> Report:
     """Compare the whole index with the whole vault: number of notes, ids, and the hash of every file.
 
     repair: rebuild the index if they differ.
@@ -57,7 +57,7 @@ def verify(config: Config, *, repair: bool = True, progress: Progress | None = N
     return report
 
 
-def _compare(config: Config, view: View, progress: Progress | None) -> Report:
+def _compare(config: Config, view: View, progress: CountCallback | None) -> Report:
     is_in_vault = bytearray(view.size)  # by note number
     missing: list[str] = []
     stale: list[str] = []

@@ -21,13 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from mdmem.config import Config
+    from mdmem.progress import CountCallback
     from mdmem.search.index.contents import Segment
     from mdmem.search.index.scan import Comparison, Diff
     from mdmem.search.index.view import View
     from mdmem.search.index.writer import Batch
     from mdmem.vault.disk import MetFile, WalkedFile
-
-    Progress = Callable[[int, int], None]
 
 NOTES_PER_COMMIT, NOTES_IN_TIME = 2_500, 500
 """Maximum number of notes per commit, without and with a time limit. With one, the process serves a user and holds
@@ -61,7 +60,7 @@ class UpdateLimits(NamedTuple):
 
     wait_seconds: float
     deadline: float | None = None
-    progress: Progress | None = None
+    progress: CountCallback | None = None
     met: MetFile | None = None
     unread: Callable[[str], None] | None = None
 
