@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from itertools import chain
 from typing import NamedTuple
 
@@ -115,56 +114,215 @@ def sync(
     repo = repository.open_vault(config.vault)
     checkout.fill(repo, report)
     committed = commit.commit(config, mode=mode, report=report)
-    held_back = committed.held_back
     url = repository.url(repo, remote)
     if not url:
         raise GitError(_no_remote(repo, remote))
-    carried: CarriedPurge | None = None
     report("Waiting for another process to commit", 0, 0)
     with lock.held(config.state_dir) as lock_fd:
-        branch = checked_out.branch(repo)
-        withheld = _keep_private(config, repo, branch, committed.staying, lock_fd)
-        result = Synced(PackedPaths(), 0, [], held_back, withheld, [])
-        merged: list[Synced] = []
-        with _telling_of(merged):
+        work = _Work(config, repo, remote, url, lock_fd, report)
+        withheld = work.keep_private(committed.staying)
+        work.done = work.done._replace(held_back=committed.held_back, private=withheld)
+        return work.all()
+
+
+class _Work:
+    """A sync in progress, under the committer's lock. done: the result so far."""
+
+    def __init__(
+        self, config: Config, repo: Repository, remote: str, url: str, lock_fd: int, report: ProgressCallback
+    ) -> None:
+        self.done = Synced(PackedPaths(), 0, [], [], 0, [])
+        self._config, self._repo, self._lock_fd, self._report = config, repo, lock_fd, report
+        self._remote, self._url, self._branch = remote, url, checked_out.branch(repo)
+        self._carried: CarriedPurge | None = None
+
+    def all(self) -> Synced:
+        """Fetch, merge and push, until no other machine pushes in between.
+
+        An error says also what was merged before it and waits for a person: the next run does not know.
+        """
+        try:
             for _ in range(TRIES):
-                report("Fetching", 0, 0)
-                fetched_before = fetching.last_fetched(repo, remote)
-                remote_branch, ours, theirs = fetching.fetch(repo, remote, url, branch)
-                if theirs and theirs != ours:
-                    report("Merging", 0, 0)
-                    last_tip = fetched_before.get(fetching.tracked(remote, remote_branch), "")
-                    new_purge = _carry_purge(config, repo, branch, ours, theirs, last_tip, lock_fd) if ours else None
-                    carried = new_purge or carried
-                    joined = (
-                        new_purge.joined if new_purge else _merge(config, repo, branch, theirs, remote, lock_fd, report)
-                    )
-                    result = result.with_later(_merged(repo, joined, result))
-                    merged.append(result)
-                    del joined  # free it: a first sync has an entry for each file of the vault
-                    if new_purge and new_purge.again:
-                        continue  # we rewrote history once more: carry it over like any purge made here
-                    ours = writer.tip(repo, branch)
-                report("Pushing", 0, 0)
-                replaces = bool(carried and carried.replaces)
-                sent = _push(config, repo, remote, remote_branch, (ours, theirs), replaces=replaces)
-                if sent is not None:
-                    purged = (carried.planned, carried.replaces) if carried else carry.unfinished(config, repo, branch)
-                    advice = _after_purge(config, repo, remote, *purged, lock_fd) if purged else ()
-                    return result._replace(sent=sent, remaining_advice=(*result.remaining_advice, *advice))
-            raise BusyError(f"Other machines keep pushing to {remote}. Everything is committed here: sync again later.")
+                if self._round():
+                    return self.done
+            raise BusyError(
+                f"Other machines keep pushing to {self._remote}. Everything is committed here: sync again later."
+            )
+        except (BusyError, GitError) as error:
+            told = " ".join(_waiting(self.done))
+            if not told:
+                raise
+            raise type(error)(f"{error} {told}") from error
 
+    def _round(self) -> bool:
+        """Fetch, merge and push once; False when that has to be repeated, such as when another machine pushed first."""
+        repo, remote, branch = self._repo, self._remote, self._branch
+        self._report("Fetching", 0, 0)
+        fetched_before = fetching.last_fetched(repo, remote)
+        remote_branch, ours, theirs = fetching.fetch(repo, remote, self._url, branch)
+        if theirs and theirs != ours:
+            self._report("Merging", 0, 0)
+            last_fetched = fetched_before.get(fetching.tracked(remote, remote_branch), "")
+            if not self._join(ours, theirs, last_fetched):
+                return False
+            ours = writer.tip(repo, branch)
+        self._report("Pushing", 0, 0)
+        sent = self._push(remote_branch, ours, theirs)
+        if sent is None:
+            return False
+        carried = self._carried
+        purged = (carried.planned, carried.replaces) if carried else carry.unfinished(self._config, repo, branch)
+        advice = self._after_purge(*purged) if purged else ()
+        self.done = self.done._replace(sent=sent, remaining_advice=(*self.done.remaining_advice, *advice))
+        return True
 
-@contextmanager
-def _telling_of(merged: list[Synced]) -> Iterator[None]:
-    """Add to an error what was merged before it and waits for a person: the next run does not know."""
-    try:
-        yield
-    except (BusyError, GitError) as error:
-        told = [str(error), *_waiting(merged[-1])] if merged else []
-        if len(told) < 2:
-            raise
-        raise type(error)(" ".join(told)) from error
+    def _join(self, ours: str, theirs: str, last_fetched: str) -> bool:
+        """Merge what was fetched; False when we rewrote history once more: that is carried over like any purge here.
+
+        A first sync has an entry for each file of the vault: nothing here may keep the merge.
+        """
+        carried = self._carry_purge(ours, theirs, last_fetched) if ours else None
+        self._carried = carried or self._carried
+        joined = carried.joined if carried else self._merge(theirs)
+        self.done = self.done.with_later(_merged(self._repo, joined, self.done))
+        return not (carried and carried.again)
+
+    def keep_private(self, staying: list[Change]) -> int:
+        """Remove notes that became private from the branch, but keep their files; return how many stay on this machine.
+
+        staying: the changed notes that are private. When a whole project became private, its notes are unchanged.
+        """
+        config, repo = self._config, self._repo
+        is_tracked_by_path = {change.path: change.kind == "changed" for change in staying}
+        projects = private.projects(config.vault)
+        if not projects and not any(is_tracked_by_path.values()):
+            return len(is_tracked_by_path)
+        head = writer.tip(repo, self._branch)
+        for path, _ in join.files(repo, head) if projects and head else ():
+            is_read = not is_in_journal(path) and disk.is_note_path(path)
+            if private.is_private(path, {}, projects) or (
+                is_read and private.stays(path, disk.read_path(config.vault, path) or b"", projects)
+            ):
+                is_tracked_by_path[path] = True
+        leaving = sorted(path for path, tracked in is_tracked_by_path.items() if tracked)
+        if leaving:
+            writer.mark(repo, head)
+            text = f"Keep {plural.number(len(leaving), 'note')} on one machine\n"
+            (goal,) = writer.prepare(repo, head, [CommitDraft(text, {}, tuple(leaving))], self._lock_fd)
+            git_index.follow(repo, self._branch, head, goal, self._lock_fd)
+        return len(is_tracked_by_path)
+
+    def _merge(self, theirs: str) -> Joined:
+        """Write the merged files, then commit them; uncommitted changes stay on top."""
+        config, repo, lock_fd = self._config, self._repo, self._lock_fd
+        ours = writer.tip(repo, self._branch)
+        base = _base(repo, ours, theirs) if ours else ""
+        if base == theirs:
+            return Joined(Texts(repo, {}), (), [], [])
+        joined = join.join(repo, base, ours, theirs)
+        if base == ours and not joined.puts and not joined.deletes and joined.refused:
+            return joined  # a merge would only drop what is refused, and the machine that has it would merge in turn
+        absent = part.absent(repo, chain(joined.puts, joined.deletes))
+        archived = [path for path in joined.puts if disk.is_packed(config.vault, path)]
+        before = _texts(repo, ours, chain(joined.puts, joined.deletes))
+        before.update(archive.texts_at(repo, base, archived))
+        other_files.keep_left_out(config, [])  # new notes may link to one of them
+        deletes = [path for path in joined.deletes if path not in absent]
+        merged = MergedFiles(config, repo, before, joined.moved, joined.conflicts)
+        kept = (*joined.kept, *merged.write(joined.puts.without(absent), deletes, self._report))
+        self._report("Committing", 0, 0)
+        writer.mark(repo, ours)
+        if (base == ours or not ours) and not joined.refused:
+            goal = theirs
+        else:
+            count = len(joined.puts) + len(joined.deletes)
+            text = f"Sync with {self._remote} ({plural.number(count, 'file')})\n{undecided.trailers(joined.kept)}"
+            (goal,) = writer.prepare(repo, ours, [CommitDraft(text, joined.puts, joined.deletes, (theirs,))], lock_fd)
+        git_index.follow(repo, self._branch, ours, goal, lock_fd)
+        added = (path for path in joined.puts if path not in before)
+        returned = join.returned(repo, ours, theirs, added) if ours else ()
+        return joined._replace(kept=kept, undeleted=(*joined.undeleted, *returned))
+
+    def _carry_purge(self, ours: str, theirs: str, last_fetched: str) -> CarriedPurge | None:
+        """Merge when one side has purged what the other still has, so that it does not come back; else return None.
+
+        last_fetched: tip of the remote's branch at the fetch before.
+        """
+        config, repo, lock_fd = self._config, self._repo, self._lock_fd
+        own_record, their_record = (
+            purge_record.read(repo, span) for span in (f"{theirs}..{ours}", f"{ours}..{theirs}")
+        )
+        new_ids = {*their_record.texts, *their_record.notes} - {*own_record.texts, *own_record.notes}
+        ours_to_carry = carry.unmet(repo, own_record, theirs)
+        theirs_to_carry = carry.unmet(repo, their_record, ours, purge_record.replaced(repo) if new_ids else frozenset())
+        repeated: PurgePlan | None = None
+        if theirs_to_carry:
+            planned = carry.plan(config, repo, theirs_to_carry, ours, theirs)
+            base = _base(repo, ours, last_fetched) if last_fetched else ""
+            onto = theirs
+            if own_record.texts or own_record.notes:  # both sides purged: repeat our purge on theirs
+                repeated = carry.plan(config, repo, own_record, theirs, ours)
+                onto = carry.filtered(repo, theirs, repeated, lock_fd)
+            goal, joined = carry.carry(repo, base, onto, ours, planned, lock_fd)
+            _keep_reviewed(repo, planned, lock_fd)
+        elif ours_to_carry:
+            planned = carry.plan(config, repo, ours_to_carry, theirs, ours)
+            goal, joined = carry.carry(repo, carry.last_common(repo, theirs), ours, theirs, planned, lock_fd)
+        else:
+            return None
+        puts, deletes = _between(repo, ours, goal)
+        before = _texts(repo, ours, [*puts, *deletes])
+        absent = part.absent(repo, [*puts, *deletes])
+        merged = MergedFiles(config, repo, before, {}, joined.conflicts)
+        merged.write(puts.without(absent), [path for path in deletes if path not in absent])
+        carry.begin(repo, replaces=not theirs_to_carry)
+        writer.mark(repo, ours)
+        git_index.follow(repo, self._branch, ours, goal, lock_fd)
+        if repeated:
+            purge.apply_held(config, repeated, lock_fd)
+        joined = joined._replace(puts=puts, deletes=deletes)
+        return CarriedPurge(planned, joined, replaces=not theirs_to_carry, again=bool(repeated))
+
+    def _push(self, remote_branch: str, ours: str, theirs: str) -> int | None:
+        """Push our branch; return the number of commits, or None when another machine pushed first.
+
+        ours, theirs: tips of our branch and theirs. After a purge made here, the remote's history is replaced if it is
+        still what we fetched.
+        """
+        repo, remote, url = self._repo, self._remote, self._url
+        replaces = self._carried is not None and self._carried.replaces
+        if ours in ("", theirs):
+            return 0
+        span = [f"{theirs}..{ours}"] if theirs else [ours]
+        private.refuse(self._config.vault, repo, span[0])
+        count = repository.run(repo, "rev-list", "--count", *span).decode("ascii").strip()
+        if count == "0" and not replaces:
+            return 0
+        command = ("-c", f"remote.{remote}.mirror=false", "push", "--quiet", "--no-verify", "--no-follow-tags")
+        bounds = repository.far_end(repo.root, url, "receive-pack")
+        lease = [f"--force-with-lease={remote_branch}:{theirs}"] if replaces else []
+        result = repository.attempt(
+            repo, *command, *bounds, *lease, "--", remote, f"{ours}:{remote_branch}", network=True
+        )
+        if not result.status:
+            repository.run(repo, "update-ref", fetching.tracked(remote, remote_branch), ours)
+            return int(count)
+        if lease and REFUSED in result.err and not any(reason in result.err for reason in MOVED):
+            raise GitError(unpurged.protected(remote, url))
+        if any(reason in result.err for reason in OVERTAKEN):
+            return None
+        why = unpurged.refusal(repo, url, result)
+        raise GitError(f"{remote} rejected the push: {why} Everything is committed here.")
+
+    def _after_purge(self, planned: PurgePlan, replaces: bool) -> tuple[str, ...]:
+        """Clean up after a carried purge; return sentences on what is left to do."""
+        filtering.forget_remote_refs(self._repo)
+        advice = purge.clean_up(self._config, planned, self._lock_fd)
+        carry.end(self._repo)
+        done_sentence = (
+            f"The purge now applies to {self._remote} too, and all new notes were kept." if replaces else PURGED_HERE
+        )
+        return (done_sentence, *advice, *([unpurged.unreachable(self._url)] if replaces else []))
 
 
 def _waiting(done: Synced) -> Iterator[str]:
@@ -186,39 +344,6 @@ def _no_remote(repo: Repository, remote: str) -> str:
     name, address = ("origin", shlex.quote(remote)) if is_address else (shlex.quote(remote), "URL")
     root = shlex.quote(str(repo.root))
     return f"The vault has no remote {remote!r}. Add one: git -C {root} remote add {name} {address}"
-
-
-def _merge(
-    config: Config, repo: Repository, branch: str, theirs: str, remote: str, lock_fd: int, report: ProgressCallback
-) -> Joined:
-    """Write the merged files, then commit them; uncommitted changes stay on top."""
-    ours = writer.tip(repo, branch)
-    base = _base(repo, ours, theirs) if ours else ""
-    if base == theirs:
-        return Joined(Texts(repo, {}), (), [], [])
-    joined = join.join(repo, base, ours, theirs)
-    if base == ours and not joined.puts and not joined.deletes and joined.refused:
-        return joined  # a merge would only drop what is refused, and the machine that has it would merge in turn
-    absent = part.absent(repo, chain(joined.puts, joined.deletes))
-    archived = [path for path in joined.puts if disk.is_packed(config.vault, path)]
-    before = _texts(repo, ours, chain(joined.puts, joined.deletes))
-    before.update(archive.texts_at(repo, base, archived))
-    other_files.keep_left_out(config, [])  # new notes may link to one of them
-    deletes = [path for path in joined.deletes if path not in absent]
-    merged = MergedFiles(config, repo, before, joined.moved, joined.conflicts)
-    kept = (*joined.kept, *merged.write(joined.puts.without(absent), deletes, report))
-    report("Committing", 0, 0)
-    writer.mark(repo, ours)
-    if (base == ours or not ours) and not joined.refused:
-        goal = theirs
-    else:
-        count = len(joined.puts) + len(joined.deletes)
-        text = f"Sync with {remote} ({plural.number(count, 'file')})\n{undecided.trailers(joined.kept)}"
-        (goal,) = writer.prepare(repo, ours, [CommitDraft(text, joined.puts, joined.deletes, (theirs,))], lock_fd)
-    git_index.follow(repo, branch, ours, goal, lock_fd)
-    added = (path for path in joined.puts if path not in before)
-    returned = join.returned(repo, ours, theirs, added) if ours else ()
-    return joined._replace(kept=kept, undeleted=(*joined.undeleted, *returned))
 
 
 def _merged(repo: Repository, joined: Joined, before: Synced) -> Synced:
@@ -247,89 +372,6 @@ def _texts(repo: Repository, oid: str, paths: Iterable[str]) -> Texts:
     return Texts(repo, {path: blob for path, blob in files if path in wanted_paths})
 
 
-def _after_purge(
-    config: Config, repo: Repository, remote: str, planned: PurgePlan, replaces: bool, lock_fd: int
-) -> tuple[str, ...]:
-    """Clean up after a carried purge; return sentences on what is left to do."""
-    filtering.forget_remote_refs(repo)
-    advice = purge.clean_up(config, planned, lock_fd)
-    carry.end(repo)
-    url = repository.url(repo, remote)
-    done_sentence = f"The purge now applies to {remote} too, and all new notes were kept." if replaces else PURGED_HERE
-    return (done_sentence, *advice, *([unpurged.unreachable(url)] if replaces else []))
-
-
-def _push(
-    config: Config, repo: Repository, remote: str, remote_branch: str, tips: tuple[str, str], *, replaces: bool
-) -> int | None:
-    """Push our branch; return the number of commits, or None when another machine pushed first.
-
-    tips: of our branch and theirs. replaces: after a purge made here, replace the remote's history if it is still
-    what we fetched.
-    """
-    ours, theirs = tips
-    if ours in ("", theirs):
-        return 0
-    span = [f"{theirs}..{ours}"] if theirs else [ours]
-    private.refuse(config.vault, repo, span[0])
-    count = repository.run(repo, "rev-list", "--count", *span).decode("ascii").strip()
-    if count == "0" and not replaces:
-        return 0
-    command = ("-c", f"remote.{remote}.mirror=false", "push", "--quiet", "--no-verify", "--no-follow-tags")
-    bounds = repository.far_end(repo.root, repository.url(repo, remote), "receive-pack")
-    lease = [f"--force-with-lease={remote_branch}:{theirs}"] if replaces else []
-    result = repository.attempt(repo, *command, *bounds, *lease, "--", remote, f"{ours}:{remote_branch}", network=True)
-    if not result.status:
-        repository.run(repo, "update-ref", fetching.tracked(remote, remote_branch), ours)
-        return int(count)
-    if lease and REFUSED in result.err and not any(reason in result.err for reason in MOVED):
-        raise GitError(unpurged.protected(remote, repository.url(repo, remote)))
-    if any(reason in result.err for reason in OVERTAKEN):
-        return None
-    why = unpurged.refusal(repo, repository.url(repo, remote), result)
-    raise GitError(f"{remote} rejected the push: {why} Everything is committed here.")
-
-
-def _carry_purge(
-    config: Config, repo: Repository, branch: str, ours: str, theirs: str, last_fetched: str, lock_fd: int
-) -> CarriedPurge | None:
-    """Merge when one side has purged what the other still has, so that it does not come back; else return None.
-
-    last_fetched: tip of the remote's branch at the fetch before.
-    """
-    own_record, their_record = (purge_record.read(repo, span) for span in (f"{theirs}..{ours}", f"{ours}..{theirs}"))
-    new_ids = {*their_record.texts, *their_record.notes} - {*own_record.texts, *own_record.notes}
-    ours_to_carry = carry.unmet(repo, own_record, theirs)
-    theirs_to_carry = carry.unmet(repo, their_record, ours, purge_record.replaced(repo) if new_ids else frozenset())
-    repeated: PurgePlan | None = None
-    if theirs_to_carry:
-        planned = carry.plan(config, repo, theirs_to_carry, ours, theirs)
-        base = _base(repo, ours, last_fetched) if last_fetched else ""
-        onto = theirs
-        if own_record.texts or own_record.notes:  # both sides purged: repeat our purge on theirs
-            repeated = carry.plan(config, repo, own_record, theirs, ours)
-            onto = carry.filtered(repo, theirs, repeated, lock_fd)
-        goal, joined = carry.carry(repo, base, onto, ours, planned, lock_fd)
-        _keep_reviewed(repo, planned, lock_fd)
-    elif ours_to_carry:
-        planned = carry.plan(config, repo, ours_to_carry, theirs, ours)
-        goal, joined = carry.carry(repo, carry.last_common(repo, theirs), ours, theirs, planned, lock_fd)
-    else:
-        return None
-    puts, deletes = _between(repo, ours, goal)
-    before = _texts(repo, ours, [*puts, *deletes])
-    absent = part.absent(repo, [*puts, *deletes])
-    merged = MergedFiles(config, repo, before, {}, joined.conflicts)
-    merged.write(puts.without(absent), [path for path in deletes if path not in absent])
-    carry.begin(repo, replaces=not theirs_to_carry)
-    writer.mark(repo, ours)
-    git_index.follow(repo, branch, ours, goal, lock_fd)
-    if repeated:
-        purge.apply_held(config, repeated, lock_fd)
-    joined = joined._replace(puts=puts, deletes=deletes)
-    return CarriedPurge(planned, joined, replaces=not theirs_to_carry, again=bool(repeated))
-
-
 def _between(repo: Repository, old: str, new: str) -> tuple[Texts, tuple[str, ...]]:
     """Return the files of `new` that `old` lacks or has with other content, and the paths that only `old` has."""
     old_tree, new_tree = (join.tree(repo, oid)[0] for oid in (old, new))
@@ -344,28 +386,3 @@ def _keep_reviewed(repo: Repository, planned: PurgePlan, lock_fd: int) -> None:
         review.keep_tree(
             repo, f"{carry.filtered(repo, reviewed, planned, lock_fd)}^{{tree}}", "Reviewed before a purge"
         )
-
-
-def _keep_private(config: Config, repo: Repository, branch: str, staying: list[Change], lock_fd: int) -> int:
-    """Remove notes that became private from the branch, but keep their files; return how many stay on this machine.
-
-    staying: the changed notes that are private. When a whole project became private, its notes are unchanged.
-    """
-    is_tracked_by_path = {change.path: change.kind == "changed" for change in staying}
-    projects = private.projects(config.vault)
-    if not projects and not any(is_tracked_by_path.values()):
-        return len(is_tracked_by_path)
-    head = writer.tip(repo, branch)
-    for path, _ in join.files(repo, head) if projects and head else ():
-        is_read = not is_in_journal(path) and disk.is_note_path(path)
-        if private.is_private(path, {}, projects) or (
-            is_read and private.stays(path, disk.read_path(config.vault, path) or b"", projects)
-        ):
-            is_tracked_by_path[path] = True
-    leaving = sorted(path for path, tracked in is_tracked_by_path.items() if tracked)
-    if leaving:
-        writer.mark(repo, head)
-        text = f"Keep {plural.number(len(leaving), 'note')} on one machine\n"
-        (goal,) = writer.prepare(repo, head, [CommitDraft(text, {}, tuple(leaving))], lock_fd)
-        git_index.follow(repo, branch, head, goal, lock_fd)
-    return len(is_tracked_by_path)
