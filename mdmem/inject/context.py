@@ -194,7 +194,7 @@ def _session_start(at: Occasion) -> Offer:
             current = "/".join(folder)
             offer.add("compacted", recent.before_compaction(recent.SessionFolder(at.config, at.gate, folder)))
     sessions = _last_sessions(at, 2 if compacted else recent.MAX_SESSIONS)
-    shown = ["/".join(session.parts) for session in recent.tell_what_is_left(sessions, newest=not compacted)]
+    shown = ["/".join(session.parts) for session in recent.with_what_is_left(sessions, newest=not compacted)]
     later_sections = [
         ("open", _new(at, open_work.of_project(at, shown, current))),
         ("recent", _new(at, recent.last_done(sessions, newest=not compacted))),

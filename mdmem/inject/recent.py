@@ -311,7 +311,7 @@ def worked_on(at: Occasion, since: float, until: float) -> dict[str, str]:
     return freshness.answered(at.config, in_view) or {}
 
 
-def tell_what_is_left(sessions: list[SessionFolder], *, newest: bool = True) -> list[SessionFolder]:
+def with_what_is_left(sessions: list[SessionFolder], *, newest: bool) -> list[SessionFolder]:
     """Return the sessions that are shown with what their answers leave to do: the newest one, if nothing came after it.
 
     Of others, work that was done since is not left: the open work knows, unless their page was not made since.
@@ -325,7 +325,7 @@ def last_done(sessions: list[SessionFolder], *, newest: bool = True) -> Section:
     newest: whether nothing was done since the first of them.
     """
     items: list[Item] = []
-    with_left = tell_what_is_left(sessions, newest=newest)
+    with_left = with_what_is_left(sessions, newest=newest)
     for session in sessions:
         is_brief = len(items) >= _LATEST
         items += filter(None, [session_item(session, is_brief=is_brief, with_left=session in with_left)])

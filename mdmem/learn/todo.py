@@ -45,22 +45,27 @@ def of_session(config: Config, paths: Iterable[str]) -> list[Listed]:
     waits: dict[str, set[str]] = {}
     for path in paths:
         parsed = people.readable(config.vault, path)
-        at = _time(parsed)
         tool = aliases.resolve(parsed.fact("tool"), {})[0]
         if parsed.meta.get("success") is False:
             continue
         if tool == "TodoWrite":
-            lists.append((at, path, parsed))
+            lists.append((_time(parsed), path, parsed))
         else:
-            _take(tasks, parsed, path, at)
+            _take(tasks, parsed, path)
             _take_blockers(waits, parsed)
     latest = max(lists, key=lambda entry: entry[:2], default=None)
-    items = list(_items(latest[2], latest[1], latest[0])) if latest else []
+    items = list(_items(latest[2], latest[1])) if latest else []
     return [*items, *(_waiting(tasks, name, waits.get(name, set())) for name in tasks)]
 
 
 def _time(parsed: note.Parsed) -> str:
     return timestamps.utc(str(parsed.meta.get("updated") or parsed.meta.get("created", "")))
+
+
+def _listed(
+    parsed: note.Parsed, path: str, text: str, is_done: bool = False, *, is_dropped: bool = False, is_said: bool = False
+) -> Listed:
+    return Listed(text, is_done, path, parsed.fact("id"), _time(parsed), is_dropped=is_dropped, is_said=is_said)
 
 
 def of_answers(config: Config, paths: Iterable[str]) -> list[Listed]:
@@ -69,11 +74,10 @@ def of_answers(config: Config, paths: Iterable[str]) -> list[Listed]:
 
 
 def _boxes(parsed: note.Parsed, path: str) -> Iterator[Listed]:
-    at = _time(parsed)
     for label, sentence in excerpts.sentences(parsed.body):
         text = note.one_line(sentence[len(unfinished.BOX) :])
         if sentence.startswith(("[ ] ", "[x] ", "[X] ")) and text and not label.lower().startswith(_PLANS):
-            yield Listed(text, sentence[1] != " ", path, parsed.fact("id"), at)
+            yield _listed(parsed, path, text, sentence[1] != " ")
 
 
 def left_by_answers(config: Config, paths: Iterable[str]) -> list[Listed]:
@@ -82,9 +86,8 @@ def left_by_answers(config: Config, paths: Iterable[str]) -> list[Listed]:
 
 
 def _left(parsed: note.Parsed, path: str) -> Iterator[Listed]:
-    at = _time(parsed)
     for sentence in unfinished.at_end(list(excerpts.sentences(parsed.body)))[:_MAX_LEFT]:
-        yield Listed(note.one_line(sentence), False, path, parsed.fact("id"), at, is_said=True)
+        yield _listed(parsed, path, note.one_line(sentence), is_said=True)
 
 
 _MAX_LEFT = 5
@@ -107,24 +110,23 @@ def _waiting(tasks: dict[str, Listed], name: str, blockers: set[str]) -> Listed:
     return tasks[name]._replace(blocked_by=tuple(open_))
 
 
-def _items(parsed: note.Parsed, path: str, at: str) -> Iterator[Listed]:
+def _items(parsed: note.Parsed, path: str) -> Iterator[Listed]:
     for mark, text in _ITEM.findall(parsed.body):
-        name = parsed.fact("id")
-        yield Listed(note.one_line(body.read_inline(text)), mark != " ", path, name, at, is_dropped=mark == "-")
+        yield _listed(parsed, path, note.one_line(body.read_inline(text)), mark != " ", is_dropped=mark == "-")
 
 
-def _take(tasks: dict[str, Listed], parsed: note.Parsed, path: str, at: str) -> None:
+def _take(tasks: dict[str, Listed], parsed: note.Parsed, path: str) -> None:
     """Update the session's tasks from a TaskCreate or TaskUpdate."""
     title = parsed.fact("title")
     match = TASK.match(title)
     if match is None:
         if title.startswith("Task: "):  # without a number, no update can be matched to it
-            tasks[title] = Listed(title[6:], False, path, parsed.fact("id"), at)
+            tasks[title] = _listed(parsed, path, title[6:])
         return
     task = tasks.get(match["number"])
     subject = match["subject"] or match["again"] or (task.text if task else "")
     status = parsed.fact("status")
     is_done = status in OVER or (not status and task is not None and task.is_done)
     if subject:
-        path_and_id = (task.path, task.id) if task else (path, parsed.fact("id"))
-        tasks[match["number"]] = Listed(subject, is_done, *path_and_id, at)
+        changed = _listed(parsed, path, subject, is_done)
+        tasks[match["number"]] = changed._replace(path=task.path, id=task.id) if task else changed

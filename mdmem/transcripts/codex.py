@@ -184,10 +184,7 @@ class CodexReader:
 
     def finish(self, now: float) -> Iterator[SavedEvent]:
         """Yield the events that the end of the file completes."""
-        is_over = is_quiet(self._at, now)
-        if not self._session or self._foreign:
-            return
-        if is_over:
+        if self._session and not self._foreign and is_quiet(self._at, now):
             yield from self._unfinished()
             yield from self._release()
             yield from self._finish_answer()
@@ -267,7 +264,7 @@ class CodexReader:
             if mapping(tool_input).get("plan"):
                 yield self._saved("PostToolUse", name, tool_input, "", call)
         elif self._items and (name in _SHELLS or name.startswith(_HOOKED)):
-            return  # it is or becomes
+            return  # it is a completed item, or becomes one
         elif name in _SHELLS or name == "write_stdin":
             yield from self._command(name, tool_input, output, call)
         elif name.startswith(_HOOKED):
@@ -407,7 +404,7 @@ class CodexReader:
             **fields,
         }
         if tool:
-            payload |= {"tool_name": tool, "tool_input": tool_input, "tool_response": response, "tool_use_id": call}
+            payload |= {"tool_name": tool, "tool_input": tool_input, "tool_response": response}
             payload["tool_use_id"] = call or made_id(self._at, tool, tool_input)
         return SavedEvent(self._at, codex.read(payload, {}), self._branch, self._commit)
 

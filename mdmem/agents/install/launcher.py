@@ -147,7 +147,7 @@ def words() -> list[str]:
 def interpreter(registered: str) -> str:
     """Return the path of this interpreter; if `registered` is another name of it, such as `python3`, that one.
 
-    In a virtual environment, `python` replaces `python3.11`, which is gone when it is made anew with another Python.
+    In a virtual environment, `python` replaces `python3.11`, which is gone when it is rebuilt with another Python.
     Interpreters of two virtual environments are not the same, though both may be links to the same file.
     """
     folder, own_name = os.path.split(sys.executable)
