@@ -118,7 +118,7 @@ def explain(config: Config, event: Event, now: float, deadline: float, place: Pr
     explanation.excluded = not exclusions.takes_project(config, at.place, event.cwd)
     if explanation.private or explanation.excluded:
         return explanation
-    triggered = trigger.of_prompt(config, at.record, event, text, at.gate.prompt, now)
+    triggered = trigger.of_prompt(at.turns, text)
     explanation.trigger, explanation.asked = triggered.once, triggered.asked
     days = None
     if triggered.asked:
@@ -212,7 +212,7 @@ def _prompt(at: Occasion) -> Offer:
     """Offer answers to a prompt that asks about the past; once a session, notes related to its last turns."""
     offer = Offer()
     text = at.gate.prompt(prompts.typed(at.event.prompt))
-    triggered = trigger.of_prompt(at.config, at.record, at.event, text, at.gate.prompt, at.now)
+    triggered = trigger.of_prompt(at.turns, text)
     offer.asked = triggered.asked is not None and triggered.asked.grade == SURE
     if triggered.asked:
         _add_elsewhere(at, offer, text, triggered.asked)
@@ -233,7 +233,7 @@ def _about_turn_before(at: Occasion, asked: Shape, text: str) -> Shape | None:
     """
     if asked.resumes or asked.language == "error" or not turns.only_points(asked.topic):
         return None
-    said = turns.texts(at.config, at.record, at.event, at.gate.prompt, at.now, current=text, limit=LOOK_BACK)
+    said = at.turns.texts(current=text, limit=LOOK_BACK)
     before = turns.topical(said[:-1])[-1:]
     topic = turns.query(before, at.config.settings.inject.query_turn_chars)
     return Shape(POSSIBLE, asked.language, asked.words, topic) if topic else None
@@ -311,9 +311,7 @@ def _of_last_turns(at: Occasion, text: str) -> str:
     """Return a query made of the session's last turns; `text` is the current one, cleaned."""
     settings = at.config.settings
     limit = settings.inject.query_turns
-    last_turns = turns.texts(
-        at.config, at.record, at.event, at.gate.prompt, at.now, current=text, limit=LOOK_BACK * limit
-    )
+    last_turns = at.turns.texts(current=text, limit=LOOK_BACK * limit)
     return turns.query(turns.topical(last_turns)[-limit:] if limit else [], settings.inject.query_turn_chars)
 
 

@@ -6,6 +6,7 @@ import time
 
 from mdmem import project
 from mdmem.inject import injection_log
+from mdmem.inject.turns import UserTurns
 from mdmem.search import staged
 from mdmem.search.gate import Gate
 from mdmem.vault import journal, projects
@@ -41,6 +42,7 @@ class Occasion:
         self.project, self.names = projects.place(config, self.place, self.gate.name)
         self.here = staged.Place(self.names, self.gate.name(self.place.branch) if self.place.branch else "")
         self.given = self.record.given()
+        self.turns = UserTurns(config, self.record, event, self.gate.prompt, now)
 
     def is_of(self, project_name: str) -> bool:
         """Whether a note's project is this one; people write its name in any case."""

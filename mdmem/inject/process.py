@@ -162,7 +162,7 @@ def wants(config: Config, event: Event, env: Mapping[str, str]) -> bool:
         return "failure" in config.settings.inject.on and bool(event.error)
     if event.name == "SessionStart":
         return "start" in config.settings.inject.on and os.path.isdir(config.vault)
-    from mdmem.inject import trigger
+    from mdmem.inject import trigger, turns
     from mdmem.vault import journal
 
     record = journal.Record(config, journal.session_id(event))
@@ -172,7 +172,7 @@ def wants(config: Config, event: Event, env: Mapping[str, str]) -> bool:
 
         return Gate(config).prompt(text)
 
-    return bool(trigger.of_prompt(config, record, event, event.prompt, clean, timestamps.now(env)))
+    return bool(trigger.of_prompt(turns.UserTurns(config, record, event, clean, timestamps.now(env)), event.prompt))
 
 
 def respond(

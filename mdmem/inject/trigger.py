@@ -16,10 +16,7 @@ from mdmem.vault import journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mdmem.agents import Event
-    from mdmem.config import Config
-    from mdmem.inject.turns import Clean
-    from mdmem.vault.journal import Record
+    from mdmem.inject.turns import UserTurns
 
 
 class Trigger(Value):
@@ -39,31 +36,32 @@ class Trigger(Value):
 NONE = Trigger(None, "")
 
 
-def of_prompt(config: Config, record: Record, event: Event, text: str, clean: Clean, now: float) -> Trigger:
+def of_prompt(user_turns: UserTurns, text: str) -> Trigger:
     """Return what a prompt triggers.
 
-    text: the prompt: unchanged for a first look, else without its private parts.
+    text: the prompt: unchanged for a first look, else without its private parts. user_turns: up to it.
     """
+    config, record = user_turns.config, user_turns.record
     text = prompts.typed(text)
     if not text or f"\ncron\t{short(text.strip(), 16)}\n" in record.text:  # the session's own loop or cron job
         return NONE
     on = config.settings.inject.on
     asked = shape.of(text) or shape.look_up(text) if "ask" in on else None
     if "ask" in on and (asked is None or asked.grade < LIKELY):
-        asked = _follow_up(config, record, event, text, clean, now) or asked
+        asked = _follow_up(user_turns, text) or asked
     once = "turns" in on and not injection_log.is_claimed(record)
-    return Trigger(asked, _trigger(config, record, event, text, clean, now) if once else "")
+    return Trigger(asked, _trigger(user_turns, text) if once else "")
 
 
-def _follow_up(config: Config, record: Record, event: Event, text: str, clean: Clean, now: float) -> Shape | None:
+def _follow_up(user_turns: UserTurns, text: str) -> Shape | None:
     """Return what a prompt asks that only goes on with one that got what it asked for; else None."""
     words = prose.folds(prose.words(text[:MAX_FOLLOWING_CHARS])) if len(text) <= MAX_FOLLOWING_CHARS else []
     if not words or not references.follows_up(words):
         return None
-    given = record.given()
+    given = user_turns.record.given()
     if not any(mark.startswith(journal.RECALLED) for mark in given):
         return None
-    before = turns.texts(config, record, event, clean, now, current=text, limit=2)[:-1]
+    before = user_turns.texts(current=text, limit=2)[:-1]
     topic = shape.topic(text)
     if not before or journal.recalled_mark(before[-1]) not in given or turns.only_points(topic):
         return None
@@ -73,9 +71,9 @@ def _follow_up(config: Config, record: Record, event: Event, text: str, clean: C
 MAX_FOLLOWING_CHARS = 60
 
 
-def _trigger(config: Config, record: Record, event: Event, text: str, clean: Clean, now: float) -> str:
-    settings = config.settings
+def _trigger(user_turns: UserTurns, text: str) -> str:
+    settings = user_turns.config.settings
     if len(text) > settings.inject.after_chars:
         return "chars"
     enough = settings.inject.after_turns
-    return "turns" if turns.count(config, record, event, clean, now, enough=enough) >= enough else ""
+    return "turns" if user_turns.count(enough=enough) >= enough else ""

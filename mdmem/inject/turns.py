@@ -37,35 +37,82 @@ SAME_SECONDS = 10.0
 SEPARATOR = "\n---\n"
 
 
-def count(config: Config, record: Record, event: Event, clean: Clean, now: float, *, enough: int) -> int:
-    """Count the user's turns in this session, including the current prompt, up to `enough`.
+class UserTurns(Value):
+    """The user's turns in a session up to the current prompt, that of `event`.
 
-    clean: returns a prompt without its private parts, "" if it is wholly private.
+    clean: returns a prompt without its private parts, "" if it is wholly private. now: seconds since the epoch.
     """
-    stored = _stored(config, record, event, clean, now)
-    stored_turns = len(stored.names) + 1
-    if stored_turns >= enough:
-        return stored_turns
-    return max(stored_turns, _count_saved(record, event, clean) + 1)
+
+    config: Config
+    record: Record
+    event: Event
+    clean: Clean
+    now: float
+
+    def count(self, *, enough: int) -> int:
+        """Count the turns, including the current prompt, up to `enough`."""
+        stored_turns = len(self._stored().names) + 1
+        if stored_turns >= enough:
+            return stored_turns
+        return max(stored_turns, _count_saved(self.record, self.event, self.clean) + 1)
+
+    def texts(self, *, current: str, limit: int) -> list[str]:
+        """Return the last `limit` turns, oldest first, ending with the current prompt (cleaned: `current`).
+
+        Notes that a person has deleted do not count. The transcript is read if it has more turns.
+        """
+        stored = self._stored()
+        saved = [turn for turn, _ in _read(self.event.transcript, 0) if turn is not None]
+        if saved and _is_current(saved[-1], self.event):
+            saved.pop()
+        if len(saved) > len(stored.names):
+            earlier = [turn for turn in (self.clean(turn.text) for turn in saved[-4 * limit :]) if turn]
+        else:
+            bodies = (_body(self.config, f"{stored.folder}/{name}") for name in stored.names[-limit:])
+            earlier = [body for body in bodies if body]
+        return [*earlier, current][-limit:] if limit else []
+
+    def _stored(self) -> _Prompts:
+        record = self.record
+        parts = _folder(self.config, record)
+        if record.folder:
+            names = [line[0] for line in record.lines("+")]
+        else:
+            names = disk.names_in(self.config.vault, "/".join(parts)) if parts else []
+        names = sorted([name for name in names if journal.numbers(name)[1:] == (0,)], key=journal.numbers)
+        stored = _Prompts("/".join(parts), names)
+        current = self._current(stored)
+        stored.names = [name for name in names if name != current]
+        return stored
+
+    def _current(self, stored: _Prompts) -> str:
+        """Return the note of the current prompt, if the hook running in parallel has stored it; else ""."""
+        event = self.event
+        if event.prompt_id:
+            identity = journal.event_identity(event.agent, self.record.id, event.prompt_id, "prompt")
+            ending = f"-{short(chr(0).join(identity), 10)}.md"
+            return next((name for name in stored.names if name.endswith(ending)), "")
+        if not stored.names:
+            return ""
+        path = f"{stored.folder}/{stored.names[-1]}"
+        try:
+            fresh = abs(os.stat(os.path.join(self.config.vault, path)).st_mtime - self.now) <= SAME_SECONDS
+        except OSError:
+            return ""
+        return stored.names[-1] if fresh and self._is_typed(_body(self.config, path)) else ""
+
+    def _is_typed(self, stored: str) -> bool:
+        """Whether a stored prompt, cleaned and perhaps cut, is the one that was typed."""
+        marker = self.config.settings.privacy.marker
+        stored_words = (stored.replace(marker, " ") if marker else stored).split()
+        typed = prompts.typed(self.event.prompt)
+        if len(typed) > self.config.settings.capture.prompt_chars:
+            return stored_words[:_BEGINNING] == self.clean(typed).split()[:_BEGINNING]
+        return stored_words == typed.split() or stored_words == self.clean(typed).split()
 
 
-def texts(
-    config: Config, record: Record, event: Event, clean: Clean, now: float, *, current: str, limit: int
-) -> list[str]:
-    """Return the last `limit` turns, oldest first, ending with the current prompt (cleaned: `current`).
-
-    Notes that a person has deleted do not count. The transcript is read if it has more turns.
-    """
-    stored = _stored(config, record, event, clean, now)
-    saved = [turn for turn, _ in _read(event.transcript, 0) if turn is not None]
-    if saved and _is_current(saved[-1], event):
-        saved.pop()
-    if len(saved) > len(stored.names):
-        earlier = [turn for turn in (clean(turn.text) for turn in saved[-4 * limit :]) if turn]
-    else:
-        bodies = (_body(config, f"{stored.folder}/{name}") for name in stored.names[-limit:])
-        earlier = [body for body in bodies if body]
-    return [*earlier, current][-limit:] if limit else []
+_BEGINNING = 10
+"""Number of words compared to recognize a prompt that was cut when stored."""
 
 
 def topical(turns: list[str]) -> list[str]:
@@ -112,55 +159,12 @@ class _Prompts(Value):
     names: list[str]
 
 
-def _stored(config: Config, record: Record, event: Event, clean: Clean, now: float) -> _Prompts:
-    parts = _folder(config, record)
-    if record.folder:
-        names = [line[0] for line in record.lines("+")]
-    else:
-        names = disk.names_in(config.vault, "/".join(parts)) if parts else []
-    names = sorted([name for name in names if journal.numbers(name)[1:] == (0,)], key=journal.numbers)
-    stored = _Prompts("/".join(parts), names)
-    current = _current(config, record, event, stored, clean, now)
-    stored.names = [name for name in names if name != current]
-    return stored
-
-
 def _folder(config: Config, record: Record) -> tuple[str, ...]:
     if record.folder and os.path.isdir(os.path.join(config.vault, *record.folder)):
         return record.folder
     if record.lines("start") and not record.folder:
         return ()
     return journal.find_session(config, record.id, most=journal.MAX_DAYS)
-
-
-def _current(config: Config, record: Record, event: Event, stored: _Prompts, clean: Clean, now: float) -> str:
-    """Return the note of the current prompt, if the hook running in parallel has stored it; else ""."""
-    if event.prompt_id:
-        identity = journal.event_identity(event.agent, record.id, event.prompt_id, "prompt")
-        ending = f"-{short(chr(0).join(identity), 10)}.md"
-        return next((name for name in stored.names if name.endswith(ending)), "")
-    if not stored.names:
-        return ""
-    path = f"{stored.folder}/{stored.names[-1]}"
-    try:
-        fresh = abs(os.stat(os.path.join(config.vault, path)).st_mtime - now) <= SAME_SECONDS
-    except OSError:
-        return ""
-    return stored.names[-1] if fresh and _alike(config, _body(config, path), event.prompt, clean) else ""
-
-
-def _alike(config: Config, stored: str, prompt: str, clean: Clean) -> bool:
-    """Whether a stored prompt, cleaned and perhaps cut, is the one that was typed."""
-    marker = config.settings.privacy.marker
-    stored_words = (stored.replace(marker, " ") if marker else stored).split()
-    typed = prompts.typed(prompt)
-    if len(typed) > config.settings.capture.prompt_chars:
-        return stored_words[:_BEGINNING] == clean(typed).split()[:_BEGINNING]
-    return stored_words == typed.split() or stored_words == clean(typed).split()
-
-
-_BEGINNING = 10
-"""Number of words compared to recognize a prompt that was cut when stored."""
 
 
 def _body(config: Config, path: str) -> str:

@@ -32,14 +32,14 @@ def count(talk: Talk, prompt: str = "next", enough: int = 100, **fields: Any) ->
     settings = config.load(str(talk.vault))
     record = journal.Record(settings, talk.session)
     event = event_of(talk, prompt, **fields)
-    return turns.count(settings, record, event, Gate(settings).prompt, talk.now + 60, enough=enough)
+    return turns.UserTurns(settings, record, event, Gate(settings).prompt, talk.now + 60).count(enough=enough)
 
 
 def texts(talk: Talk, prompt: str = "next", limit: int = 6, **fields: Any) -> list[str]:
     settings = config.load(str(talk.vault))
     record = journal.Record(settings, talk.session)
     event, clean = event_of(talk, prompt, **fields), Gate(settings).prompt
-    return turns.texts(settings, record, event, clean, talk.now + 60, current=clean(prompt), limit=limit)
+    return turns.UserTurns(settings, record, event, clean, talk.now + 60).texts(current=clean(prompt), limit=limit)
 
 
 def test_stored_prompts_and_the_current_one_are_turns(talk: Talk) -> None:
@@ -72,8 +72,8 @@ def test_a_prompt_without_an_id_that_is_stored_already_counts_once(talk: Talk) -
     event = event_of(talk, "two", prompt_id="")
     (newest,) = talk.vault.rglob("002-000-*.md")
 
-    here = turns.count(settings, record, event, str, newest.stat().st_mtime, enough=100)
-    later = turns.count(settings, record, event, str, newest.stat().st_mtime + 60, enough=100)
+    here = turns.UserTurns(settings, record, event, str, newest.stat().st_mtime).count(enough=100)
+    later = turns.UserTurns(settings, record, event, str, newest.stat().st_mtime + 60).count(enough=100)
 
     assert (here, later) == (2, 3)
 
@@ -280,4 +280,4 @@ def test_the_prompt_that_a_hook_has_just_stored_counts_once_for_each_agent(talk:
         events.capture(settings, event, talk.now + number, {})
 
     record = journal.Record(settings, journal.session_id(event))
-    assert turns.count(settings, record, event, Gate(settings).prompt, talk.now + 60, enough=100) == 3
+    assert turns.UserTurns(settings, record, event, Gate(settings).prompt, talk.now + 60).count(enough=100) == 3
