@@ -6,7 +6,7 @@ import os
 from itertools import islice
 
 from mdmem import timestamps
-from mdmem.inject import excerpts, lock_files, recent
+from mdmem.inject import diffs, excerpts, lock_files, recent
 from mdmem.inject.block import MAX_TITLE_CHARS, Item
 from mdmem.search import recall, replaced, turn_groups
 from mdmem.search.asking import failures, small_talk
@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from mdmem.inject.excerpts import ExcerptHunk
+    from mdmem.inject.diffs import ExcerptHunk
     from mdmem.inject.occasion import Occasion
     from mdmem.search.hits import SearchHit
     from mdmem.search.recall import Answer
@@ -86,7 +86,7 @@ class Turn:
             parsed = self.session.read(name)
             if parsed.meta.get("success") is not False:
                 hunks += hunks_of(parsed)
-        return excerpts.kept(hunks)
+        return diffs.kept(hunks)
 
     def runs(self) -> Iterator[TurnRun]:
         """Yield the turn's commands, in order."""
@@ -101,7 +101,7 @@ class Turn:
 def hunks_of(parsed: Parsed) -> list[ExcerptHunk]:
     """Return the changes in an edit's note."""
     files = parsed.meta.get("files")
-    return excerpts.hunks(parsed.body, str(files[0]) if isinstance(files, list) and files else "")
+    return diffs.hunks(parsed.body, str(files[0]) if isinstance(files, list) and files else "")
 
 
 def of(at: Occasion, answer: Answer, terms: Collection[str], room: int) -> tuple[Item | None, str]:
@@ -238,7 +238,7 @@ def _lines(
     for line in runs:
         chars -= len(line) + 5
         yield line
-    lines = list(excerpts.best_lines(changes, terms, chars))
+    lines = list(diffs.best_lines(changes, terms, chars))
     yield from lines
     if not lines and not runs and hit.kind == "observation":
         yield f"$ {hit.title}"

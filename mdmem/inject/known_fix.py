@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem import timestamps
-from mdmem.inject import answer_item, excerpts, recent
+from mdmem.inject import answer_item, diffs, excerpts, recent
 from mdmem.inject.block import Item, Section, cut, whole_sentences
 from mdmem.lazy_pattern import lazy
 from mdmem.search import engine, freshness, recall, withheld
@@ -112,7 +112,7 @@ def _change(at: Occasion, fix: Fix, paths: list[str], chars: int) -> Iterator[st
     failed = people.read(root, fix.path).body[:_MAX_BODY_CHARS]
     places = [(name.replace("\\", "/"), int(number)) for name, number in _PLACE.findall(failed)]
     terms = frozenset(analysis.query_terms(fix.error)) - STOPWORDS
-    return excerpts.best_lines(hunks, terms, chars, places)
+    return diffs.best_lines(hunks, terms, chars, places)
 
 
 def _ending(at: Occasion, solved: str) -> str:

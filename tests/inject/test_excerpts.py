@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.inject import excerpts
-from mdmem.inject.excerpts import ExcerptHunk
+from mdmem.inject import diffs, excerpts
+from mdmem.inject.diffs import ExcerptHunk
 
 
 def test_a_sentence_that_says_nothing_is_left_out_unless_it_is_all_there_is() -> None:
@@ -69,8 +69,8 @@ def test_a_change_that_stands_above_is_known_as_repeated() -> None:
     again = ExcerptHunk("export.py", ["-def rows(x):", "+def rows():", "+    yield 1"])
     other = ExcerptHunk("export.py", ["+def columns():", "+    yield 1"])
 
-    assert excerpts.repeats(again, set(map(str.strip, first.added)))
-    assert not excerpts.repeats(other, set(map(str.strip, first.added)))
+    assert diffs.repeats(again, set(map(str.strip, first.added)))
+    assert not diffs.repeats(other, set(map(str.strip, first.added)))
 
 
 def test_what_was_done_is_shown_and_not_what_may_be_done_next() -> None:
@@ -108,15 +108,15 @@ def test_a_script_that_looked_into_a_bug_is_left_out_where_something_else_was_ch
     script = ExcerptHunk("replicate_bug.py", ["+import export", "+export.rows()"])
     change = ExcerptHunk("export.py", ["-def rows(x):", "+def rows():"])
 
-    assert excerpts.rank([script, change], ["row"]) == [change]
-    assert excerpts.rank([script], ["row"]) == [script]
+    assert diffs.rank([script, change], ["row"]) == [change]
+    assert diffs.rank([script], ["row"]) == [script]
 
 
 def test_a_change_for_which_there_is_no_room_begins_behind_its_imports() -> None:
     change = ExcerptHunk("export.py", ["+import os", "+", "+def rows():", "+    yield 1"])
 
-    assert excerpts.lines_of(change, 40) == ["export.py:", "+def rows():", "+    yield 1"]
-    assert excerpts.lines_of(change, 400)[1] == "+import os"
+    assert diffs.lines_of(change, 40) == ["export.py:", "+def rows():", "+    yield 1"]
+    assert diffs.lines_of(change, 400)[1] == "+import os"
 
 
 def test_a_short_text_is_shown_in_one_line_without_marks_and_with_its_code() -> None:
@@ -192,24 +192,24 @@ def test_a_change_that_a_turn_took_back_is_not_shown() -> None:
     taken_back = ExcerptHunk("main.c", ["-#define STACK 4096", "+#define STACK 2048"])
     fix = ExcerptHunk("bond.c", ["+feed();"])
 
-    assert excerpts.kept([tried, fix, taken_back]) == [fix]
-    assert excerpts.kept([tried, taken_back]) == [tried, taken_back]
-    assert excerpts.kept([taken_back, ExcerptHunk("other.c", tried.lines)]) != []
+    assert diffs.kept([tried, fix, taken_back]) == [fix]
+    assert diffs.kept([tried, taken_back]) == [tried, taken_back]
+    assert diffs.kept([taken_back, ExcerptHunk("other.c", tried.lines)]) != []
 
 
 def test_a_diff_with_a_whole_path_is_of_the_file_that_its_note_names() -> None:
     diff = "```diff\n--- /home/dev/app/src/io.c\n+++ /home/dev/app/src/io.c\n@@ -1 +1 @@\n-a\n+b\n```"
 
-    assert [hunk.file for hunk in excerpts.hunks(diff, "src/io.c")] == ["src/io.c"]
-    assert [hunk.file for hunk in excerpts.hunks(diff, "io.h")] == ["/home/dev/app/src/io.c"]
+    assert [hunk.file for hunk in diffs.hunks(diff, "src/io.c")] == ["src/io.c"]
+    assert [hunk.file for hunk in diffs.hunks(diff, "io.h")] == ["/home/dev/app/src/io.c"]
 
 
 def test_of_a_hunk_without_room_for_all_its_lines_the_added_ones_are_shown() -> None:
     old = [f"-    return render(invoice)  # {word}" for word in ("one", "two", "three")]
-    hunk = excerpts.ExcerptHunk("app.py", [" def show():", *old, "+    return render(invoice, locale)"])
+    hunk = ExcerptHunk("app.py", [" def show():", *old, "+    return render(invoice, locale)"])
 
-    assert excerpts.lines_of(hunk, 80) == ["app.py:", "+    return render(invoice, locale)"]
-    assert excerpts.lines_of(hunk, 800) == ["app.py:", *hunk.lines]
+    assert diffs.lines_of(hunk, 80) == ["app.py:", "+    return render(invoice, locale)"]
+    assert diffs.lines_of(hunk, 800) == ["app.py:", *hunk.lines]
 
 
 def test_a_sentence_that_says_what_fails_is_told_before_one_that_says_what_is() -> None:
