@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 SECONDS = 5.0
 """How long to wait for the watcher."""
-HIT_KEYS = ("id", "path", "kind", "title", "created", "project", "session", "score", "snippet")
 
 
 class WarmHit(NamedTuple):
@@ -84,6 +83,6 @@ def _query(fields: dict[str, Any]) -> Query:
 
 
 def _encoded(result: SearchResult) -> bytes:
-    hits = [[*(getattr(hit, key) for key in HIT_KEYS), hit.spans, hit.similar] for hit in result.hits]
+    hits = [[getattr(hit, field) for field in WarmHit._fields] for hit in result.hits]
     answer = {"hits": hits, "total": result.total, "hints": result.hints, "suggestion": result.suggestion}
     return json.dumps(answer).encode()

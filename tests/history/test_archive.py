@@ -498,7 +498,8 @@ def test_a_session_that_is_packed_into_a_day_with_others_is_indexed_once(old: Co
 
     before = scan_record.load(old.index_dir)
     assert before is not None
-    paths = [entry.path for entry in scan.in_changed_folders(old.vault, before.times).entries]
+    changed = before.times.changed(old.vault)
+    paths = [entry.path for entry in scan.in_changed_folders(old.vault, before.times, changed).entries]
     index.update(old, quick=True)
 
     assert PROMPT in paths

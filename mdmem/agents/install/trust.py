@@ -38,7 +38,7 @@ def forget(agent: str, hooks_file: str) -> None:
         return
 
 
-def unreviewed(agent: str, hooks_file: str, text: str, heard: float = 0.0) -> ConfigError | None:
+def unreviewed(agent: str, hooks_file: str, text: str, heard: float) -> ConfigError | None:
     """Return the problem if Codex skips mdmem's hooks because they were not reviewed in their present form.
 
     text: the content of the hooks file. heard: when Codex last ran one, in seconds since the epoch. If that was after

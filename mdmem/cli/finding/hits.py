@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 EVERYTHING = 1_000_000
 """The limit that a search gets for `--limit 0`."""
+KEYS = ("id", "path", "kind", "title", "created", "project", "session", "score", "snippet")
+"""Fields of a hit as JSON."""
 MAX_WARM = 1_000
 """A search for more hits than this bypasses the watcher, which sends all of them at once."""
 
@@ -84,9 +86,8 @@ def print_hits(result: SearchResult | WarmAnswer, first: int = 1) -> None:
 
 def print_json(result: SearchResult | WarmAnswer, files: Sequence[str] = ()) -> None:
     """Print hits as JSON, then the files."""
-    hits = ({key: getattr(hit, key) for key in warm_search.HIT_KEYS} for hit in result.hits)
-    rows = ({**hit, "score": round(hit["score"], 4)} for hit in hits)
-    empty = dict.fromkeys(warm_search.HIT_KEYS, "")
+    rows = ({key: getattr(hit, key) for key in KEYS} | {"score": round(hit.score, 4)} for hit in result.hits)
+    empty = dict.fromkeys(KEYS, "")
     file_rows = (
         {**empty, "path": path, "kind": "file", "title": path.rpartition("/")[2], "score": 0.0} for path in files
     )

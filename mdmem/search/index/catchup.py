@@ -10,7 +10,6 @@ from itertools import chain, islice
 from mdmem.errors import MdmemError, no_vault
 from mdmem.search.index import commits, completion, scan, scan_record
 from mdmem.search.index.commits import Changes, UpdateLimits
-from mdmem.search.index.folder_times import FolderTimes
 from mdmem.search.index.layout import DamagedError
 from mdmem.search.index.scan import Diff
 from mdmem.search.index.store import current
@@ -139,16 +138,17 @@ def _update(config: Config, paths: Iterable[str] | None, limits: UpdateLimits, *
     started_ns = time.time_ns()
     view = current(config)
     before = scan_record.load(config.index_dir) if view is not None and paths is None else None
-    if view is None or (paths is None and (share is None or before is None)):
+    if view is None:
         return _update_all(config, view, before, limits)
     if paths is not None:
         seen = scan.at_paths(config.vault, paths)
+    elif share is None or before is None:
+        return _update_all(config, view, before, limits)
     else:
-        times = before.times if before else FolderTimes.of({})
-        folders = times.changed(config.vault)
+        folders = before.times.changed(config.vault)
         if is_most(view, folders) if limits.deadline is not None else len(folders) > MANY_FOLDERS:
             return _update_all(config, view, before, limits)
-        seen = scan.in_changed_folders(config.vault, times, folders)
+        seen = scan.in_changed_folders(config.vault, before.times, folders)
     diff = scan.differences(view, seen)
     changed: list[Stamped] = []
     if before is not None:

@@ -182,13 +182,11 @@ def at_paths(root: str, paths: Iterable[str]) -> Seen:
     return Seen(root, list(entries.values()), folders, deep=tuple(relative))
 
 
-def in_changed_folders(root: str, times: FolderTimes, changed: list[str] | None = None) -> Seen:
-    """Scan the folders whose mtime differs from `times`, and new folders below them.
+def in_changed_folders(root: str, times: FolderTimes, changed: list[str]) -> Seen:
+    """Scan the folders whose mtime differs from `times`, listed in `changed`, and new folders below them.
 
-    Costs one stat per folder. It misses files edited in place, which change no folder's mtime.
-    changed: the changed folders, if known.
+    It misses files edited in place, which change no folder's mtime.
     """
-    changed = times.changed(root) if changed is None else changed
     entries: dict[str, WalkedFile] = {}  # packed notes are found below two folders
     folders: list[str] = []
     for folder in changed:
