@@ -54,39 +54,55 @@ def plan(config: Config, target: str, report: ProgressCallback = ignore) -> Undo
     commit.commit(config, report=report)  # only what is in history can be restored
     repo = repository.open_vault(config.vault)
     commits = _commits(config, repo, target, commit_id)
-    now: dict[str, bytes | None] = {}
-    kept: dict[str, None] = {}
-    deleted: dict[str, None] = {}
-    unwritten: set[bytes | None] = set()
+    files = _Files(config, repo)
     changed = {oid: objects.changed(repo, oid) for oid, *_ in commits}
     moved = _moved(config, {path for rows in changed.values() for path, *_ in rows})
     for oid, _, session in reporting(commits, "Reading commits", report):
         for changed_path, new, old in _texts(repo, changed[oid]):
-            if session and _is_upkeep(new, old, session):
-                continue
-            path = moved.get(changed_path, changed_path)
-            if path not in kept and (changes.is_own(path) or attachments.is_visible(path, config.settings)):
-                current = now[path] if path in now else disk.read_path(config.vault, path)
-                if current and new and pages.with_generated(current, new) == new:
-                    current = new  # only mdmem has changed this page since
-                is_undone, now[path] = _back(repo, current, new, old)
-                if is_undone:
-                    deleted.pop(path, None)
-                else:
-                    (deleted if current is None else kept)[path] = None
-                    unwritten.add(old)
-    steps = []
-    for path, after in reporting(list(now.items()), "Reading notes", report):
-        before = disk.read_path(config.vault, path)
-        if before and after is None and before in unwritten:
-            kept[path] = None  # it was moved, and another file is in its old place
-        if path not in kept and before != after:
-            step = _for_people(config, RewriteStep(path, before, after), kept)
-            steps += [step] if step.before != step.after else []
-    steps.sort(key=lambda step: step.after is None)
+            if not (session and _is_upkeep(new, old, session)):
+                files.revert(moved.get(changed_path, changed_path), new, old)
+    steps = files.steps(report)
     if not steps and any(session for *_, session in commits):
         _refuse_deleted(config, target)
-    return UndoPlan([(oid, subject) for oid, subject, _ in commits], steps, list(kept), [*deleted])
+    return UndoPlan([(oid, subject) for oid, subject, _ in commits], steps, list(files.kept), list(files.deleted))
+
+
+class _Files:
+    """The files that an undo changes. kept, deleted: as in `UndoPlan`, once their changes are reverted."""
+
+    def __init__(self, config: Config, repo: Repository) -> None:
+        self._config, self._repo = config, repo
+        self._now: dict[str, bytes | None] = {}
+        self._unwritten: set[bytes | None] = set()
+        self.kept: dict[str, None] = {}
+        self.deleted: dict[str, None] = {}
+
+    def revert(self, path: str, new: bytes | None, old: bytes | None) -> None:
+        """Revert one change of a file, from `old` to `new`; later changes come first."""
+        config = self._config
+        if path in self.kept or not (changes.is_own(path) or attachments.is_visible(path, config.settings)):
+            return
+        current = self._now[path] if path in self._now else disk.read_path(config.vault, path)
+        if current and new and pages.with_generated(current, new) == new:
+            current = new  # only mdmem has changed this page since
+        is_undone, self._now[path] = _back(self._repo, current, new, old)
+        if is_undone:
+            self.deleted.pop(path, None)
+        else:
+            (self.deleted if current is None else self.kept)[path] = None
+            self._unwritten.add(old)
+
+    def steps(self, report: ProgressCallback) -> list[RewriteStep]:
+        """Return the steps that write the reverted files, deletions last."""
+        steps = []
+        for path, after in reporting(list(self._now.items()), "Reading notes", report):
+            before = disk.read_path(self._config.vault, path)
+            if before and after is None and before in self._unwritten:
+                self.kept[path] = None  # it was moved, and another file is in its old place
+            if path not in self.kept and before != after:
+                step = _for_people(self._config, RewriteStep(path, before, after), self.kept)
+                steps += [step] if step.before != step.after else []
+        return sorted(steps, key=lambda step: step.after is None)
 
 
 def _is_upkeep(new: bytes | None, old: bytes | None, session: str) -> bool:
