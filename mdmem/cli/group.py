@@ -104,18 +104,25 @@ COMMANDS: dict[str, dict[str, Command]] = {
 
 
 OTHER_WORDS = {
+    "about": "entity",
     "archive": "pack",
     "config": "settings options",
+    "diff": "changes",
     "digest": "summary today recap",
     "doctor": "check verify repair",
     "edit": "update change",
     "export": "dump",
     "forget": "delete remove rm del drop",
+    "history": "conversation conversations transcript chat replay",
+    "index": "rebuild",
     "install": "setup register enable",
-    "list": "ls notes memories",
+    "list": "ls notes memory memories recent",
+    "log": "journal",
     "mcp": "server",
     "note": "add new remember create write store save",
     "pause": "stop",
+    "pin": "star",
+    "privacy": "mask redact",
     "resume": "start",
     "search": "find grep query recall ask lookup",
     "show": "cat get read view",
@@ -132,6 +139,7 @@ OTHER_WORDS = {
 _MEANT = {word: name for name, words in OTHER_WORDS.items() for word in words.split()}
 _INSTEAD = {
     "version": "`mdmem --version` prints it.",
+    **dict.fromkeys(("path", "where"), "`mdmem config path` prints where everything is."),
     **dict.fromkeys(("move", "mv", "rename"), "Move or rename the file or folder itself (`mdmem help vault`)."),
 }
 """What no command does -> how it is done."""
@@ -224,9 +232,13 @@ def _nearest(typed: str, commands: list[str]) -> str:
     """Return a question with the command that was most probably meant; "" if none is near."""
     import difflib
 
-    # Another program's word must fit better than a command's name, because what it leads to is less expected.
-    words = difflib.get_close_matches(typed, _MEANT, 3, 0.8)
-    similar = difflib.get_close_matches(typed, [*commands, *words], 1)
+    # Another program's word must fit better than a command's name, because what it leads to is less expected, and a
+    # short one exactly: `mask` is not `ask`. Of a command, the first letter is seldom wrong: `entity` is not `init`.
+    words = [word for word in difflib.get_close_matches(typed, _MEANT, 3, 0.8) if len(word) > 4 or word == typed]
+    first = [name for name in commands if name[0] == typed[:1]]
+    similar = difflib.get_close_matches(typed, [*commands, *words], 1, 0.75) or difflib.get_close_matches(
+        typed, first, 1, 0.65
+    )
     return f"Did you mean '{_MEANT.get(similar[0], similar[0])}'?" if similar else ""
 
 

@@ -221,7 +221,8 @@ def test_a_number_beyond_all_counts_is_refused_in_plain_words(ask: Run, words: t
     [
         ("serch", "search"), ("find", "search"), ("delete", "forget"), ("rm", "forget"), ("serve", "web"),
         ("push", "sync"), ("ls", "list"), ("rememebr", "note"), ("sesions", "sessions"), ("usage", "stats"),
-        ("tasks", "todo"), ("memories", "list"), ("save", "note"), ("stop", "pause"),
+        ("tasks", "todo"), ("memories", "list"), ("save", "note"), ("stop", "pause"), ("conversation", "history"),
+        ("entity", "about"), ("changes", "diff"), ("mask", "privacy"), ("wbe", "web"), ("lsit", "list"),
     ],
 )  # fmt: skip
 def test_a_misspelled_command_and_one_of_other_programs_are_answered_with_the_right_one(
@@ -235,12 +236,18 @@ def test_a_misspelled_command_and_one_of_other_programs_are_answered_with_the_ri
 def test_what_no_command_does_is_answered_with_how_to_do_it(tmp_path: Path) -> None:
     day = cli_day.empty(tmp_path)
     assert "No such command 'version'. `mdmem --version` prints it." in day.attempt("version").stderr
+    assert "`mdmem config path` prints where everything is." in day.attempt("where").stderr
     for typed in ("move", "mv", "rename"):
         assert "Move or rename the file or folder itself" in day.attempt(typed, "a", "b").stderr
 
 
-def test_a_word_that_is_only_a_little_like_a_command_of_other_programs_is_not_taken_for_it(tmp_path: Path) -> None:
-    assert "forget" not in cli_day.empty(tmp_path).attempt("remodel").stderr
+@pytest.mark.parametrize("typed", ["remodel", "top", "hide", "more", "split", "unzip"])
+def test_a_word_that_is_only_a_little_like_a_command_or_a_word_for_it_is_not_taken_for_it(
+    typed: str, tmp_path: Path
+) -> None:
+    done = cli_day.empty(tmp_path).attempt(typed)
+    assert done.exit_code == 2
+    assert "Did you mean" not in done.stderr
 
 
 @pytest.mark.parametrize("command", ["show", "timeline", "append", "related", "why", "undo", "pin", "about"])
