@@ -54,6 +54,8 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         marks[-1] = hash(name) if name and not scope.view else 0
     for path, name, other in _with_same_id(config, paths, marks):
         findings.add(path, _doubled(config, path, name, other))
+    for problem in _broken_markers("README.md", disk.readable(config.vault, "README.md") or b""):
+        findings.add("", problem)
     for path in _cut_off(config, paths):
         findings.add("", error(f"{path} has lost its end, and so notes of its session.", archives.restoring(path)))
     yield from findings.listed
@@ -203,6 +205,7 @@ def _problems(path: str, data: bytes, parsed: notes.Parsed) -> Iterator[HealthFi
         text = f"{path} contains memories that mdmem injected; searches would find them as new."
         yield warning(text, f"{edit} and delete the block, or `mdmem forget {shlex.quote(path)}`.")
     yield from _missing_parts(path, parsed)
+    yield from _broken_markers(path, data) if parsed.meta.get("kind") in notes.PAGES else ()
     spaced = [tag for tag in user_notes.tags_of(parsed.meta.get("tags")) if " " in tag]
     if spaced:
         yield note(f"{path}: the tag {spaced[0]!r} has a space, which Obsidian does not allow.", "Use a dash.")
@@ -215,6 +218,21 @@ def _line_of_strange_bytes(data: bytes) -> int:
     except UnicodeDecodeError as error:
         return data.count(b"\n", 0, error.start) + 1
     return 0
+
+
+def _broken_markers(path: str, data: bytes) -> Iterator[HealthFinding]:
+    """Check a page for markers that an edit has damaged; a page without any belongs to its owner, who knows it."""
+    text = data.decode("utf-8", "replace")
+    if not any(mark in text for mark in journal.PAGE_MARKS) or generated.lines_of(text) is not None:
+        return
+    mark = next(mark for mark, at in zip(journal.PAGE_MARKS, journal.marks_in(text), strict=True) if at < 0)
+    before, found, _ = text.partition(mark)
+    where = f"{path}:{before.count(chr(10)) + 1}" if found else path
+    why = "is indented, has text beside it, or is above the first one" if found else "is missing"
+    yield warning(
+        f"{where}: mdmem no longer updates this page, because the marker `{mark}` {why}.",
+        f"{to_edit(path)}: make it a line of its own, or delete both markers if the whole page is to be yours.",
+    )
 
 
 _PARTS = {

@@ -216,6 +216,34 @@ def test_broken_front_matter_is_named_by_file_and_line(day: Day) -> None:
     assert any(text.startswith("notes/open.md:1: ") for text in texts)
 
 
+@pytest.mark.parametrize(
+    ("page", "before", "after", "why"),
+    [
+        ("journal/*/*/*/*-3f0c6d1e.md", "<!-- mdmem:begin", "  <!-- mdmem:begin", "`<!-- mdmem:begin -->` is indented"),
+        ("journal/*/project.md", "<!-- mdmem:begin", "> <!-- mdmem:begin", "`<!-- mdmem:begin -->` is indented, has"),
+        ("days/*.md", "<!-- mdmem:end -->", "", "`<!-- mdmem:end -->` is missing"),
+        ("README.md", "<!-- mdmem:end -->", "mine <!-- mdmem:end -->", "`<!-- mdmem:end -->` is indented, has text"),
+    ],
+)
+def test_a_page_that_is_no_longer_updated_because_a_marker_was_damaged_is_named(
+    day: Day, page: str, before: str, after: str, why: str
+) -> None:
+    day.run("init", str(day.vault))
+    day.run("commit")
+    file = next(day.vault.glob(page))
+    text = file.read_text("utf-8")
+    assert wrong(look(day, "notes")) == []
+    file.write_text(text.replace(before, after), "utf-8")
+
+    (found,) = wrong(look(day, "notes"))
+
+    assert found["text"].startswith(file.relative_to(day.vault).as_posix())
+    assert why in found["text"]
+    assert "delete both markers if the whole page is to be yours" in found["todo"]
+    file.write_text(text.replace("<!-- mdmem:begin -->", "").replace("<!-- mdmem:end -->", ""), "utf-8")
+    assert wrong(look(day, "notes")) == []  # its owner's, with intent
+
+
 def test_copies_conflicts_and_tags_with_spaces_are_named(day: Day) -> None:
     original = day.path("The parser took")
     (day.vault / "notes" / "copy.md").write_bytes(original.read_bytes())
