@@ -98,8 +98,7 @@ def _updated(old: bytes, session: Session, folder: disk.Folder) -> bytes | None:
 
 def _titled(lines: list[str], entries: list[PageEntry], folder: disk.Folder) -> list[str]:
     """Replace the placeholder title by the title of the first prompt, or of the first answer if there is none."""
-    created = next((line[9:].strip() for line in lines if line.startswith("created: ")), "")
-    placeholder = journal.untitled(created)
+    placeholder = _placeholder(lines)
     kinds = {entry.kind: entry for entry in reversed(entries)}
     titled = kinds.get("prompt") or kinds.get("response")
     if not titled or not any(placeholder in line for line in lines):
@@ -111,6 +110,16 @@ def _titled(lines: list[str], entries: list[PageEntry], folder: disk.Folder) -> 
         f"# {placeholder}": f"# {title}",
     }
     return [replacements.get(line.rstrip(), line.rstrip()) + line[len(line.rstrip()) :] for line in lines]
+
+
+def _placeholder(lines: list[str]) -> str:
+    """Return the title that a page has until a better one is known: its time, or that its first text was withheld."""
+    if any(line.startswith("# [WITHHELD: ") for line in lines):
+        from mdmem.privacy.withheld import MARK  # rarely needed: not loaded by each hook
+
+        return MARK
+    created = next((line[9:].strip() for line in lines if line.startswith("created: ")), "")
+    return journal.untitled(created)
 
 
 def render(session: Session, entries: list[PageEntry], current: list[str]) -> str:

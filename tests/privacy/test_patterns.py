@@ -105,6 +105,9 @@ def test_what_an_import_left_out_for_a_pattern_that_takes_too_long_comes_with_th
     assert not [path for path in notes(day.vault) if MARK in path.read_text("utf-8")], again
     assert [TOO_LONG in body for body in contents(notes(day.vault))] == [True] * 3
     assert [said.partition("\n")[0] for said in again] == ["Completed 3 notes.", "Nothing new to import."]
+    (page,) = (path for path in day.vault.rglob("*.md") if path.stem == path.parent.name)
+    assert MARK not in page.read_text("utf-8")
+    assert f"# {TOO_LONG[:20]}" in page.read_text("utf-8")
 
 
 @pytest.mark.slow
