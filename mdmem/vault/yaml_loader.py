@@ -17,8 +17,20 @@ _Parser: Any = getattr(yaml, "CParser", yaml.SafeLoader)
 MAX_DEPTH = 16
 
 
-class Refused(yaml.YAMLError):
+_TODO = {
+    "mapping values are not allowed": "put a value with a colon and a space in quotes",
+    r"character '\t'": "indent with spaces, not tabs",
+    "unexpected end of stream": "a quotation mark is not closed",
+    "but got '<stream end>'": "a bracket is not closed",
+}
+"""Part of a problem that PyYAML names in words of its own -> what to do, in plain words."""
+
+
+class Refused(yaml.MarkedYAMLError):
     """A YAML construct that front matter may not use."""
+
+    def __init__(self, why: str, mark: Any = None) -> None:
+        super().__init__(problem=why, problem_mark=mark)
 
 
 class StrictLoader(_Base):  # type: ignore[misc]
@@ -28,9 +40,13 @@ class StrictLoader(_Base):  # type: ignore[misc]
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         """Refuse repeated keys and keys that are not strings."""
-        keys = [key.value for key, _ in node.value]
-        if not all(isinstance(key, str) for key in keys) or len(set(keys)) < len(keys):
-            raise Refused("a key is repeated, or is not text")
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if not isinstance(key.value, str):
+                raise Refused("a key is not text", key.start_mark)
+            if key.value in seen:
+                raise Refused(f"the key {key.value[:40]!r} is repeated", key.start_mark)
+            seen.add(key.value)
         mapping: dict[Any, Any] = super().construct_mapping(node, deep=deep)
         return {str(key): value for key, value in mapping.items()}
 
@@ -60,10 +76,13 @@ def load(header: str) -> tuple[dict[str, Any], str | None]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         line = f"line {mark.line + 2}" if mark else "line 1"  # the `---` is line 1
-        return {}, f"{line}: the front matter is not valid YAML ({error.problem or error.context or 'unknown'})"
+        why = error.problem or error.context or "unknown"
+        if isinstance(error, Refused):
+            return {}, f"{line}: the front matter cannot be read ({why})"
+        todo = next((f": {_TODO[part]}" for part in _TODO if part in why), "")
+        return {}, f"{line}: the front matter is not valid YAML ({why}{todo})"
     except (yaml.YAMLError, ValueError, TypeError, AttributeError, KeyError, RecursionError, OverflowError) as error:
-        why = str(error) if isinstance(error, Refused) else type(error).__name__
-        return {}, f"line 1: the front matter cannot be read ({why})"
+        return {}, f"line 1: the front matter cannot be read ({type(error).__name__})"
     if values is None:
         return {}, None
     if not isinstance(values, dict):

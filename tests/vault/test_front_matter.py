@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 
 import frontmatter
@@ -142,6 +143,20 @@ def test_broken_or_hostile_front_matter_is_a_finding_and_the_body_is_kept(header
     assert parsed.problem is not None
     assert parsed.problem.startswith("line ")
     assert parsed.body == "the body\n"
+
+
+@pytest.mark.parametrize(
+    ("header", "problem"),
+    [
+        ("a: 1\nb: Time: and place", "line 3: .* put a value with a colon and a space in quotes"),
+        ("tags:\n\t- a", "line 3: .* indent with spaces, not tabs"),
+        ('a: 1\ntitle: "open', "line .*: a quotation mark is not closed"),
+        ("tags: [one, two", "line .*: a bracket is not closed"),
+        ("title: a\ntags: [b]\ntitle: c", "line 4: .*the key 'title' is repeated"),
+    ],
+)
+def test_what_people_often_mistype_is_named_by_its_line_with_what_to_do(header: str, problem: str) -> None:
+    assert re.match(problem, note.parse(f"---\n{header}\n---\n").problem or "")
 
 
 def test_front_matter_that_is_never_closed_is_all_body() -> None:
