@@ -19,7 +19,19 @@ from mdmem.health.private import SessionMemories
 from mdmem.health.scope import CheckScope, twins
 from mdmem.health.sessions import wrong_clock
 from mdmem.learn import decisions
-from mdmem.vault import archives, disk, generated, is_in_journal, journal, layout, packed, projects, shut, user_notes
+from mdmem.vault import (
+    archives,
+    creation,
+    disk,
+    generated,
+    is_in_journal,
+    journal,
+    layout,
+    packed,
+    projects,
+    shut,
+    user_notes,
+)
 from mdmem.vault import note as notes
 
 
@@ -206,9 +218,25 @@ def _problems(path: str, data: bytes, parsed: notes.Parsed) -> Iterator[HealthFi
         yield warning(text, f"{edit} and delete the block, or `mdmem forget {shlex.quote(path)}`.")
     yield from _missing_parts(path, parsed)
     yield from _broken_markers(path, data) if parsed.meta.get("kind") in notes.PAGES else ()
-    spaced = [tag for tag in user_notes.tags_of(parsed.meta.get("tags")) if " " in tag]
+    yield from _values_not_understood(path, parsed)
+
+
+def _values_not_understood(path: str, parsed: notes.Parsed) -> Iterator[HealthFinding]:
+    """Check values that people write for which mdmem, or Obsidian, expects another form."""
+    meta = parsed.meta
+    spaced = [tag for tag in user_notes.tags_of(meta.get("tags")) if " " in tag]
     if spaced:
         yield note(f"{path}: the tag {spaced[0]!r} has a space, which Obsidian does not allow.", "Use a dash.")
+    kind = str(meta.get("kind", ""))
+    if kind not in notes.KINDS and kind.lower() in notes.KINDS:
+        text = f"{path}: the kind {kind!r} is not recognized, because kinds are in lower case."
+        yield note(text, f"{to_edit(path)}: write `kind: {kind.lower()}`.")
+    if creation.when_made(meta, path):
+        return
+    key = next((key for key in ("created", "date") if meta.get(key)), "")
+    if key:
+        text = f"{path}: the time {meta[key]!r:.60} of `{key}` cannot be read, so the note has the time of its file."
+        yield note(text, f"{to_edit(path)}: write it as 2026-09-14, or 2026-09-14T08:00.")
 
 
 def _line_of_strange_bytes(data: bytes) -> int:

@@ -217,6 +217,32 @@ def test_broken_front_matter_is_named_by_file_and_line(day: Day) -> None:
 
 
 @pytest.mark.parametrize(
+    ("header", "said", "todo"),
+    [
+        ("created: 02.11.2026", "the time '02.11.2026' of `created` cannot be read", "write it as 2026-09-14"),
+        ("date: yesterday", "the time 'yesterday' of `date` cannot be read", "write it as 2026-09-14"),
+        ("kind: Decision", "the kind 'Decision' is not recognized", "write `kind: decision`"),
+    ],
+)
+def test_a_value_that_is_not_understood_is_named_with_what_to_write(
+    day: Day, header: str, said: str, todo: str
+) -> None:
+    (day.vault / "notes").mkdir(exist_ok=True)
+    (day.vault / "notes" / "mine.md").write_text(f"---\n{header}\n---\nWe use tabs.\n", "utf-8")
+    (found,) = look(day, "notes")
+    assert (found["severity"], found["text"].startswith("notes/mine.md: ")) == ("note", True)
+    assert said in found["text"]
+    assert todo in found["todo"]
+
+
+@pytest.mark.parametrize("header", ["created: 2026-11-02", "date: 2026-11-02 10:00", "kind: banana", "date:"])
+def test_a_value_that_is_understood_or_a_persons_own_is_not_named(day: Day, header: str) -> None:
+    (day.vault / "notes").mkdir(exist_ok=True)
+    (day.vault / "notes" / "mine.md").write_text(f"---\n{header}\n---\nWe use tabs.\n", "utf-8")
+    assert [found["severity"] for found in look(day, "notes")] == ["fine"]
+
+
+@pytest.mark.parametrize(
     ("page", "before", "after", "why"),
     [
         ("journal/*/*/*/*-3f0c6d1e.md", "<!-- mdmem:begin", "  <!-- mdmem:begin", "`<!-- mdmem:begin -->` is indented"),
