@@ -251,6 +251,20 @@ def test_list_names_every_setting_and_only_the_changed_ones_if_asked(day: Day) -
     assert "capture.max_lines" in day.run("config", "list").stdout
 
 
+def test_the_settings_of_a_section_or_with_a_word_in_their_names_are_listed(day: Day) -> None:
+    listed = [row["key"] for row in day.json("config", "list", "capture")]
+    assert listed == [row.key for row in SETTINGS if row.key.startswith("capture.")]
+    assert [row["key"] for row in day.json("config", "list", "Max_Lines")] == ["capture.max_lines"]
+    assert "Did you mean capture.max_lines?" in str(day.attempt("config", "list", "captre.max_lines").exception)
+    assert "No setting has 'vault' in its name." in str(day.attempt("config", "list", "vault").exception)
+    assert "'capture' in its name is at its default" in day.run("config", "list", "capture", "--changed").stderr
+
+
+def test_the_name_of_a_section_is_answered_with_how_to_list_it(day: Day) -> None:
+    failed = day.attempt("config", "get", "capture").exception
+    assert "`mdmem config list capture` lists those of this section." in str(failed)
+
+
 def test_a_slip_in_a_file_is_named_with_the_nearest_key(day: Day) -> None:
     (day.vault / "mdmem.toml").write_text("[capture]\nmax_line = 3\n")
     done = day.run("config", "list", "--changed")

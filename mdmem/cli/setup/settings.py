@@ -159,24 +159,30 @@ def _why_own(row: Setting[Any]) -> str:
     return f"It was written to your own config.toml: a vault's file {why}."
 
 
-@config_group.command("list", short_help="List every setting: value, source and meaning.")
+@config_group.command("list", short_help="List the settings: value, source and meaning.")
+@click.argument("word", default="", metavar="[WORD]", shell_complete=keys)
 @click.option("--changed", is_flag=True, help="Only settings that are not at their default.")
 @options.as_json("an array of objects: key, value, default, source, meaning, choices, user_only, env")
 @options.with_settings
-def list_settings(loaded: Config, changed: bool, as_json: bool) -> None:
-    """List every setting with its value, where the value comes from, and its meaning.
+def list_settings(loaded: Config, word: str, changed: bool, as_json: bool) -> None:
+    """List every setting with its value, where the value comes from, and its meaning. With WORD, only those with it in
+    their name, such as `capture`.
 
     \b
     Example:  mdmem config list --changed
+              mdmem config list inject
     """
     warn(loaded)
-    shown = [row for row in SETTINGS if not changed or loaded.settings.values[row.key] != row.default]
+    rows = [row for row in SETTINGS if word.lower() in row.key]
+    if not rows:
+        raise ConfigError(f"No setting has {word!r:.60} in its name. {_tip(word)}")
+    shown = [row for row in rows if not changed or loaded.settings.values[row.key] != row.default]
     if as_json:
         render.print_json([_as_object(loaded, row) for row in shown])
         return
     render.write(line for row in shown for line in _lines(loaded, row))
     if not shown:
-        click.echo("Every setting is at its default.", err=True)
+        click.echo(f"Every setting{f' with {word!r} in its name' if word else ''} is at its default.", err=True)
 
 
 def _lines(loaded: Config, row: Setting[Any]) -> Iterator[list[Piece]]:
@@ -227,9 +233,15 @@ def known(key: str) -> Setting[Any]:
     matching = [row for row in (VAULT, *SETTINGS) if key in (row.key, row.key.rpartition(".")[2])]
     if len(matching) == 1:
         return matching[0]
+    raise ConfigError(f"There is no setting {key!r:.60}. {_tip(key)}")
+
+
+def _tip(key: str) -> str:
+    """Return what to do about the name of a setting that does not exist."""
+    if any(row.key.startswith(f"{key}.") for row in SETTINGS):
+        return f"`mdmem config list {key}` lists those of this section."
     near = checks.nearest(key)
-    tip = f"Did you mean {near}?" if near else "`mdmem config list` lists all of them."
-    raise ConfigError(f"There is no setting {key!r:.60}. {tip}")
+    return f"Did you mean {near}?" if near else "`mdmem config list` lists all of them."
 
 
 def read_value(row: Setting[Any], typed: tuple[str, ...]) -> Any:
