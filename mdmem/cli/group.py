@@ -151,6 +151,8 @@ _FOUND_BY = {
     "PATH[:LINE]|ID[:LINE]": _FIND_A_NOTE,
     "SESSION|COMMIT": "`mdmem sessions` and `mdmem log --stat` show them.",
     "ENTITY": "Examples: src/dates.py, DateError, '#123', requests.",
+    "KEY": "`mdmem config list` shows the names of settings.",
+    "FILE|site DIR": "Examples: week.html, notes.zip, vault.db, site ~/memory-site.",
 }
 """What an argument is called -> where to find a value for it."""
 
@@ -186,7 +188,12 @@ class LazyGroup(click.Group):
             options = (parameter for parameter in self.params if isinstance(parameter, click.Option))
             option = next((option for option in options if name in option.opts), None)
             if option is None:
-                raise
+                from mdmem.cli.terminal import guesses
+
+                hint = guesses.limit_instead(error)
+                if not hint:
+                    raise
+                raise click.UsageError(f"{error.format_message()} {hint}", error.ctx) from None
             value = f" {option.metavar}" if option.metavar else ""
             message = f"{name} goes before the command: mdmem {name}{value} {ctx.invoked_subcommand} …"
             raise click.UsageError(message, error.ctx) from None

@@ -250,11 +250,13 @@ def test_a_word_that_is_only_a_little_like_a_command_or_a_word_for_it_is_not_tak
     assert "Did you mean" not in done.stderr
 
 
-@pytest.mark.parametrize("command", ["show", "timeline", "append", "related", "why", "undo", "pin", "about"])
+@pytest.mark.parametrize(
+    "command", ["show", "timeline", "append", "related", "why", "undo", "pin", "about", "export", "config get"]
+)
 def test_an_argument_that_is_missing_is_asked_for_with_where_to_find_one(command: str, tmp_path: Path) -> None:
-    done = cli_day.empty(tmp_path).attempt(command)
+    done = cli_day.empty(tmp_path).attempt(*command.split())
     assert done.exit_code == 2
-    assert re.search(r"Missing argument '.*'\. .*`mdmem |Missing argument 'ENTITY'\. Examples: ", done.stderr)
+    assert re.search(r"Missing argument '.*'\. .*`mdmem |Missing argument '(ENTITY|FILE.*)'\. Examples: ", done.stderr)
 
 
 def test_every_other_word_for_a_command_belongs_to_one_and_is_none() -> None:

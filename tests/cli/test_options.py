@@ -204,6 +204,10 @@ def test_a_digest_by_day_begins_each_day_at_midnight_after_clocks_changed(
         ("todo add tests", '`mdmem note --kind task "…"` writes one.'),
         ("todo done t1", "Did you mean `--done t1`?"),
         ("proposals accept", "Did you mean `--accept ID`?"),
+        ("log 3f0c6d1e", "To read a session: mdmem history 3f0c6d1e"),
+        ("review 3f0c", "To read a session: mdmem history 3f0c"),
+        ("list cafe", "To search for words: mdmem search cafe"),
+        ("pause 1h", "Did you mean `--for 1h`?"),
     ],
 )
 def test_words_that_a_command_does_not_take_get_a_hint_at_the_option_that_does(day: Day, line: str, hint: str) -> None:
@@ -211,6 +215,14 @@ def test_words_that_a_command_does_not_take_get_a_hint_at_the_option_that_does(d
 
     assert done.exit_code == 2
     assert done.stderr.endswith(f"). {hint}\n")
+
+
+@pytest.mark.parametrize("command", ["list", "log", "sessions", "search x"])
+def test_a_number_with_a_dash_is_answered_with_the_option_that_takes_it(day: Day, command: str) -> None:
+    done = day.attempt(*command.split(), "-20")
+    assert done.exit_code == 2
+    assert done.stderr.endswith(". -n NUMBER is how many to list.\n")
+    assert "-n NUMBER" not in day.attempt("status", "-5").stderr
 
 
 def test_without_a_guess_an_unexpected_word_is_only_refused(day: Day) -> None:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _UNEXPECTED = re.compile(r"Got unexpected extra arguments? \((.+)\)", re.DOTALL)  # click has no class for this error
 _INSTEAD = {("todo", "add"): '`mdmem note --kind task "…"` writes one.'}
 """A command and a first word -> what does that."""
+_SESSION = re.compile(r"(?=.*\d)[0-9a-f-]{4,36}")
+"""Matches the name of a session or the beginning of it; without a digit, it is more probably a word."""
+_DURATION = re.compile(r"\d+[mhdw]")
 _MAX_RESULTS = 1_000
 """The largest number that is taken for a limit, and not for a year."""
 
@@ -34,8 +37,18 @@ def instead(error: click.UsageError) -> str:
         meant = list(_meant(error.ctx, words))
         if all(meant):
             return f"Did you mean `{' '.join(meant)}`?"
-    searched = " ".join(map(shlex.quote, words))
-    return f"To search for words: mdmem search {searched}" if command in ("list", "log", "sessions") else ""
+    if command not in ("list", "log", "sessions", "review"):
+        return ""
+    if len(words) == 1 and _SESSION.fullmatch(words[0]):
+        return f"To read a session: mdmem history {words[0]}"
+    return f"To search for words: mdmem search {' '.join(map(shlex.quote, words))}" if command != "review" else ""
+
+
+def limit_instead(error: click.NoSuchOption) -> str:
+    """Return which option was meant by a number with a dash, as in `git log -5`; "" for another option."""
+    command = error.ctx.command if error.ctx else None
+    has_limit = command is not None and any("-n" in param.opts for param in command.params)
+    return "-n NUMBER is how many to list." if has_limit and error.option_name[1:].isdecimal() else ""
 
 
 def _meant(ctx: click.Context, words: list[str]) -> Iterator[str]:
@@ -50,12 +63,21 @@ def _meant(ctx: click.Context, words: list[str]) -> Iterator[str]:
             value = "" if own.is_flag else next(remaining, own.metavar or "")
             yield " ".join(filter(None, (f"--{word}", value and shlex.quote(value))))
         else:
-            yield _limit(options, word) or _time(options, word) or _value(ctx, options.values(), word)
+            yield (
+                _limit(options, word)
+                or _duration(options, word)
+                or _time(options, word)
+                or _value(ctx, options.values(), word)
+            )
 
 
 def _limit(options: Iterable[str], word: str) -> str:
     is_limit = "--limit" in options and word.isdecimal() and int(word) <= _MAX_RESULTS
     return f"--limit {word}" if is_limit else ""
+
+
+def _duration(options: Iterable[str], word: str) -> str:
+    return f"--for {word}" if "--for" in options and _DURATION.fullmatch(word) else ""
 
 
 def _time(options: Iterable[str], word: str) -> str:
