@@ -192,7 +192,9 @@ def _print(explanation: Explanation, long: int) -> None:
 @click.option("--ids", is_flag=True, help="List the memories and which of them were cited.")
 @options.offset
 @options.limit(20)
-@options.as_json("an array of objects: time, session, agent, event, why, project, tokens, chars, ids, cited")
+@options.as_json(
+    "an array of objects: time, session, agent, event, why, project, query_chars, chars, tokens, ids, seconds, cited"
+)
 @options.in_vault
 def injections(
     settings: Config,

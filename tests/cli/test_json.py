@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers import cli_day, readme
+from tests.helpers import cli_day, forked, readme
 from tests.helpers.cli_day import FIRST, Day
 from tests.helpers.plain_git import git
 
@@ -56,6 +57,10 @@ def test_the_fields_of_every_value_are_those_that_help_names(tmp_path: Path, mon
     (day.vault / "notes" / "bare.md").write_text("Without front matter.\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EDITOR", "true")
+    asked = {"session_id": "s-9", "cwd": str(tmp_path / "notes-app"), "hook_event_name": "UserPromptSubmit"}
+    asked["prompt"] = "Do you remember why the date parser failed on 29 February?"
+    forked.run(("inject", "claude-code"), json.dumps(asked).encode(), {**os.environ, **day.env})
+    assert day.json("injections")
     seen, wrong = set(), []
     for line in LINES:
         words = [made.get(word, word) for word in shlex.split(line)]
