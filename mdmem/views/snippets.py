@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from mdmem.vault.note import PAGES
+from mdmem.vault.note import CAPTURED, PAGES
 
 _SIGNS = (
     r"```[\w-]*|`|\*\*|(?<!\S)#{1,6}\s+|<!--.*?(?:-->|$)"  # fences, code, emphasis, headings, comments
     r"|(?<!\S)(?:---|\+\+\+) (?:[ab]/\S+|/dev/null)|@@ -[\d,]+ \+[\d,]+ @@|[=_-]{6,}"  # heads of diffs, rules
 )
-_SYNTAX = re.compile(rf"{_SIGNS}|!?\[(?=[^\[\]]*\]\()|\]\([^()\s]*(?:\)|$)")  # a link except its words
+_LINK = r"!?\[(?=[^\[\]]*\]\()|\]\([^()\s]*(?:\)|$)"  # a link except its words
+_SYNTAX = re.compile(f"{_SIGNS}|{_LINK}")
+_OWN_SYNTAX = re.compile(
+    rf"{_SIGNS}|{_LINK}|(?:>\s)?\[![\w-]+\][+-]?\s|(?<!\w)!?\[\[(?:[^\[\]|]*\|)?(?P<words>[^\s\[\]|][^\[\]|]*)\]\]"
+)
+"""In a note that is not captured, also the kind of a callout, and a wikilink except its words."""
 _PAGE_SYNTAX = re.compile(
     rf"{_SIGNS}|(?<!\\)\[(?=(?:\\.|[^\[\]\\])*(?:\]\(|$))|(?<!\\)\]\((?:<[^<>]*>|[^()\s<>]*)(?:\)|$)"
     r"|\\(?=[^\w\s])|(?<!\S)(?P<item>[-*]|\d+\.)(?=\s)|(?<=\A…)[^\s()\[\]]*\.md\)"
@@ -21,18 +26,28 @@ _PAGE_SYNTAX = re.compile(
 
 def readable(text: str, spans: Sequence[tuple[int, int]], kind: str = "") -> tuple[str, list[tuple[int, int]]]:
     """Return a snippet of a note of this kind without Markdown syntax, and so without marks in it, as in an address."""
-    syntax = _PAGE_SYNTAX if kind in PAGES else _SYNTAX
+    syntax = _PAGE_SYNTAX if kind in PAGES else _OWN_SYNTAX if kind and kind not in CAPTURED else _SYNTAX
     readable_chars: list[str] = []
     place, moved = 0, [0] * (len(text) + 1)
-    for mark in [*syntax.finditer(text), None]:
-        start, end = mark.span() if mark else (len(text), len(text))
+    for start, end, is_item in [*_syntax_in(text, syntax), (len(text), len(text), False)]:
         for number in range(place, start):
             moved[number] = len(readable_chars)
             readable_chars.append(text[number])
         moved[start : end + 1] = [len(readable_chars)] * (end + 1 - start)
-        if mark and mark.groupdict().get("item") and readable_chars:
+        if is_item and readable_chars:
             readable_chars.append("·")
             moved[end] = len(readable_chars)
         place = end
     moved_spans = [(moved[start], moved[stop]) for start, stop in spans]
     return "".join(readable_chars), [(start, stop) for start, stop in moved_spans if start < stop]
+
+
+def _syntax_in(text: str, syntax: re.Pattern[str]) -> Iterator[tuple[int, int, bool]]:
+    """Yield where each piece of syntax begins and ends, and whether it starts an entry of a list."""
+    for mark in syntax.finditer(text):
+        groups = mark.groupdict()
+        if groups.get("words"):
+            yield mark.start(), mark.start("words"), False
+            yield mark.end("words"), mark.end(), False
+        else:
+            yield *mark.span(), bool(groups.get("item"))

@@ -55,3 +55,17 @@ def test_the_end_of_an_address_at_the_start_of_a_pages_snippet_is_left_out() -> 
     plain, _ = snippets.readable("…why-does-it-fail-6drpz9va77.md) - [Fix it](002-fix.md)", [], "session")
 
     assert plain == "… · Fix it"
+
+
+def test_a_wikilink_and_a_callout_of_a_persons_note_are_shown_by_their_words() -> None:
+    text = "> [!warning] Careful! See [[win|the windows note]], [[deploy]] and ![[plan.png]]; x[[1]] stays"
+    found = text.index("the windows")
+    plain, marked = snippets.readable(text, [(found, found + len("the windows note"))], "note")
+    assert plain == "Careful! See the windows note, deploy and plan.png; x[[1]] stays"
+    assert [plain[start:stop] for start, stop in marked] == ["the windows note"]
+
+
+def test_what_looks_like_a_wikilink_in_a_tool_run_stays_code() -> None:
+    text = "if [[ -f a ]] && [[-n b]]; then"
+    assert snippets.readable(text, [], "observation")[0] == text
+    assert snippets.readable("if [[ -f a ]]; then", [], "note")[0] == "if [[ -f a ]]; then"
