@@ -184,14 +184,16 @@ def _with_facet(view: View, key: str, value: str) -> Iterable[int]:
     if key == withheld.KEY:
         return withheld.from_project(view, value)
     value = value.strip("/") + ("/" if value.endswith("/") else "") if key == "file" else value
-    value = value.removeprefix("#") if key == "tag" else value
+    if key == "tag":  # with the tags nested in it, as in Obsidian
+        value = value.removeprefix("#").rstrip("/")
+        return chain(view.each("facet", f"tag:{value}"), view.with_facets(f"tag:{value}/", lambda _: True))
     if key == "file" and _GLOB.search(value):
         pattern = _glob(value)
         return view.with_facets("file:", lambda raw: pattern.fullmatch(raw.decode("utf-8", "replace")))
     postings = view.postings("facet", f"{key}:{value}")
     if key == "project":
         postings = [*postings, *view.postings("facet", f"{FORMER}{value}")]
-    if postings or key in ("kind", "is", "tag"):
+    if postings or key in ("kind", "is"):
         return chain.from_iterable(notes for notes, _ in postings)
     if key == "session":
         with_prefix = view.with_facets(f"session:{value}", lambda _: True)

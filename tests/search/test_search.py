@@ -471,6 +471,18 @@ def test_what_no_note_has_is_told_once_and_in_short(settings: Config) -> None:
     assert len(found.hints) == 2
 
 
+def test_a_tag_also_finds_the_tags_nested_in_it(settings: Config, vault: Path) -> None:
+    for name, tag in {"one": "work", "two": "work/clients/Acme", "three": "workshop"}.items():
+        (vault / f"{name}.md").write_text(f"---\ntitle: {name}\ntags: [{tag}]\n---\n\nThe {name} text.\n", "utf-8")
+
+    def titles(words: str) -> set[str]:
+        return {hit.title for hit in ask(settings, words).hits}
+
+    assert titles("tag:work") == titles("tag:#work/") == {"one", "two"}
+    assert titles("tag:work/clients") == titles("tag:work/clients/acme") == {"two"}
+    assert titles("tag:work -tag:work/clients") == {"one"}
+
+
 def test_options_filter_like_the_language(settings: Config) -> None:
     assert ids(ask(settings, "", kind="response", session="11223344")) == ["p9o8i7u6y5"]
     assert ids(ask(settings, "", state="failed")) == ["c8d7e6f5g4"]
