@@ -222,10 +222,10 @@ def _headed_rows(knowledge: Knowledge) -> Iterator[tuple[str, list[str]]]:
 @options.project
 @click.option(
     "--by",
-    type=click.Choice(["session", "day", "week"]),
+    type=click.Choice(["session", "day", "week", "month"]),
     default="session",
     show_default=True,
-    help="Roll up by day or week.",
+    help="Roll up by day, week or month.",
 )
 @click.option(
     "--for-agent", is_flag=True, help="Print SESSION for an agent, with citations, in at most 8,000 characters."
@@ -257,7 +257,9 @@ def digest(
               mdmem digest latest
     """
     if session or for_agent:
-        _refuse_beside_session(by, when)
+        _refuse_beside_session(
+            by, when, "" if session else "--for-agent is for one session, the latest if none is named"
+        )
         notes, text = _of_session(settings, session or "latest", project or "", for_agent=for_agent)
     else:
         with progress.ProgressBar("Reading sessions", shown=not as_json):
@@ -271,10 +273,11 @@ def digest(
     click.echo(render.as_json(value) if as_json else render.safe(text), nl=as_json)
 
 
-def _refuse_beside_session(by: str, when: dict[str, str | None]) -> None:
+def _refuse_beside_session(by: str, when: dict[str, str | None], why: str) -> None:
     options_given = ["by"] if by != "session" else [key for key, value in when.items() if value]
     if options_given:
-        raise UsageError(f"--{options_given[0]} does not go with a session: a digest is of one session, or of a time.")
+        why = why or "a digest is of one session, or of a time"
+        raise UsageError(f"--{options_given[0]} does not go with a session: {why}.")
 
 
 def _wants_prose(settings: Config, prose: bool | None, for_agent: bool) -> bool:

@@ -545,6 +545,7 @@ def test_the_digest_of_a_session_takes_no_time(day: Day, words: tuple[str, ...])
     refused = day.attempt("digest", "latest", *words).exception
     assert isinstance(refused, UsageError)
     assert str(refused).startswith(f"{words[0]} does not go with a session")
+    assert "--for-agent is for one session" in str(day.attempt("digest", "--for-agent", *words).exception)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from mdmem import timestamps
 from mdmem.learn import decisions
 from mdmem.vault import user_notes
 from tests.helpers.open_work import FAILED, HOUR, Work
@@ -88,6 +89,17 @@ def test_weeks_are_rolled_up_one_line_a_session(at: Work) -> None:
     days = at.day.run("digest", "--since", "2026-09-01", "--until", "2026-10-30", "--by", "day").stdout
     assert [line for line in days.splitlines() if line.startswith("## ")] == [
         "## 2026-09-14", "## 2026-09-21", "## 2026-09-28",
+    ]  # fmt: skip
+
+
+def test_months_are_rolled_up_from_their_first_day(at: Work) -> None:
+    for month in ("2026-01-31T12", "2026-02-28T12", "2026-03-01T12"):
+        now = timestamps.epoch(f"{month}:00:00Z")
+        decisions.add(at.day.config(), month, "Because.", kind="decision", project="app", now=now)
+    said = at.day.run("digest", "--since", "2026-01-15", "--until", "2026-03-31", "--by", "month").stdout
+    lines = [line for line in said.splitlines() if line.startswith(("## ", "- "))]
+    assert [line.partition(" (")[0] for line in lines] == [
+        "## 2026-01", "- 2026-01-31T12", "## 2026-02", "- 2026-02-28T12", "## 2026-03", "- 2026-03-01T12",
     ]  # fmt: skip
 
 

@@ -251,7 +251,8 @@ def prompts(
     for hint in matched.hints:
         click.echo(f"hint: {hint}", err=True)
     if not matched.total and not matched.hints:
-        click.echo("No prompt matches.", err=True)
+        is_narrowed = any((*words, *given.values()))
+        click.echo("No prompt matches." if is_narrowed else "No prompts yet.", err=True)
     extent.tell("prompt", len(matched.shown), matched.total, offset=offset, skips=True)
 
 

@@ -22,7 +22,7 @@ MAX_FILES = 12
 
 
 def write(digest: DigestNotes, by: str = "session") -> str:
-    """Return a digest as Markdown. by: "session", "day" or "week"."""
+    """Return a digest as Markdown. by: "session", "day", "week" or "month"."""
     lines = [f"# {digest.span}", "", _summary(digest)]
     if by == "session":
         lines += _by_project(digest)
@@ -58,8 +58,7 @@ def _parts(digest: DigestNotes, level: str = "##") -> Iterator[str]:
 
 
 def _periods(digest: DigestNotes, by: str) -> Iterator[tuple[str, DigestNotes]]:
-    """Yield the days or weeks in which something happened, each with its part; times are local."""
-    step = timedelta(days=7 if by == "week" else 1)
+    """Yield the days, weeks or months in which something happened, each with its part; times are local."""
     begin = datetime.fromtimestamp(timestamps.epoch(digest.since), when.LOCAL)
     times = [session.started for session in digest.sessions] + [
         row.created for row in (*digest.decided, *digest.written)
@@ -67,13 +66,21 @@ def _periods(digest: DigestNotes, by: str) -> Iterator[tuple[str, DigestNotes]]:
     if times:
         begin = max(begin, datetime.fromtimestamp(timestamps.epoch(min(times)), when.LOCAL))
     start = begin.replace(hour=0, minute=0, second=0, microsecond=0)
-    start -= timedelta(days=start.weekday() if by == "week" else 0)
+    start -= timedelta(days={"week": start.weekday(), "month": start.day - 1}.get(by, 0))
     while start.timestamp() <= timestamps.epoch(digest.until):
-        first, last = timestamps.iso_time(start.timestamp()), timestamps.iso_time((start + step).timestamp())
+        following = _next_period(start, by)
+        first, last = timestamps.iso_time(start.timestamp()), timestamps.iso_time(following.timestamp())
         part = digest.of((session for session in digest.sessions if first <= session.started < last), first, last)
         if part.sessions or part.decided or part.written or part.closed:
-            yield (f"Week of {start:%Y-%m-%d}" if by == "week" else f"{start:%Y-%m-%d}"), part
-        start += step
+            heading = f"{start:%Y-%m}" if by == "month" else f"{start:%Y-%m-%d}"
+            yield (f"Week of {heading}" if by == "week" else heading), part
+        start = following
+
+
+def _next_period(start: datetime, by: str) -> datetime:
+    if by == "month":
+        return (start + timedelta(days=31)).replace(day=1)  # from the first day of a month
+    return start + timedelta(days=7 if by == "week" else 1)
 
 
 def _one_line_each(digest: DigestNotes) -> Iterator[str]:
