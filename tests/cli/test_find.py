@@ -466,3 +466,10 @@ def test_a_missing_argument_is_told_with_where_to_find_it(day: Day, command: str
     done = day.attempt(command)
 
     assert (done.exit_code, hint in done.stderr.rpartition("Missing argument")[2]) == (2, True)
+
+
+def test_a_vault_without_prompts_is_told_from_a_search_for_them_without_result(tmp_path: Path) -> None:
+    day = cli_day.empty(tmp_path)
+    assert day.run("prompts").stderr == "No prompts yet.\n"
+    assert day.run("prompts", "zeppelin").stderr == "No prompt matches.\n"
+    assert day.run("prompts", "--since", "1w").stderr == "No prompt matches.\n"
