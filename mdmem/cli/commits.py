@@ -16,8 +16,8 @@ from mdmem import plural, timestamps
 from mdmem.cli import listing
 from mdmem.cli.terminal import completions, extent, options, pager, progress, render, startup
 from mdmem.cli.terminal.render import print_json, safe, warn
-from mdmem.errors import MdmemError
-from mdmem.vault import journal, layout
+from mdmem.errors import MdmemError, NotFoundError
+from mdmem.vault import journal, layout, note
 from mdmem.views.vault_pages import upkeep
 
 if TYPE_CHECKING:
@@ -332,13 +332,14 @@ def diff(settings: Config, span: str, paths: tuple[str, ...], as_json: bool) -> 
 
     \b
     Example:  mdmem diff 2026-09-01..2026-09-14
-              mdmem diff notes/plan.md
+              mdmem diff 3d notes/plan.md
+              mdmem diff 6drpz9va77
     """
     from mdmem.history import past
 
-    if _is_file(settings, span):
+    if _is_file(settings, span) or _path_of_id(settings, span):
         span, paths = "", (span, *paths)
-    paths = tuple(layout.typed_path(settings.vault, path) or path for path in paths)
+    paths = tuple(_path_of_id(settings, path) or layout.typed_path(settings.vault, path) or path for path in paths)
     lines = past.diff(settings, span, paths=paths)
     if as_json:
         print_json(past.patches(lines))
@@ -356,6 +357,18 @@ def diff(settings: Config, span: str, paths: tuple[str, ...], as_json: bool) -> 
 def _is_file(settings: Config, typed: str) -> bool:
     path = Path(settings.vault, layout.typed_path(settings.vault, typed) if typed else "")
     return path.is_file() or (path.is_dir() and "/" in typed)
+
+
+def _path_of_id(settings: Config, typed: str) -> str:
+    """Return the path of the note with this whole id, "" if there is none: a commit is also named by such letters."""
+    from mdmem.history import find
+
+    if not note.is_made_id(note.id_in_reference(typed)):
+        return ""
+    try:
+        return find.path_of(settings, typed)
+    except NotFoundError:
+        return ""
 
 
 @click.command()

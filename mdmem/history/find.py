@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
@@ -35,7 +36,10 @@ def path_of(config: Config, name: str) -> str:
         return match
     if match := by_beginning({**ids_in(paths), **_ids_like(config.vault, paths, note_id)}, note_id):
         return match
-    hint = deletion_of(config, name) or "`mdmem search` finds notes by their words; `mdmem list` shows the newest."
+    hint = deletion_of(config, name)
+    if not hint and session_folders(config, name):
+        hint = f"That is a session: `mdmem history {shlex.quote(name)}` reads it."
+    hint = hint or "`mdmem search` finds notes by their words; `mdmem list` shows the newest."
     raise NotFoundError(f"No note has the id or path {name!r}. {hint}")
 
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable
 from functools import reduce
 from itertools import islice
+from pathlib import Path
 from typing import NamedTuple
 
 from mdmem import plural, timestamps
@@ -198,6 +199,9 @@ def _paths(config: Config, name: str) -> list[str]:
             if deletion := find.deletion_of(config, name) or deleted_session(config, name):
                 raise _DeletedError(f"{text} {deletion}") from None
             hint = f"To forget all notes with these words: mdmem forget --matching {shlex.quote(name)}"
+            folder = layout.typed_path(config.vault, name)
+            if folder and Path(config.vault, folder).is_dir():
+                hint = "That is a folder: delete it as you delete others, and `mdmem commit` commits that."
             raise NotFoundError(f"{text} {hint}") from None
     if len({folder.rpartition("-")[2] for folder in folders}) > 1:
         listed = ", ".join(folder.rpartition("/")[2] for folder in folders[:5])

@@ -473,3 +473,14 @@ def test_a_vault_without_prompts_is_told_from_a_search_for_them_without_result(t
     assert day.run("prompts").stderr == "No prompts yet.\n"
     assert day.run("prompts", "zeppelin").stderr == "No prompt matches.\n"
     assert day.run("prompts", "--since", "1w").stderr == "No prompt matches.\n"
+
+
+def test_the_id_of_a_note_that_is_searched_for_is_answered_with_how_to_show_it(
+    day: Day, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = day.json("list", "--kind", "response", "-n", "1")[0]["id"]
+    for words in ((name,), (f"[mem:{name}]",), (name, "--sort", "newest")):
+        assert f"`mdmem show {name}` shows it." in day.run("search", *words).stderr
+    assert plain.run(["--vault", str(day.vault), "search", name])
+    assert f"`mdmem show {name}` shows it." in capsys.readouterr().err
+    assert "`mdmem show" not in day.run("search", "zzzzzzzzzz").stderr

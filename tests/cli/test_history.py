@@ -186,6 +186,28 @@ def test_diff_of_a_file_takes_its_path_alone_and_from_the_current_folder(
     assert mdmem("diff", "HEAD", "absent.md", check=True).stderr == "Nothing has changed in absent.md.\n"
 
 
+def test_diff_takes_the_id_of_a_note(mdmem: Run, kept: Path) -> None:
+    put(kept, "notes/plan.md", "---\nid: plan123456\n---\nfirst\n")
+    mdmem("commit", check=True)
+    put(kept, "notes/plan.md", "---\nid: plan123456\n---\nsecond\n")
+    put(kept, "notes/other.md", "something else\n")
+
+    whole = mdmem("diff", "notes/plan.md", check=True).stdout
+
+    assert "+second" in whole
+    assert mdmem("diff", "plan123456", check=True).stdout == whole
+    assert mdmem("diff", "HEAD", "[mem:plan123456]", check=True).stdout == whole
+    assert "is not a commit, date or time" in mdmem("diff", "plan999999").stderr
+
+
+def test_a_session_or_a_folder_in_place_of_a_note_is_answered_with_what_to_do(mdmem: Run, kept: Path) -> None:
+    assert f"That is a session: `mdmem history {SESSION[:6]}` reads it." in mdmem("why", SESSION[:6]).stderr
+    (kept / "notes" / "old").mkdir(parents=True)
+    said = mdmem("forget", "notes/old").stderr
+    assert "That is a folder: delete it as you delete others" in said
+    assert "--matching" not in said
+
+
 def test_a_line_after_the_last_one_is_refused(mdmem: Run, kept: Path) -> None:
     (kept / "two.md").write_text("# Two\nlines\n")
     mdmem("commit")

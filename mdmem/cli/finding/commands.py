@@ -111,7 +111,7 @@ def search(
         result = hits.run(settings, query, sort=sort, limit=limit, offset=offset, collapse=not every, **guess)
     by_name = not (at or offset or any(given.values()))
     files = hits.files_with_words(settings, text, limit) if by_name else []
-    hits.show(settings, result, files, offset=offset, limit=limit, as_json=as_json)
+    hits.show(settings, result, files, offset=offset, limit=limit, as_json=as_json, words=text)
 
 
 def _guess(settings: Config, text: str) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from mdmem import plural
 from mdmem.cli.terminal import extent, render, startup
+from mdmem.errors import MdmemError
 from mdmem.search import staged
-from mdmem.vault import JOURNAL, attachments
+from mdmem.vault import JOURNAL, attachments, note
 from mdmem.vault.note import PAGES
 from mdmem.views import wording
 from mdmem.watcher import warm_search
@@ -42,15 +44,16 @@ def show(
     offset: int,
     limit: int,
     as_json: bool,
+    words: str,
 ) -> None:
-    """Print the hits, and remarks about them on stderr."""
+    """Print the hits, and remarks about them on stderr. words: those that were searched for, which may be an id."""
     if as_json:
         print_json(result, files)
     else:
         print_hits(result, first=offset + 1)
         render.write([[("file  ", "dim"), (render.safe(path), "bold")] for path in files])
     if result.total or not files:
-        print_remarks(result, NOTHING if result.total else _nothing(settings), offset=offset, limit=limit)
+        print_remarks(result, NOTHING if result.total else _nothing(settings, words), offset=offset, limit=limit)
 
 
 def files_with_words(settings: Config, text: str, limit: int) -> list[str]:
@@ -118,11 +121,17 @@ def _marked(hit: SearchHit | WarmHit) -> Iterator[Piece]:
 NOTHING = "Nothing found. Try other words or fewer filters; a note need not contain all of the words."
 
 
-def _nothing(settings: Config) -> str:
+def _nothing(settings: Config, words: str) -> str:
     """Return the message for a search without hits; the vault may be empty, or only partly on this machine."""
     from mdmem.history.git import part
+    from mdmem.search import index
     from mdmem.views import rows
 
+    note_id = note.id_in_reference(words)
+    if note.is_made_id(note_id):
+        with suppress(MdmemError):
+            index.resolve(settings, note_id)
+            return f"Nothing found by these words, but that is the id of a note: `mdmem show {note_id}` shows it."
     if rows.is_empty(settings):
         return wording.none_yet(settings.vault)
     vault_part = part.of(settings.vault)

@@ -36,7 +36,7 @@ def run(line: Sequence[str]) -> bool:
             settings, query, sort="relevance", limit=limit, offset=how["offset"], collapse=not how["every"]
         )
         files = [] if filters or how["offset"] else hits.files_with_words(settings, text, limit)
-        hits.show(settings, result, files, offset=how["offset"], limit=limit, as_json=how["as_json"])
+        hits.show(settings, result, files, offset=how["offset"], limit=limit, as_json=how["as_json"], words=text)
     finally:
         if end:
             print(end)
