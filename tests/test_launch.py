@@ -27,6 +27,7 @@ from mdmem.search import index
 from tests.helpers import rights
 from tests.helpers.claude import OTHER, bash, prompt, registered, stop
 from tests.helpers.few import few
+from tests.helpers.waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -240,13 +241,6 @@ def begun(event: dict[str, object]) -> Iterator[subprocess.Popen[bytes]]:
 def said(hook: subprocess.Popen[bytes]) -> bytes:
     assert hook.wait(120) == 0
     return hook.stdout.read() if hook.stdout else b""
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    end = time.monotonic() + 120
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the launcher is a shell script")

@@ -26,6 +26,7 @@ from mdmem.agents.install.settings_file import SettingsFile
 from mdmem.errors import ConfigError, UsageError
 from tests.helpers import rights
 from tests.helpers.claude import bash, prompt, registered
+from tests.helpers.waiting import until
 
 JSON_AGENTS = ["claude-code", "codex", "gemini", "cursor", "copilot"]
 HAND_WRITTEN = """\
@@ -785,10 +786,7 @@ def test_that_events_were_lost_while_mdmem_was_gone_is_told_without_their_words(
     mark = Path(f"{launcher.path()}{gone.LOST}")
     for _ in range(2):
         run(line, input=json.dumps(prompt("The walrus sings")).encode())
-    end = time.monotonic() + 120
-    while not (mark.exists() and mark.read_text().endswith("\n")):
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    until(lambda: mark.exists() and mark.read_text().endswith("\n"))
 
     assert "walrus" not in mark.read_text()
     assert mark.stat().st_mode & 0o77 == 0
@@ -820,10 +818,7 @@ def test_a_hook_does_not_wait_again_in_a_folder_that_changes_all_the_time(
         before = mark.stat().st_mtime_ns if mark.exists() else 0
         os.utime(tmp_path / "nowhere")
         run(line, input=json.dumps(prompt("The walrus sings")).encode(), env=env)
-        end = time.monotonic() + 120
-        while not (mark.exists() and mark.stat().st_mtime_ns > before and mark.read_text().endswith("\n")):
-            assert time.monotonic() < end
-            time.sleep(0.01)
+        until(lambda: mark.exists() and mark.stat().st_mtime_ns > before and mark.read_text().endswith("\n"))
 
     send()
     assert set(naps.read_text().splitlines()) == {".1 ", "1 "}, "it waits, and no other program gets the event"
@@ -1011,17 +1006,9 @@ def test_a_commit_continues_after_the_agent(tmp_path: Path, monkeypatch: pytest.
 
     with (tmp_path / "go").open("w"):
         pass
-    wait_for(tmp_path / "done")
+    mark = tmp_path / "done"
+    until(lambda: mark.exists() and mark.stat().st_size)
     assert (tmp_path / "done").read_text("utf-8") == "(['--vault', '/v', 'commit', '--quiet'], True)"
-
-
-def wait_for(path: Path) -> None:
-    import time
-
-    deadline = time.monotonic() + 240
-    while not (path.exists() and path.stat().st_size):
-        assert time.monotonic() < deadline, f"{path} never came"
-        time.sleep(0.01)
 
 
 def test_what_version_0_1_registered_for_injection_still_starts_it() -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import io
 import os
 import pty
+import select
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,8 +18,8 @@ from mdmem.history import commit, forget, sync
 from mdmem.history.space import clone
 from tests.helpers.history_vault import git, put, start, turn
 from tests.helpers.plain_git import make_remote
+from tests.helpers.waiting import SECONDS, until
 
-SECONDS = 240
 """However busy the machine is, nothing here takes so long."""
 
 _AS_ON_A_TERMINAL = """if True:
@@ -31,13 +30,6 @@ _AS_ON_A_TERMINAL = """if True:
     main()"""
 COMMAND = [sys.executable, "-c", _AS_ON_A_TERMINAL]
 """mdmem, as it runs on a terminal: who started the tests may have switched Ctrl-C or a hang-up off."""
-
-
-def wait_for(is_so: Callable[[], object]) -> None:
-    end = time.monotonic() + SECONDS
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 @pytest.fixture
@@ -130,7 +122,7 @@ def test_a_clone_that_waits_for_the_remote_ends_when_stopped_and_leaves_no_folde
 ) -> None:
     words = [*COMMAND, "clone", "ssh://example.org/memory.git", str(slow_remote / "vault")]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        wait_for((slow_remote / "asked").exists)
+        until((slow_remote / "asked").exists)
         process.send_signal(getattr(signal, name))
         _, err = process.communicate(timeout=SECONDS)
 
@@ -151,6 +143,7 @@ def test_on_a_terminal_a_clone_says_after_a_moment_that_it_fetches_and_clears_th
         os.close(child)
         shown = b""
         while b"Fetching" not in shown:
+            assert select.select([main], [], [], SECONDS)[0], shown
             shown += os.read(main, 65536)
         (slow_remote / "go").touch()
         rest = b""
@@ -210,7 +203,7 @@ def test_a_demo_that_is_stopped_removes_its_scratch_folder(tmp_path: Path, monke
     with subprocess.Popen(
         [*COMMAND, "demo"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
-        wait_for(lambda: [*tmp_path.glob("mdmem-demo-*/vault/journal/*")])
+        until(lambda: [*tmp_path.glob("mdmem-demo-*/vault/journal/*")])
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the hooks that the demo runs meet it, too
         _, err = process.communicate(timeout=SECONDS)
 

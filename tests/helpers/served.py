@@ -6,22 +6,11 @@ import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from typing import Any
 
 from mdmem.agents.install import launcher
 from tests.helpers.claude import registered
-
-LIMIT_SECONDS = 240
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    """Wait until something is so."""
-    end = time.monotonic() + LIMIT_SECONDS
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.01)
+from tests.helpers.waiting import SECONDS
 
 
 def serving(path: str) -> list[str]:
@@ -43,6 +32,6 @@ def start(event: dict[str, Any] | None, env: dict[str, str] | None = None) -> su
 
 def run(event: dict[str, Any], env: dict[str, str] | None = None) -> str:
     """Run a hook with an event; return what it says."""
-    out, err = (process := start(event, env)).communicate(timeout=LIMIT_SECONDS)
+    out, err = (process := start(event, env)).communicate(timeout=SECONDS)
     assert (process.returncode, err) == (0, b"")
     return out.decode()

@@ -1,18 +1,18 @@
-"""A watcher in a process of its own, and waiting for what it does."""
+"""A watcher in a process of its own."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from mdmem import config
 from mdmem.watcher import client
+from tests.helpers.waiting import until
 
 PATIENT = (
     "import sys, mdmem.watcher.loop as loop; loop.WAIT_SECONDS = loop.BATCH_SECONDS = loop.LOCK_SECONDS = 60; "
@@ -20,14 +20,6 @@ PATIENT = (
     "sys.argv = ['mdmem', 'watch']; from mdmem.cli import main; main()"
 )
 """A watcher that declines no question because the machine is busy."""
-
-
-def until(holds: Callable[[], bool], what: str, seconds: float = 240.0) -> None:
-    """Wait until `holds` does. what: for the failure."""
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline, f"never: {what}"
-        time.sleep(0.02)
 
 
 @contextmanager

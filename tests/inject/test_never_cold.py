@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from mdmem.cli.group import cli
 from mdmem.search import index, recall
 from mdmem.search.index import completion
 from tests.helpers.talk import Talk
+from tests.helpers.waiting import until
 
 QUESTION = "What did we decide about the date parser?"
 
@@ -28,20 +28,13 @@ def past(vault: Path, tmp_path: Path) -> Talk:
     return talk
 
 
-def wait_for(path: str, *, gone: bool) -> None:
-    until = time.monotonic() + 240
-    while os.path.exists(path) == gone:
-        assert time.monotonic() < until
-        time.sleep(0.02)
-
-
 def test_what_a_prompt_has_no_time_for_another_process_indexes(vault: Path, tmp_path: Path) -> None:
     past(vault, tmp_path)
     settings = config.load(str(vault))
 
     recall.make_ready(settings, 0.0)
 
-    wait_for(os.path.join(settings.state_dir, "indexing"), gone=True)
+    until(lambda: not os.path.exists(os.path.join(settings.state_dir, "indexing")))
     view = index.current(settings)
     assert view is not None
     assert view.live == sum(1 for _ in vault.rglob("*.md"))
@@ -88,7 +81,7 @@ def test_a_mark_that_a_killed_process_left_does_not_keep_the_index_incomplete(va
 
     assert completion.finish(settings)
 
-    wait_for(str(mark), gone=True)
+    until(lambda: not mark.exists())
     assert index.current(settings) is not None
 
 

@@ -13,7 +13,8 @@ import pytest
 
 from mdmem.agents.install import launcher
 from tests.helpers.claude import registered
-from tests.helpers.served import serving, until
+from tests.helpers.served import serving
+from tests.helpers.waiting import until
 
 
 @pytest.fixture

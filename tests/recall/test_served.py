@@ -18,7 +18,8 @@ import mdmem
 from mdmem.agents.install import launcher
 from mdmem.recall import served
 from tests.helpers.claude import bash, prompt, registered
-from tests.helpers.served import LIMIT_SECONDS, run, serving, start, until
+from tests.helpers.served import run, serving, start
+from tests.helpers.waiting import SECONDS, until
 
 
 def notes(vault: Path) -> list[str]:
@@ -30,7 +31,7 @@ def held(server: subprocess.Popen[bytes]) -> subprocess.Popen[bytes]:
 
     On a busy machine the server may be late, and a hook then does its work itself: another is tried then.
     """
-    end = time.monotonic() + LIMIT_SECONDS
+    end = time.monotonic() + SECONDS
     while time.monotonic() < end:
         process = start(None)
         patience = time.monotonic() + 2
@@ -58,7 +59,7 @@ def test_a_served_hook_leaves_the_note_and_says_what_is_to_be_said(
     hook = held(server)
 
     event = prompt("Fix the <private>falcon</private> parser")
-    out, err = hook.communicate(json.dumps(event).encode(), timeout=LIMIT_SECONDS)
+    out, err = hook.communicate(json.dumps(event).encode(), timeout=SECONDS)
 
     assert (hook.returncode, err) == (0, b"")
     assert "systemMessage" in json.loads(out)
@@ -74,7 +75,7 @@ def test_without_perl_a_python_hands_the_hook_over(
     monkeypatch.setattr(launcher, "_PERL", "/nonexistent/perl")
 
     hook = held(server)
-    out, err = hook.communicate(json.dumps(prompt("Fix the parser")).encode(), timeout=LIMIT_SECONDS)
+    out, err = hook.communicate(json.dumps(prompt("Fix the parser")).encode(), timeout=SECONDS)
 
     assert (hook.returncode, out, err) == (0, b"", b"")
     assert len(notes(vault)) == 1
@@ -120,7 +121,7 @@ def test_hooks_at_the_same_time_leave_each_its_note_once(vault: Path, server: su
 
     hooks = [start(bash(f"run {number}", f"toolu_{number}")) for number in range(6)]
 
-    assert [hook.communicate(timeout=LIMIT_SECONDS)[1] for hook in hooks] == [b""] * 6
+    assert [hook.communicate(timeout=SECONDS)[1] for hook in hooks] == [b""] * 6
     assert len(notes(vault)) == 7
     assert sorted(int(name[4:7]) for name in notes(vault)) == list(range(7))
 
@@ -147,7 +148,7 @@ def test_the_user_is_told_of_an_event_that_is_lost_with_the_server(
     hook = held(server)
 
     server.kill()
-    out, err = hook.communicate(json.dumps(prompt("Fix the parser")).encode(), timeout=LIMIT_SECONDS)
+    out, err = hook.communicate(json.dumps(prompt("Fix the parser")).encode(), timeout=SECONDS)
 
     assert (hook.returncode, err) == (0, b"")
     assert "this event is lost" in out.decode()
@@ -157,7 +158,7 @@ def test_the_server_ends_with_the_watcher_and_leaves_nothing(vault: Path, server
     assert server.stdin
     server.stdin.close()
 
-    assert server.wait(LIMIT_SECONDS) == 0
+    assert server.wait(SECONDS) == 0
     assert not os.path.exists(launcher.socket_path())
     run(prompt("Fix the parser"))
     assert len(notes(vault)) == 1
@@ -185,7 +186,7 @@ def test_a_server_ends_after_a_hook_that_began_anew_because_an_installer_may_be_
         run(prompt("Fix the parser"))
         assert process.poll() is None
         for _ in range(5):  # on a busy machine, a hook does its work itself
-            subprocess.run(["/bin/sh", "-c", line], input=b'{"session_id": "a"}', check=True, timeout=LIMIT_SECONDS)
+            subprocess.run(["/bin/sh", "-c", line], input=b'{"session_id": "a"}', check=True, timeout=SECONDS)
             time.sleep(0.2)
             if process.poll() is not None:
                 break
@@ -219,7 +220,7 @@ def test_a_second_server_waits_and_ends_with_its_watcher(vault: Path, server: su
         assert second.poll() is None
         assert second.stdin
         second.stdin.close()
-        assert second.wait(LIMIT_SECONDS) == 0
+        assert second.wait(SECONDS) == 0
 
     assert server.poll() is None
     assert os.path.exists(launcher.socket_path())
@@ -236,6 +237,6 @@ def test_the_watcher_serves_hooks_as_long_as_it_runs(
 
         mdmem("watch", "--stop")
 
-        assert watcher.wait(LIMIT_SECONDS) == 0
+        assert watcher.wait(SECONDS) == 0
     assert len(notes(vault)) == 1
     until(lambda: not os.path.exists(launcher.socket_path()))

@@ -36,6 +36,7 @@ from mdmem.server import port as serving
 from tests.conftest import PATIENT_SECONDS, PAYLOADS, notes
 from tests.helpers import http_server, tree
 from tests.helpers.talk import Talk
+from tests.helpers.waiting import SECONDS, until
 
 SOAK = bool(os.environ.get("MDMEM_SOAK"))
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
@@ -497,8 +498,7 @@ def test_a_hook_over_http_that_breaks_off_or_is_too_long_is_counted_as_lost(runn
         link.sendall(f"{head}{10**9}\r\n\r\n".encode())
         assert b" 413 " in link.recv(100)
 
-    while len(lost(running)) < len(before) + 2:
-        time.sleep(0.05)
+    until(lambda: len(lost(running)) >= len(before) + 2)
     assert sorted(lost(running)[len(before) :]) == ["PostToolUse", "unknown"]
 
 
@@ -545,9 +545,10 @@ def test_many_clients_and_processes_at_once_get_their_own_answers(running: Runni
                 elif tool == "get_notes":
                     given = {"ids": [f"notes/none-{number}.md"]}
                 text = busy = "newest notes may be missing"  # which is told while another client's are taken in
-                while busy in text:
-                    answer = await client.call_tool(tool, given)
-                    text = json.dumps(answer.structured_content)
+                with anyio.fail_after(SECONDS):
+                    while busy in text:
+                        answer = await client.call_tool(tool, given)
+                        text = json.dumps(answer.structured_content)
                 expected = {"search": f"{word} is mine", "remember_search_internal_memory": f"{word} is inside"}
                 right = {"recent": "is mine", "get_notes": f"none-{number}.md"}.get(tool) or expected[tool]
                 strange = [other for other in range(clients) if other != number and word_of(other) in text]

@@ -21,6 +21,7 @@ from tests.conftest import REPO, notes
 from tests.helpers import pages
 from tests.helpers.claude import SESSION, bash, places, prompt, stop
 from tests.helpers.history_vault import FOLDER, git, head_files, turn
+from tests.helpers.waiting import until
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 PROGRAM = (
@@ -132,10 +133,7 @@ def test_without_posix_the_registered_commit_runs_in_the_background(vault: Path,
         env=env,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    end = time.monotonic() + 240
-    while "notes/page.md" not in head_files(vault):
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    until(lambda: "notes/page.md" in head_files(vault))
 
 
 @pytest.mark.slow

@@ -34,6 +34,7 @@ from mdmem.vault import note
 from tests.conftest import notes, session_pages
 from tests.helpers.history_vault import git, run_here, start
 from tests.helpers.transcript_files import BACKGROUND, FILES, LATER, ODD, TOOLS, Talk, bring, contents
+from tests.helpers.waiting import until
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 WRITTEN = 1_789_600_000  # after all that the files hold
@@ -766,11 +767,11 @@ def test_following_stores_what_an_agent_saves_from_then_on(vault: Path, tmp_path
     path = talk.save(tmp_path / "projects")
     words = [sys.executable, "-m", "mdmem", "import", "--yes", "--follow", str(tmp_path / "projects")]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(os.environ)) as process:
-        _until(lambda: titles(vault, "prompt") == ["Before"])
+        until(lambda: titles(vault, "prompt") == ["Before"])
         talk.typed("After")
         talk.said("An answer")
         path.write_text(talk.text(), encoding="utf-8")
-        _until(lambda: titles(vault, "response") == ["An answer"])
+        until(lambda: titles(vault, "response") == ["An answer"])
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=240)
 
@@ -801,10 +802,3 @@ def test_following_begins_in_a_folder_that_is_empty_yet(vault: Path, tmp_path: P
     assert command._plan(settings, ImportedFiles(settings), asked).found == []
     with pytest.raises(NotFoundError):
         command._plan(settings, ImportedFiles(settings), asked._replace(follow=False))
-
-
-def _until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 240
-    while not holds() and time.monotonic() < end:
-        time.sleep(0.02)
-    assert holds()

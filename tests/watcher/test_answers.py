@@ -26,7 +26,8 @@ from mdmem.views import rows
 from mdmem.watcher import answer, client
 from tests.helpers.plain_git import git
 from tests.helpers.talk import Talk
-from tests.helpers.watching import running, status, until
+from tests.helpers.waiting import until
+from tests.helpers.watching import running, status
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -33,7 +33,8 @@ from mdmem.watcher import client, events, loop, stillness, touched
 from tests.conftest import REPO
 from tests.helpers.history_vault import put
 from tests.helpers.plain_git import git, make_remote
-from tests.helpers.watching import running, status, until
+from tests.helpers.waiting import until
+from tests.helpers.watching import running, status
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

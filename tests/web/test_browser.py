@@ -18,10 +18,11 @@ from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST
 from tests.helpers.hostile import SAMPLES
 from tests.helpers.pages import CHROMIUM, chromium, serving, violations
+from tests.helpers.waiting import until
 from tests.web.conftest import OLDEST, PAGES, Web, a_note
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Dialog, Page
+    from playwright.sync_api import Browser, Dialog, Locator, Page
 
 pytestmark = [
     pytest.mark.browser,
@@ -355,12 +356,21 @@ def test_folds_are_opened_by_keyboard_and_filled(web: Web, page: Page) -> None:
 # -- writing ---------------------------------------------------------------------------------------
 
 
+def open_queue(web: Web, page: Page, cards: Locator, count: int) -> None:
+    """Open the review queue, again until it has these cards: the pages may hear late of a file."""
+
+    def has_cards() -> bool:
+        page.goto(web.served.url + "/review?kind=note")
+        return cards.count() >= count
+
+    until(has_cards)
+
+
 def test_a_decision_leaves_the_reader_where_they_were(web: Web, page: Page) -> None:
     for number in range(4):
         a_note(web, f"To be decided {number}", now=OLDEST)
     cards = page.locator("article.card[id^=waiting-]", has_text="To be decided")  # not those that say the same
-    while cards.count() < 3:  # until the pages have seen the files
-        page.goto(web.served.url + "/review?kind=note")
+    open_queue(web, page, cards, 3)
     card = cards.nth(2)
     place = page.locator("article.card").evaluate_all("(all, card) => all.indexOf(card)", card.element_handle())
     card.scroll_into_view_if_needed()
@@ -379,8 +389,7 @@ def test_a_decision_leaves_the_reader_where_they_were(web: Web, page: Page) -> N
 def test_a_long_note_that_waits_for_review_is_read_with_the_keyboard_alone(web: Web, page: Page) -> None:
     a_note(web, "Long and waiting", "\n\n".join(f"Paragraph {number}." for number in range(60)), now=OLDEST)
     card = page.locator("article.card", has_text="Long and waiting")
-    while not card.count():  # until the pages have seen the file
-        page.goto(web.served.url + "/review?kind=note")
+    open_queue(web, page, card, 1)
     assert violations(page) == []
 
     card.get_by_role("link", name="Long and waiting").focus()

@@ -37,6 +37,7 @@ from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, MORNING
 from tests.helpers.indexed import indexed
 from tests.helpers.pages import serving
+from tests.helpers.waiting import until
 from tests.web.conftest import OLDEST, PAGES, Web, a_note
 
 LATER = 1_790_000_000
@@ -292,12 +293,9 @@ def test_a_project_shows_the_decisions_in_force(web: Web, cookie: str) -> None:
     more: dict[str, Any] = {"kind": "decision", "project": "notes-app"}
     old = decisions.add(settings, "Dates are local", "Local time.", now=MORNING, **more)
     decisions.add(settings, "Dates are UTC", "UTC everywhere.", supersedes=old.id, now=MORNING + 9, **more)
-    body = ""
-    deadline = time.monotonic() + 240
-    while "Dates are UTC" not in body and time.monotonic() < deadline:
-        body = get(web, cookie, "/project/notes-app")
+    until(lambda: "Dates are UTC" in get(web, cookie, "/project/notes-app"))
 
-    assert "Dates are UTC" in body
+    body = get(web, cookie, "/project/notes-app")
     assert "Dates are local" not in body
     assert body.count("Why does the date parser fail?") == 1, "the page lists sessions once"
 
@@ -604,12 +602,13 @@ def test_a_part_of_the_results_behind_the_last_is_the_last(web: Web, cookie: str
 
 def test_a_wiki_link_leads_to_its_note_or_to_a_search(web: Web, cookie: str) -> None:
     (web.vault / "notes" / "how we ship.md").write_text("# How we ship\n\nOn Tuesdays.\n", encoding="utf-8")
-    deadline = time.monotonic() + 240
-    to = ""
-    while "/note/" not in to and time.monotonic() < deadline:
-        to = web.served.ask("/go?to=how+we+ship", headers={"Cookie": cookie})[1]["location"]
 
-    assert "On Tuesdays." in get(web, cookie, to)
+    def leads_to() -> str:
+        return web.served.ask("/go?to=how+we+ship", headers={"Cookie": cookie})[1]["location"]
+
+    until(lambda: "/note/" in leads_to())
+
+    assert "On Tuesdays." in get(web, cookie, leads_to())
     assert web.served.ask("/go?to=no+such+name", headers={"Cookie": cookie})[1]["location"] == "/search?q=no+such+name"
 
 
@@ -1242,8 +1241,7 @@ def test_a_note_that_is_not_committed_yet_waits_and_is_decided(web: Web, cookie:
     path = a_note(web, "Came a moment ago", now=OLDEST)
     queue = f"/review?kind=note&{urlencode({'x': path})}"
     title = re.compile(r'id="title-\d+"><a href="/note/[^"]+">Came a moment ago</a>')
-    while "Came a moment ago" not in get(web, cookie, "/search?q=moment+ago"):
-        time.sleep(0.05)  # until the pages have seen the file
+    until(lambda: "Came a moment ago" in get(web, cookie, "/search?q=moment+ago"), "the pages have seen the file")
     assert title.search(get(web, cookie, queue))
 
     assert post(web, cookie, "review", csrf=token(web, cookie), note=path, decision="keep")[0] == 303
@@ -1287,10 +1285,11 @@ def test_checks_are_run_and_shown(web: Web, cookie: str) -> None:
 def test_a_preview_lists_what_fits_first_and_the_rest_by_score(web: Web, cookie: str) -> None:
     for number in range(3):
         a_note(web, f"Preview of the walrus {number}", "Walrus ledger, and " + "other words " * 30 * number)
-    rows: list[tuple[str, str]] = []
-    while len(rows) < 3:  # until the pages have seen the files
-        body = get(web, cookie, "/preview?prompt=do+you+remember+the+walrus+ledger+of+uploads")
-        rows = re.findall(r'data-label="Score">([\d.]+)</td>.*?data-label="Shown">(.*?)</td>', body)
+    row = re.compile(r'data-label="Score">([\d.]+)</td>.*?data-label="Shown">(.*?)</td>')
+    address = "/preview?prompt=do+you+remember+the+walrus+ledger+of+uploads"
+    until(lambda: len(row.findall(get(web, cookie, address))) >= 3, "the pages have seen the files")
+    body = get(web, cookie, address)
+    rows = row.findall(body)
     shown = [">yes<" in text for _, text in rows]
     rest = [float(score) for (score, _), is_shown in zip(rows, shown, strict=True) if not is_shown]
     assert shown == sorted(shown, reverse=True)
@@ -1381,18 +1380,11 @@ def test_a_note_is_told_of_though_the_index_could_not_be_used_at_first(
     monkeypatch.setattr(getattr(live, room), name, once)
     seen.start()
     try:
-        while not failed.is_set():
-            user_notes.add(settings, "Before", "Some words.", now=MORNING)
-            time.sleep(0.05)
+        until(lambda: user_notes.add(settings, "Before", "Some words.", now=MORNING) and failed.is_set())
         user_notes.add(settings, "New", "Other words.", now=MORNING + 60)
-        for _ in range(600):
-            if seen.last.title == "New":
-                break
-            time.sleep(0.05)
+        until(lambda: seen.last.title == "New")
     finally:
         seen.stop()
-
-    assert seen.last.title == "New"
 
 
 def test_what_a_page_could_not_index_is_indexed_later(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1456,10 +1448,8 @@ def test_a_proposal_is_accepted_on_the_review_page(web: Web, cookie: str) -> Non
     made = decisions.add(settings, "Zones are named", "By city.", kind="decision", proposed=True, now=MORNING)
 
     (one,) = (p for p in proposals.waiting(indexed(settings), now=MORNING) if p.path == made.path)
-    body = ""
-    deadline = time.monotonic() + 240
-    while "Zones are named" not in body and time.monotonic() < deadline:
-        body = get(web, cookie, "/review")
+    until(lambda: "Zones are named" in get(web, cookie, "/review"))
+    body = get(web, cookie, "/review")
     assert "decision proposed by an agent" in body
     assert "<p>Keep this note?</p>" in body
     assert '<h3 dir="auto" id="title-1">' in body, "notes come below the heading Notes"
