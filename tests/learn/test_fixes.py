@@ -284,7 +284,13 @@ def test_lines_that_state_a_failure_in_words_count_only_where_no_line_has_the_fo
     assert errors.signatures("option x is unknown\nValueError: no such column") == ["valueerror: no such column"]
 
 
-@given(st.text(max_size=600))
+PIECES = st.sampled_from(
+    ["error: ", "ValueError: ", "AssertionError: ", "FAILED ", "panicked at ", "Traceback (", "E   ", "\n", "\r",
+     "\x1b[31m", "src/main.rs:4:5: ", "no such file ", "wrong words ", "0x7f3a ", "\u2028", "x" * 300, " "]
+)  # fmt: skip
+
+
+@given(st.one_of(st.text(max_size=600), st.lists(PIECES, max_size=60).map("".join)))
 def test_any_text_has_few_signatures_that_are_lines_and_stay_as_they_are(text: str) -> None:
     found = errors.signatures(text)
     assert len(found) <= errors.MAX_SIGNATURES

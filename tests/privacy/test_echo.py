@@ -555,9 +555,14 @@ def test_any_distinctive_word_between_blanks_is_masked(token: str, before: str, 
     assert token not in cleaned.value.split()
 
 
-@given(st.text(max_size=60), st.text(max_size=300))
-def test_what_is_found_lies_in_the_text_in_order_and_apart(private: str, text: str) -> None:
-    spans = echo.of([private]).find(text)
+WORDS = st.sampled_from(["hunter-2718x", "0041 7755-31", "ana@falkenberg.org", "Größe_9x7", "日本語", "plain words"])
+BETWEEN = st.text(max_size=5)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=3), st.lists(st.one_of(WORDS, WORDS.map(str.upper), BETWEEN), min_size=5))
+def test_what_is_found_lies_in_the_text_in_order_and_apart(private: list[str], pieces: list[str]) -> None:
+    text = " ".join(pieces)
+    spans = echo.of([" ".join(private)]).find(text)
 
     assert all(0 <= start < end <= len(text) for start, end in spans)
     assert all(left[1] <= right[0] for left, right in itertools.pairwise(spans))

@@ -57,7 +57,10 @@ def test_an_inline_tag_is_a_word_behind_a_number_sign(text: str, tags: list[str]
     assert links.tags(text) == tags
 
 
-@given(st.text(alphabet="[]()|#`~<>\n a.b/:m", max_size=300))
+PIECES = st.sampled_from([*"[]()|#`~<>\n a.b/:m%", "[[", "]]", "[[a]]", "[a](b)", "[mem:7gk2q9m4x1]", "%20", "```\n"])
+
+
+@given(st.lists(PIECES, min_size=20, max_size=100).map("".join))
 def test_any_text_can_be_read_for_links(text: str) -> None:
     count = text.count("\n") + 1
     assert all(1 <= one.line <= count and one.target for one in links.written(text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -134,10 +135,23 @@ def test_what_was_left_out_by_a_stop_comes_with_the_next_run(vault: Path, tmp_pa
     assert json.loads(done.stdout)["added"] == {"prompt": 2, "response": 2}
 
 
-@given(st.lists(JSON, max_size=3))
-def test_no_export_makes_reading_fail(tmp_path_factory: pytest.TempPathFactory, value: list[Any]) -> None:
+def changed(value: Any, chance: random.Random, odd: Any) -> Any:
+    """Return JSON with one of its values, at any depth, replaced."""
+    if not isinstance(value, (dict, list)) or not value or chance.random() < 0.1:
+        return odd
+    at = chance.choice(list(value) if isinstance(value, dict) else range(len(value)))
+    copy: Any = value.copy()
+    copy[at] = changed(value[at], chance, odd)
+    return copy
+
+
+@given(st.lists(JSON, max_size=3), st.randoms())
+def test_no_export_makes_reading_fail(
+    tmp_path_factory: pytest.TempPathFactory, odd: list[Any], chance: random.Random
+) -> None:
     path = tmp_path_factory.getbasetemp() / "odd.json"
-    path.write_text(json.dumps(value), encoding="utf-8")
+    value = [changed(export, chance, one) for one in odd for export in (chatgpt(), claude_ai())]
+    path.write_text(json.dumps([*odd, *value]), encoding="utf-8")
     for read in (chats.read_chatgpt, chats.read_claude_ai):
         for saved in read(path, ReadOptions(Skipped(), DAY)):
             assert saved.event.name and saved.event.session

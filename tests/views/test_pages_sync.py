@@ -54,7 +54,7 @@ def test_pages_of_two_machines_never_conflict(tmp_path: Path) -> None:
     work(two, "cccccccc-1", "Document the parser", 7200)
     for day in (one, two, one, two):
         done = day.run("sync")
-        assert "Two versions" not in done.output
+        assert "both versions" not in done.output
     start = (one.vault / "README.md").read_text("utf-8")
     for prompt in ("Begin the parser", "Test the parser", "Document the parser"):
         assert prompt in start
