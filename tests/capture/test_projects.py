@@ -360,7 +360,7 @@ def test_a_search_finds_of_a_projects_page_its_name_and_what_a_person_wrote_but_
     def found(words: str) -> bool:
         return any(hit.kind == "project" for hit in engine.search(settings, words).hits)
 
-    assert [found(words) for words in ("quokka", "code", "remembered beside this file")] == [True, True, False]
+    assert [found(words) for words in ("quokka", "code", "remembered beside")] == [True, True, False]
 
 
 def test_an_agent_finds_over_mcp_what_its_private_project_had_before_it_was_renamed(

@@ -305,7 +305,10 @@ def test_a_purge_removes_a_text_that_is_only_staged(vault: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["refs/heads/main.lock", "HEAD.lock"])
-def test_a_commit_that_meets_a_fresh_lock_of_git_says_what_to_do(vault: Path, name: str) -> None:
+@pytest.mark.parametrize("folder", [".", f"{'long' * 30}/{'deep' * 30}"])
+def test_a_commit_that_meets_a_fresh_lock_of_git_says_what_to_do(tmp_path: Path, folder: str, name: str) -> None:
+    vault = tmp_path / folder / "vault"
+    vault.mkdir(parents=True)
     settings = start(vault)
     put(vault, "notes/a.md", "a\n")
     lock = vault / ".git" / name

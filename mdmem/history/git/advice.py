@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 import shlex
 
+MAX_CHARS = 300
+"""Maximum length of a reason that is shown."""
+
 _FULL = ("No space left on device", "Out of diskspace", "Disk quota exceeded")
 _LOCKED = re.compile(r"'([^']+\.lock)': File exists")
 _DAMAGED = re.compile(r"object file \S+ is empty|bad object|loose object \w+|(?:is|are) corrupt|bad tree|missing blob")
@@ -30,17 +33,21 @@ def not_started(error: BaseException) -> str:
 
 
 def explained(text: str, printed: str) -> str:
-    """Return the reason of a failure, with what to do if that is known. printed: all that git printed."""
+    """Return the reason of a failure, at most MAX_CHARS of it, with what to do if that is known.
+
+    text: the whole line that says the reason, since a path at its end may be needed. printed: all that git printed.
+    """
     if cause := next((sign for sign in _FULL if sign in printed), ""):
         return f"a disk is full ({cause}). Free some space and run the command again."
+    shown = f"{text[:MAX_CHARS]}…" if len(text) > MAX_CHARS else text.rstrip(".") + "."
     for lock in _LOCKED.findall(text):
-        text += f" If no other git process is running there, run `rm {shlex.quote(lock)}`, then the command again."
+        shown += f" If no other git process is running there, run `rm {shlex.quote(lock)}`, then the command again."
     if other := _OTHERS.search(text):
-        text += f" If you trust its owner, run `git config --global --add safe.directory {shlex.quote(other[1])}`."
+        shown += f" If you trust its owner, run `git config --global --add safe.directory {shlex.quote(other[1])}`."
     if _OTHER_IDS.search(text):
-        text += " Make the remote with the kind of ids that `git rev-parse --show-object-format` names in the vault."
+        shown += " Make the remote with the kind of ids that `git rev-parse --show-object-format` names in the vault."
     if _ASKED.search(text):
-        text += _HELPERS
+        shown += _HELPERS
     if _DAMAGED.search(printed):
-        text += " `mdmem doctor --only history` says what to do."
-    return text
+        shown += " `mdmem doctor --only history` says what to do."
+    return shown

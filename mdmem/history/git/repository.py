@@ -327,7 +327,7 @@ def reason(result: GitResult) -> str:
     text = (errors or lines or [f"it ended with {ending(result.status)}"])[0]
     if "Could not read from remote repository" in text:  # ssh says why, in the line before
         text = lines[max(lines.index(text) - 1, 0)]
-    return advice.explained(f"{text:.300}".rstrip(".") + ".", result.err)
+    return advice.explained(text, result.err)
 
 
 def ending(status: int) -> str:

@@ -235,7 +235,7 @@ def apply_held(config: Config, planned: PurgePlan, lock_fd: int, report: Progres
     git_index.heal(repo)
     git_index.catch_up(repo, lock_fd)
     if blocking := lock.of_git(repo):  # halfway, it would leave refs that the next purge takes for the remote's
-        text = advice.explained(f"git is locked: '{blocking[0]}': File exists.", "")
+        text = advice.explained(f"git is locked: '{blocking[0]}': File exists", "")
         raise GitError(f"Nothing was purged, because {text}")
     report("Rewriting history", 0, 0)
     with _filtered(repo, planned) as rewritten:
