@@ -11,7 +11,7 @@ import pytest
 from mdmem.errors import GitError, NotFoundError, UsageError
 from mdmem.history import commit, pages
 from mdmem.history.git import filtering, repository
-from mdmem.history.purging import purge, unpurged
+from mdmem.history.purging import patterns, purge, unpurged
 from mdmem.vault import note, user_notes
 from tests.conftest import notes
 from tests.helpers import claude
@@ -418,6 +418,35 @@ def test_a_file_that_leaves_history_is_on_none_of_its_pages_there(vault: Path) -
 )
 def test_links_to_a_folder_are_told_from_others(link: str, found: bool) -> None:
     assert bool(pages.links_to("journal/home").search(link.encode())) is found
+
+
+@pytest.mark.parametrize(
+    "written",
+    ['Größe "x"\nof', 'Größe "x"\r\nof', 'Größe \\"x\\"\\nof', 'Gr\\u00f6\\u00dfe \\"x\\"\\nof'],
+)
+def test_a_text_is_matched_whole_as_notes_yaml_and_json_write_it(written: str) -> None:
+    for text in ('Größe "x"\nof', 'Größe "x"\r\nof'):
+        assert patterns.literal(text).sub(b"-", f"a {written} b".encode()) == b"a - b"
+
+
+def test_a_text_that_ends_in_a_backslash_leaves_none_where_json_writes_two() -> None:
+    assert patterns.literal("C:\\").sub(b"-", rb'"C:\\"') == b'"-"'
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("The lynx", b"prompt-redacted-ran-m"),
+        ("lynx", b"prompt-the-redacted-ran-m"),
+        ("ran", b"prompt-the-lynx-ran-m"),
+    ],
+)
+def test_a_text_is_found_in_names_of_files_unless_it_is_so_short_that_it_may_be_a_part_of_any(
+    text: str, left: bytes
+) -> None:
+    name = b"001-000-%b-7gk2q9m4x1.md"
+
+    assert patterns.in_names(text).sub(patterns.RENAMED, name % b"prompt-the-lynx-ran-m") == name % left
 
 
 @pytest.mark.slow

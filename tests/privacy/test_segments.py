@@ -195,6 +195,14 @@ def test_a_section_over_the_lines_of_a_list_leaves_one_mark_and_the_lines_around
     assert clean({"x": lines}).value == {"x": ["a", "b [PRIVATE]", "", " f", "g"]}
     assert clean({"x": [{"t": line, "n": 1} for line in lines]}).value["x"][2] == {"t": "", "n": 1}
     assert clean({"x": lines}, rules=Rules(keep_lines=True)).value["x"][1] == "b [PRIVATE]\n\n"
+    two = clean({"x": ["a <private>b", "c</private> d"]})
+    assert (two.value, two.private, two.unclosed, two.stray) == ({"x": ["a [PRIVATE]", " d"]}, 1, False, False)
+
+
+def test_a_section_that_goes_on_in_the_next_line_is_hidden_whole_behind_others_in_its_first_line() -> None:
+    lines = ["a <private>b</private> c <private>d", "e</private> f <private>g", "h", "i</private> j"]
+
+    assert clean({"x": lines}).value == {"x": ["a [PRIVATE] c [PRIVATE]", " f [PRIVATE]", "", " j"]}
 
 
 def test_a_value_that_a_payload_reveals_is_masked_in_the_rest_of_it() -> None:
