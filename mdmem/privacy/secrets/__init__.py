@@ -42,20 +42,6 @@ KEYWORDS_BEYOND_ASCII = (
     "wlan-schlüssel", "parolă", "netzwerkschlüssel", "密钥", "密鑰", "私钥", "令牌",
 )  # fmt: skip
 
-ESCAPES = {
-    "&quot;": '\\\\\\\\\\"',
-    "&#34;": '\\\\\\\\"',
-    "&#39;": "\\\\\\\\'",
-    "%22": '\\\\"',
-    "%3d": "  =",
-    "%3a": ":  ",
-    "%26": "  &",
-    "\\\n": "  ",
-    "\u00a0": " ",
-    "\u202f": " ",
-}
-"""Signs between a name and a value, escaped as in HTML, URLs and French -> plain signs of the same length."""
-
 WITH_SIGNS = (
     "_pat=", "_pat:", "sig=", "signature=", "sid=", "code=", "pin is", "pin=", "pin:", "p/w",
     "recovery code", "backup code", "2fa code", "key content", "your code", "verification code", "security code",
@@ -100,7 +86,8 @@ PLACE_FAMILIES: Families = (
 )  # fmt: skip
 """Every place that `places` knows contains one of these: a URL, a key block, a line of a password file."""
 
-_FLAGS, _LONG_FLAGS = frozenset("-pPaAbkNnsStuUwWX"), ("hp", "hashes ", "dc-ip ")
+_FLAGS = frozenset("-pPaAbkNnsStuUwWX")
+_LONG_FLAGS = ("hp", "hashes ", "dc-ip ")
 COMMAND_SIGNS = (
     '"-p', " login ", " auth ", "entified ", "ENTIFIED ", "SecureString",
     "rabbitmqctl", "userid=", "nmcli", "http-basic", "pdp ",
@@ -268,29 +255,11 @@ def numbers(text: str, low: str) -> list[Iterable[tuple[int, int, str]]]:
     return scans
 
 
-_SIX_DIGITS, _TEN_DIGITS, _MANY_DIGITS, _SHORTEST_NUMBER, _SHORTEST_IDENTITY = b"0" * 6, b"0" * 10, b"0" * 15, 15, 12
+_SIX_DIGITS = b"0" * 6
+_TEN_DIGITS = b"0" * 10
+_SHORTEST_NUMBER = 15
+_SHORTEST_IDENTITY = 12
 _ONLY_DIGITS = bytes.maketrans(_DIGITS + bytes(range(48)) + bytes(range(58, 256)), _TEN_DIGITS + b" " * 246)
-
-
-def unescaped(text: str, low: str) -> str:
-    """Return a text with `ESCAPES` decoded; every offset stays valid. low: it in lower case."""
-    for escape, plain in ESCAPES.items():
-        at = low.find(escape)
-        if at >= 0:
-            for written in dict.fromkeys((escape, escape.upper())):
-                text = text.replace(written, plain)
-    return _uncolored(text) if "\x1b[" in text else text
-
-
-def _uncolored(text: str) -> str:
-    """Return a text with blanks in place of a terminal's colors: `password: \\x1b[32m…`."""
-    start, *pieces = text.split("\x1b[")
-    blanked = [start]
-    for piece in pieces:
-        size = len(piece) - len(piece.lstrip("0123456789;:"))
-        blanks = size + 1 if piece[size : size + 1] == "m" else 0
-        blanked.append(f"  {' ' * blanks}{piece[blanks:]}" if blanks else f"\x1b[{piece}")
-    return "".join(blanked)
 
 
 def plain(text: str) -> str:

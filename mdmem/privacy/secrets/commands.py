@@ -14,9 +14,12 @@ if TYPE_CHECKING:
 
     from mdmem.privacy.secrets.scan import Span
 
-WORD, PAIR, LAST, URL, USER, THIRD, SAID, ODD = "word", "pair", "last", "url", "user", "third", "said", "odd"
-PAIRS, VALUES, TWO, FIRST = "pairs", "values", "two", "first"
-SURE, FINAL, ONLY, END, LAST_PAIR = "sure", "final", "only", "end", "last pair"
+WORD, SURE, ODD = "word", "sure", "odd"
+PAIR, PAIRS, VALUES = "pair", "pairs", "values"
+URL, USER, SAID = "url", "user", "said"
+TWO, THIRD, FIRST = "two", "third", "first"
+LAST, FINAL, LAST_PAIR = "last", "final", "last pair"
+ONLY, END = "only", "end"
 """Where the secret is, relative to a flag and its argument.
 
 WORD: the argument. PAIR: `user:secret`. PAIRS: `name=secret` in every later word, or LAST. VALUES: the same, if it does
@@ -175,8 +178,8 @@ _first_words: dict[str, str] = {}
 _OF_LAST = {LAST: WORD, FINAL: SURE, LAST_PAIR: PAIR}
 _ENDS = "|;&>`"
 _ODD_SIGNS = frozenset("!#*@%^&?~")
-_ORACLE_USERS = ("system", "sys", "scott", "hr")
-_LONGEST_WORD, _LONGEST_COMMAND = 256, 2048
+_LONGEST_WORD = 256
+_LONGEST_COMMAND = 2048
 
 
 def find(text: str, low: str, words: frozenset[str] | None) -> Iterator[Span]:
@@ -349,7 +352,10 @@ def _in_same_word(text: str, start: int, end: int, row: Row) -> Iterator[tuple[i
 
 def _is_oracle(text: str, words: list[tuple[int, int]], number: int) -> bool:
     """Whether this is a statement with an unquoted password, not a sentence: `IDENTIFIED BY Abc123;`."""
-    if text[slice(*words[number])] == "BY" and _is_given(text[slice(*words[number + 1])].rstrip(";"), plain=True):
+    from mdmem.privacy.secrets import arguments
+
+    password = text[slice(*words[number + 1])].rstrip(";")
+    if text[slice(*words[number])] == "BY" and arguments.is_given(password, plain=True):
         return True
     before = text[max(0, words[number][0] - _LONGEST_WORD) : words[number][0]].lower().split()
     return before[-4:-3] in (["create"], ["alter"]) and before[-3] in ("user", "role")
@@ -383,68 +389,18 @@ def _ends_command(text: str, end: int) -> bool:
 
 def _if_secret(text: str, start: int, end: int, holds: str, flag: str) -> Iterator[tuple[int, int]]:
     """Yield the span of the secret in an argument, if it looks like one."""
+    from mdmem.privacy.secrets import arguments
+
+    parts = {SAID: arguments.of_printer, PAIR: arguments.of_pair, USER: arguments.of_user, URL: arguments.of_address}
     core = text[start:end].rstrip("\"'`)\\;,")
-    if holds == PAIR and (key := _key_without_password(core)):
+    if holds == PAIR and (key := arguments.key_without_password(core)):
         yield start, start + len(key)
         return
-    first, last = _PARTS[holds](core) if holds in _PARTS else (0, len(core))
+    first, last = parts[holds](core) if holds in parts else (0, len(core))
     secret = core[first:last]
     plain = flag.strip("/-").isalpha() and flag[:1] not in "-/"
     if holds == ODD and _ODD_SIGNS.isdisjoint(secret):
         return
     plain = (plain and holds not in (SURE, URL, PAIR, USER)) or holds == ODD
-    if 3 <= len(secret) <= _LONGEST_WORD and _is_given(secret, plain=plain):
+    if 3 <= len(secret) <= _LONGEST_WORD and arguments.is_given(secret, plain=plain):
         yield start + first, start + last
-
-
-_NOWHERE = (0, 0)
-
-
-def _of_printer(word: str) -> tuple[int, int]:
-    """Return the span of the secret in `echo …`."""
-    printer, blank, printed = word.partition(" ")
-    return (len(word) - len(printed), len(word)) if blank and printer in ("echo", "printf") else _NOWHERE
-
-
-def _of_pair(word: str) -> tuple[int, int]:
-    """Return the span of the secret in `user:…`, `user%…`, `user,…`, `name=…`."""
-    sign = next((sign for sign in ":%,=" if sign in word), "")
-    return (word.index(sign) + 1, len(word)) if sign else _NOWHERE
-
-
-def _of_user(word: str) -> tuple[int, int]:
-    """Return the span of the secret in `user/…@db`."""
-    user, slash, password = word.partition("@")[0].partition("/")
-    is_user = slash and user.isidentifier() and _is_given(password or "x", plain=user.lower() not in _ORACLE_USERS)
-    return (len(user) + 1, len(user) + 1 + len(password)) if is_user else _NOWHERE
-
-
-def _of_address(word: str) -> tuple[int, int]:
-    """Return the span of the secret in `user/…@host`. The password may contain `@`."""
-    user, slash, password_and_host = word.partition("/")
-    at = password_and_host.rfind("@")
-    return (len(user) + 1, len(user) + 1 + at) if slash and user and at >= 0 else _NOWHERE
-
-
-_PARTS = {SAID: _of_printer, PAIR: _of_pair, USER: _of_user, URL: _of_address}
-"""Kind of an argument that is more than the secret -> function that returns the secret's span in it."""
-
-
-def _key_without_password(word: str) -> str:
-    """Return a key given in place of the user: `curl -u KEY:`, `curl -u KEY:x`; "" if there is none."""
-    user = word[: max(_of_pair(word)[0] - 1, 0)]
-    return user if user and len(word) - len(user) <= 3 and _is_key(user) else ""
-
-
-def _is_key(user: str) -> bool:
-    """Whether the user of a pair looks like a key."""
-    from mdmem.privacy.secrets import values
-
-    return len(user) >= 10 and "@" not in user and values.is_unlike_words(user) and values.is_varied(user)
-
-
-def _is_given(word: str, *, plain: bool) -> bool:
-    """Whether a word may be the secret. plain: its flag is a plain word ("login"), so it must not read like prose."""
-    from mdmem.privacy.secrets import values
-
-    return values.is_unlike_words(word) if plain else not values.is_placeholder(word)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mdmem.privacy import limits, secrets
 from mdmem.privacy.secrets import scan, values
-from mdmem.privacy.secrets.formats import BASE64
 from mdmem.privacy.secrets.literals import line_end
+from mdmem.privacy.secrets.tokens.formats import BASE64
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,11 +19,16 @@ RELAYS = ("]:587 ", "]:465 ", "]:25 ")
 """Precede a user and a password in a mail relay map: `[smtp.example.org]:587 ana:…`."""
 SENT = ("AUTH PLAIN ", "AUTHENTICATE PLAIN ", "AUTH XOAUTH2 ")
 """Precede a user and a password in base64."""
-_CHALLENGE, _ASKS_USER, _ASKS_PASSWORD = "334 ", "VXNlcm5hbWU6", "UGFzc3dvcmQ6"
+_CHALLENGE = "334 "
+_ASKS_USER = "VXNlcm5hbWU6"
+_ASKS_PASSWORD = "UGFzc3dvcmQ6"
 _MOST_BETWEEN = 2  # lines below a question, as a client may print it twice
 _VAULT = "$ANSIBLE_VAULT;"
 _PROMPT = "<>-+*CS: \t|"
-_LONGEST, _SHORTEST_ANSWER, _MOST_LINES, _HEX_LINE = 256, 4, 4000, 80  # of values, base64, vaults, their lines
+_LONGEST = 256  # characters of a value
+_SHORTEST_ANSWER = 4  # characters of base64
+_MOST_LINES = 4000  # of an encrypted vault
+_HEX_LINE = 80  # characters of such a line
 _HEX = "0123456789abcdef"
 
 

@@ -109,7 +109,9 @@ def _jar(text: str, at: int) -> list[Span]:
 
 _OF_SESSIONS = ("sess", "sid", "auth", "token", "login", "remember", "jwt")
 """Parts of the names of cookies that log in, in lower case."""
-_LONGEST_JAR, _LONGEST_COOKIE, _LONGEST_FIELDS = 32 * 1024, 4096, 400
+_LONGEST_JAR = 32 * 1024
+_LONGEST_COOKIE = 4096
+_LONGEST_FIELDS = 400
 
 
 def in_cookie_file(text: str) -> Iterator[Span]:

@@ -20,6 +20,19 @@ PROSE = frozenset(
     "and or with without needs need the is are was a an of to your my no has have via by using plus for in on".split()
 )
 """Function words, which do not occur in commands or settings files."""
+ESCAPES = {
+    "&quot;": '\\\\\\\\\\"',
+    "&#34;": '\\\\\\\\"',
+    "&#39;": "\\\\\\\\'",
+    "%22": '\\\\"',
+    "%3d": "  =",
+    "%3a": ":  ",
+    "%26": "  &",
+    "\\\n": "  ",
+    "\u00a0": " ",
+    "\u202f": " ",
+}
+"""Signs between a name and a value, escaped as in HTML, URLs and French -> plain signs of the same length."""
 
 
 class Literal:
@@ -138,6 +151,12 @@ def skip_blank(text: str, at: int) -> int:
         return at
     ahead = text[at : at + 64]
     return at + len(ahead) - len(ahead.lstrip(BLANK))
+
+
+def skip_space(text: str, at: int) -> int:
+    """Return the offset after up to 256 characters of white space, also line breaks."""
+    ahead = text[at : at + 256]
+    return at + len(ahead) - len(ahead.lstrip())
 
 
 def _opening(text: str, at: int) -> str:
@@ -282,3 +301,24 @@ def _block_start(text: str, at: int) -> int:
         return 0
     at += len(head[0]) + 1
     return skip_blank(text, at)
+
+
+def unescaped(text: str, low: str) -> str:
+    """Return a text with `ESCAPES` decoded; every offset stays valid. low: it in lower case."""
+    for escape, plain in ESCAPES.items():
+        at = low.find(escape)
+        if at >= 0:
+            for written in dict.fromkeys((escape, escape.upper())):
+                text = text.replace(written, plain)
+    return _uncolored(text) if "\x1b[" in text else text
+
+
+def _uncolored(text: str) -> str:
+    """Return a text with blanks in place of a terminal's colors: `password: \\x1b[32m…`."""
+    start, *pieces = text.split("\x1b[")
+    blanked = [start]
+    for piece in pieces:
+        size = len(piece) - len(piece.lstrip("0123456789;:"))
+        blanks = size + 1 if piece[size : size + 1] == "m" else 0
+        blanked.append(f"  {' ' * blanks}{piece[blanks:]}" if blanks else f"\x1b[{piece}")
+    return "".join(blanked)

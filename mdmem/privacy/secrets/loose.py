@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from mdmem.privacy import limits, secrets
 from mdmem.privacy.secrets import values
-from mdmem.privacy.secrets.formats import DOTTED
 from mdmem.privacy.secrets.literals import QUOTES, skip_blank
 from mdmem.privacy.secrets.names import ELSEWHERE, SHORT
 from mdmem.privacy.secrets.tokens import is_camel_case, reads_like_words, shape, turns
+from mdmem.privacy.secrets.tokens.formats import DOTTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -279,7 +279,9 @@ _EDGES = "\"'`«»“„”「」()*,.;:!?–—"
 _SIGNS = frozenset("()[]{}\\/_.:|<>=-'\"")
 _SHORTEST_TYPED, _LONGEST_TYPED = 6, 40  # characters of a password that a person types
 _MOST_GIVING = 6  # words searched for a verb before a password, or for a code
-_SHORTEST_CODE, _LONGEST_CODE, _HALF_OF_CODE = 4, 8, 3  # digits; half of `123 456`
+_SHORTEST_CODE = 4  # digits
+_LONGEST_CODE = 8
+_HALF_OF_CODE = 3  # digits in each half of `123 456`
 _PROGRAMS = frozenset(
     """
     python pypy mysql mariadb postgres postgresql mongo redis node nodejs php ruby java jdk django rails vue react

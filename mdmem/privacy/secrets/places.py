@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from mdmem.privacy import limits, secrets
 from mdmem.privacy.secrets import dialogues, literals, loose, scan, values
-from mdmem.privacy.secrets.formats import BASE64, WORD
-from mdmem.privacy.secrets.literals import line_end, skip_blank
+from mdmem.privacy.secrets.literals import skip_blank
 from mdmem.privacy.secrets.names import STRONG
 from mdmem.privacy.secrets.tokens import is_opaque, shape
+from mdmem.privacy.secrets.tokens.formats import WORD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,8 +73,6 @@ LOGINS = (
 
 _ESCAPED_URLS = (":\\/\\/", "%3a%2f%2f", "\\u0040")
 """Signs of a URL in JSON or in another URL, in lower case."""
-_BEGIN, _END, _PUTTY = "-----BEGIN ", "-----END", "Private-Lines:"
-_LONGEST_BLOCK = 64 * 1024
 _LONGEST_WORD = 256
 _BREAKS = "\"'<>`\\^{|}"
 
@@ -86,8 +84,9 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
         FloodError: there are more than `limits.MOST_NAMES` URLs or login labels.
     """
     if "private key" in low or "private-lines" in low or "static key" in low:
-        yield from _key_blocks(text)
-        yield from _cut_keys(text)
+        from mdmem.privacy.secrets import key_blocks  # rarely needed
+
+        yield from key_blocks.find(text)
     if "://" in text:
         yield from _url_passwords(text, marks)
         for address, alphabet in HOOKS:
@@ -118,91 +117,6 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
     yield from _imap_logins(text)
     yield from _easy_connect(text)
     yield from _chap_lines(text)
-
-
-# -- key blocks
-
-
-def _key_blocks(text: str) -> Iterator[Span]:
-    """Find private keys between BEGIN and END, or up to the end of the key's lines if END was cut off."""
-    closing = -1
-    at = text.find(_BEGIN)
-    while at >= 0:
-        end = at + len(_BEGIN)
-        title, dashes, _ = text[end : end + 72].partition("-----")
-        after = end + len(title) + len(dashes)
-        is_secret = "PRIVATE KEY" in title or title.startswith(_STATIC)
-        if dashes and is_secret and text[after : after + 1] in ("", "\n", "\r", " ", "\t", "\\"):
-            end = after
-            if closing < end:  # only one search for each END, so that the cost is linear
-                closing = text.find(_END, end)
-                closing = closing if closing >= 0 else len(text) + _LONGEST_BLOCK
-            whole = closing - end < _LONGEST_BLOCK
-            end = _after_dashes(text, closing) if whole else _body_end(text, end)
-            yield at, end, "private-key"
-        at = text.find(_BEGIN, end)
-    yield from _putty_keys(text)
-
-
-def _cut_keys(text: str) -> Iterator[Span]:
-    """Find private keys whose beginning was cut off, as by `tail`, and SSH2 keys, which have four dashes."""
-    for at, _ in secrets.occurrences(text, _END):
-        head = text[max(0, at - _LONGEST_BODY) : at]
-        is_private = "PRIVATE KEY" in text[at : at + 48]
-        rows = head.split("\n")[:-1] if is_private and "-----BEGIN " not in head else []
-        size = len(head.rpartition("\n")[2])
-        for row in reversed(rows):
-            body = row.strip(" \t\r+>|\"'")
-            if not body or body.strip(BASE64):
-                break
-            size += len(row) + 1
-        if size - len(head.rpartition("\n")[2]) > _SHORTEST_CUT:
-            yield at - size, at, "private-key"
-    for at, _ in secrets.occurrences(text, _SSH2):
-        end = text.find("---- END", at, at + _LONGEST_BLOCK)
-        yield at, end if end >= 0 else _body_end(text, line_end(text, at)), "private-key"
-
-
-_STATIC = "OpenVPN Static key"
-_LONGEST_BODY, _SHORTEST_CUT = 8 * 1024, 16
-_SSH2 = "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY"
-
-
-def _putty_keys(text: str) -> Iterator[Span]:
-    for at, _ in secrets.occurrences(text, _PUTTY):
-        yield at, _body_end(text, line_end(text, at)), "private-key"
-
-
-def _after_dashes(text: str, closing: int) -> int:
-    """Return the end of the END line whose dashes begin at `closing`."""
-    begin = closing + len(_END)
-    dashes = text.find("-----", begin, begin + 72)
-    return dashes + 5 if dashes >= 0 else begin
-
-
-def _body_end(text: str, at: int) -> int:
-    """Return the end of the key lines from `at`: base64 and headers. Line breaks may be escaped."""
-    end = at
-    while at < len(text):
-        stop = line_end(text, at)
-        escape = text.find("\\n", at, stop)
-        line = text[at : escape if escape >= 0 else stop]
-        body = line.strip()
-        if body and not _is_key_line(body):
-            head = body.partition(" ")[0]
-            run = len(head) - len(head.lstrip(BASE64))
-            return at + line.index(head) + run if run >= 16 else end
-        if body:
-            end = at + len(line)
-        at += len(line) + (2 if escape >= 0 else 1)
-    return end
-
-
-def _is_key_line(body: str) -> bool:
-    return not body.strip(BASE64) or (": " in body and body.startswith(_KEY_HEADERS))
-
-
-_KEY_HEADERS = ("Proc-Type", "DEK-Info", "Comment", "Version", "Private-MAC")
 
 
 # -- URLs

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mdmem.privacy import secrets
 from mdmem.privacy.secrets import PROMPTS, names, scan, values
-from mdmem.privacy.secrets.formats import BASE64
 from mdmem.privacy.secrets.literals import line_end
+from mdmem.privacy.secrets.tokens.formats import BASE64
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +67,9 @@ _SECRET_FOLDERS = ("/run/secrets/", "/etc/secrets/")
 _ENDINGS = (".txt", ".secret", ".b64", ".asc", ".dat")
 _AROUND = "\"'`${}()"
 _ENDS = ("|", ">", "&&", ";")
-_LONGEST_COMMAND, _LONGEST, _MOST_WORDS = 2048, 512, 40
+_LONGEST_COMMAND = 2048
+_LONGEST = 512
+_MOST_WORDS = 40
 
 
 def prints_secret(command: str) -> bool:
@@ -262,7 +264,9 @@ def _account_value(line: str, begin: int) -> tuple[int, int]:
     return 0, 0
 
 
-_FIELDS, _IN_CHAP, _SHORTEST_KEY_LINE = 5, 4, 40
+_FIELDS = 5
+_IN_CHAP = 4
+_SHORTEST_KEY_LINE = 40
 _OF_CURL = ("user", "proxy-user", "u", "x")
 
 

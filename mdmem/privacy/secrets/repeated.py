@@ -43,8 +43,12 @@ def _bare(value: str) -> str:
     return value.replace(" ", "").replace("-", "")
 
 
-_SHORTEST_OF_LETTERS, _WORDS_OF_SEED, _GROUP = 16, 12, 4
-_LONG_NUMBER, _SHORT_NUMBER, _FEWEST_DIGITS = 13, 9, 4  # digits in one piece, and in groups; different ones
+_SHORTEST_OF_LETTERS = 16
+_WORDS_OF_SEED = 12
+_GROUP = 4
+_LONG_NUMBER = 13  # digits in one piece
+_SHORT_NUMBER = 9  # digits in groups
+_FEWEST_DIGITS = 4  # different ones
 _SIGNS = frozenset("!#$%^&*?")
 """Signs that are in passwords, but hardly in names."""
 

@@ -1,4 +1,4 @@
-"""Secrets named by a column or block heading: tables, `INSERT`, `passwords:`, `Recovery codes:`, `kind: Secret`."""
+"""Secrets named by a heading of a column, a block or a list: tables, `INSERT`, `Recovery codes:`."""
 
 from __future__ import annotations
 
@@ -24,11 +24,16 @@ _GAP = "  "
 _DIGITS = "0123456789"
 _MOST_ROWS = 1000  # of one table or statement
 _LONGEST_LINE = 2000  # characters before and after a name in a header
-_DEEPEST = 64  # columns that an object in a list is indented
-_BLOCKS = ("data:", "stringdata:", "binarydata:")
+_KINDS = ("kind: secret", 'kind: "secret', "kind: 'secret", 'kind": "secret', 'kind":"secret')
+_SIGNS_OF_BLOCKS = (
+    "passwd <<", "passwords:", "secrets:", "passwd:", 'passwords":', 'secrets":', 'stringdata":', *_KINDS,
+)  # fmt: skip
+"""Every block that `blocks` knows contains one of these, in lower case."""
 _OF_CODES = ("recovery", "backup", "2fa", "scratch", "notfall")
 """Words before `codes` that give access to an account, with or without a separator."""
-_MOST_CODES, _SHORTEST_CODE, _LONGEST_CODE = 40, 4, 24  # codes of one list; characters of a code
+_MOST_CODES = 40  # of one list
+_SHORTEST_CODE = 4
+_LONGEST_CODE = 24
 _CODE_SIGNS = "-*.)#[]{} \t,;|`\"'/&="
 _BETWEEN_CODES = ("and", "or", "und")
 _SHORTEST_OF_SENTENCE = 6
@@ -42,13 +47,11 @@ def find(text: str, low: str) -> Iterator[Span]:
     yield from _inserted(text, low)
     yield from _in_json(text, low)
     yield from headers.in_cookie_file(text)
-    yield from _blocks(text, low)
     yield from _codes(text, low)
-    yield from _kubernetes(text, low)
-    if '"kind": "secret"' in low or '"kind":"secret"' in low:
-        yield from _kubernetes_json(text, low, '"data":')
-    if '"stringdata":' in low:
-        yield from _kubernetes_json(text, low, '"stringdata":')
+    if secrets.has_any(low, _SIGNS_OF_BLOCKS):
+        from mdmem.privacy.secrets import blocks
+
+        yield from blocks.find(text, low)
 
 
 # -- tables
@@ -251,7 +254,7 @@ def _tuples(text: str, at: int, columns: dict[int, tuple[int, str]], brackets: s
             return
         number, at = 0, at + 1
         while text[at : at + 1] not in ("", brackets[1], ";"):
-            at = _past_space(text, at)
+            at = literals.skip_space(text, at)
             literal = literals.read(text, at, whole_word=False) if text[at : at + 1] in QUOTES else None
             if literal and number in columns and values.is_secret(literal.text, columns[number][0], quoted=True):
                 yield literal.start, literal.end, columns[number][1]
@@ -266,31 +269,6 @@ def _next_field(text: str, at: int) -> int:
     ahead = text[at : at + 256]
     size = min((ahead.find(sign) for sign in ",)];\n" if sign in ahead), default=len(ahead))
     return at + max(size, 1)
-
-
-# -- blocks
-
-
-def _blocks(text: str, low: str) -> Iterator[Span]:
-    """Find the values of the indented lines in `passwords:⏎  bob: …`."""
-    for _, end in secrets.occurrences(low, "chpasswd <<"):
-        at = literals.line_end(text, end) + 1
-        for line in text[at : at + _LONGEST_LINE].split("\n"):
-            user, colon, password = line.rstrip().partition(":")
-            if not colon:
-                break
-            if values.is_secret(password, names.STRONG, quoted=True):
-                yield at + len(user) + 1, at + len(user) + 1 + len(password), "password"
-            at += len(line) + 1
-    for _, end in secrets.occurrences(low, '"secrets":', '"passwords":'):
-        members, closing, _ = text[end : end + _LONGEST_LINE].partition("}")
-        if closing and "{" in members[:3] and members.count("{") == 1:
-            from mdmem.privacy.secrets import printed
-
-            yield from ((end + first, end + last, "secret") for first, last in printed.json_values(members))
-    for at, end in secrets.occurrences(low, "passwords:", "secrets:", "chpasswd:"):
-        if not text[end : literals.line_end(text, end)].strip():
-            yield from _members(text, at, "secret" if low[at] == "s" else "password")
 
 
 def _codes(text: str, low: str) -> Iterator[Span]:
@@ -346,94 +324,3 @@ def _is_code(core: str) -> bool:
     flat = "".join(groups)
     is_short = flat.isalnum() and flat.isascii() and _SHORTEST_CODE <= len(flat) <= _LONGEST_CODE
     return is_short and (any(map(str.isdigit, flat)) or (len(groups) > 1 and len(set(map(len, groups))) == 1))
-
-
-def _kubernetes(text: str, low: str) -> Iterator[Span]:
-    """Find all values below `data:` in a manifest with `kind: Secret`, or in such an item of a list of manifests."""
-    for kind in ("kind: secret", 'kind: "secret"', "kind: 'secret'"):
-        done = 0
-        for at, _ in secrets.occurrences(low, kind):
-            if at < done:
-                continue
-            depth = len(low[max(0, at - _DEEPEST) : at].rpartition("\n")[2])
-            item = f"\n{' ' * (depth - 2)}- " if depth > 1 else "\n---"
-            begin = max(0, low.rfind(item, max(0, at - _LONGEST_MANIFEST), at))
-            done = low.find(item, at, at + _LONGEST_MANIFEST)
-            done = done if done >= 0 else min(len(low), at + _LONGEST_MANIFEST)
-            for start in _block_starts(low, begin, done, f"\n{' ' * depth}", item):
-                yield from _members(text, start, "secret", every=True)
-
-
-def _block_starts(low: str, begin: int, end: int, *before: str) -> Iterator[int]:
-    """Yield where a block of a secret starts in a manifest: at its beginning, or behind one of these signs."""
-    for block in _BLOCKS:
-        if low.startswith(block, begin):
-            yield begin
-        for sign in before:
-            start = low.find(sign + block, begin, end)
-            if start >= 0:
-                yield start + len(sign)
-
-
-_LONGEST_MANIFEST = 64 * 1024  # characters searched for the kind of a Kubernetes object
-
-
-def _kubernetes_json(text: str, low: str, block: str) -> Iterator[Span]:
-    """Find every value in a block of `{"data": {…}, "kind": "Secret"}`, or of each item in a list of secrets."""
-    for _, at in secrets.occurrences(low, block):
-        name = _string_behind("{", text, at)
-        while name and (value := _string_behind(":", text, name[1] + 1)):
-            if value[1] - value[0] >= _SHORTEST_MEMBER:
-                yield *value, "secret"
-            name = _string_behind(",", text, value[1] + 1)
-
-
-def _string_behind(sign: str, text: str, at: int) -> tuple[int, int] | None:
-    """Return the span of a JSON string after a sign and white space; None if something else follows."""
-    at = _past_space(text, at)
-    start = _past_space(text, at + 1)
-    if not text.startswith(sign, at) or not text.startswith('"', start):
-        return None
-    start += 1
-    end = text.find('"', start)
-    while end >= 0 and literals.is_escaped(text, start, end):
-        end = text.find('"', end + 1)
-    return start, end if end >= 0 else len(text)
-
-
-def _past_space(text: str, at: int) -> int:
-    ahead = text[at : at + 256]
-    return at + len(ahead) - len(ahead.lstrip())
-
-
-def _members(text: str, at: int, kind: str, *, every: bool = False) -> Iterator[Span]:
-    """Find the values of `name: value` lines that are indented below the line at `at`.
-
-    every: all values count, also of several words or lines.
-    """
-    depth = at - (text.rfind("\n", max(0, at - 256), at) + 1)
-    at = literals.line_end(text, at) + 1
-    indent = 0
-    for _ in range(_MOST_ROWS):
-        end = literals.line_end(text, at)
-        line = text[at:end]
-        body = line.lstrip(" \t")
-        size = len(line) - len(body)
-        if not body.strip() or size <= depth:
-            return
-        indent = indent or size
-        name, colon, rest = body.partition(":")
-        core = (body if every and size > indent else rest).strip().strip("\"'")
-        is_member = bool(colon) and name.replace("_", "").replace("-", "").replace(".", "").isalnum()
-        if every and len(core) >= _SHORTEST_MEMBER and (is_member or size > indent):
-            start = at + line.rindex(core)
-            yield start, start + len(core), kind
-        elif is_member and core and " " not in core:
-            hidden = values.is_secret(core, names.STRONG, quoted=False, alone=True)
-            if hidden and (kind == "password" or values.is_varied(core)):
-                start = at + line.rindex(core)
-                yield start, start + len(core), kind
-        at = end + 1
-
-
-_SHORTEST_MEMBER = 4  # characters of a value in a block

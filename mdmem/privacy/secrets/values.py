@@ -357,7 +357,8 @@ def is_command(phrase: str) -> bool:
 
 _LONGEST_PHRASE, _MOST_WORDS = 128, 10
 _ENDS_OF_CLAUSE = ("\n", ". ", ",", ";", "!", "?", '"', "'", "`", ")", "|")
-_DESCRIBING, _SHORTEST_ADJECTIVE = ("ed", "ing", "able", "ible", "tion", "ly"), 7
+_DESCRIBING = ("ed", "ing", "able", "ible", "tion", "ly")
+_SHORTEST_ADJECTIVE = 7
 _THINGS = frozenset((
     "pudding", "darling", "wedding", "herring", "starling", "duckling", "lightning", "evening", "morning", "station",
     "vegetable", "syllable", "butterfly", "dragonfly", "firefly", "assembly", "ceiling", "seaweed",

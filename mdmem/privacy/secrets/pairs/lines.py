@@ -55,7 +55,9 @@ _DEVICE_LINES = (
 )  # fmt: skip
 _ACCOUNT_LINES = ("user ", "login ", "host ", "account ", "username ", "from ", "port ", "protocol ")
 _PROMPTS = "$#<>+*-: \t"
-_REACH, _MOST_LINES, _LONGEST_LINE = 400, 3, 120  # characters and lines above a name; characters of a line
+_REACH = 400  # characters above a name
+_MOST_LINES = 3  # above a name
+_LONGEST_LINE = 120
 
 
 def is_setting(name: Name) -> bool:
@@ -129,7 +131,8 @@ _OF_JOBS = (
 )  # fmt: skip
 """Precede the name of a value that a step of a build passes on."""
 _OF_KEYWORDS = ("input ", "fill ", "type ")
-_AROUND_KEY, _NO_HOST = ' \\"\t\r\n', frozenset("{}[],<>()")
+_AROUND_KEY = ' \\"\t\r\n'
+_NO_HOST = frozenset("{}[],<>()")
 
 
 def in_parameter(name: Name) -> int:

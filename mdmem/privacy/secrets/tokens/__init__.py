@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from mdmem.privacy import limits, secrets
 from mdmem.privacy.secrets import SHORTEST_TOKEN, table
-from mdmem.privacy.secrets.formats import (
+from mdmem.privacy.secrets.tokens.formats import (
     ALNUM,
     AROUND,
     BASE64,
@@ -30,7 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mdmem.privacy.secrets.formats import Row
+    from mdmem.privacy.secrets.tokens.formats import Row
 
 _CLASSES = "A" * 26 + "0" * 10 + "a" * 26  # sign by sign of `ALNUM`
 _SHAPES = str.maketrans(ALNUM, _CLASSES)
@@ -51,9 +51,13 @@ _LEAST_HUMPS = 5  # capitals after small letters: with fewer, and no digit, it i
 _ALTERNATING = 0.8
 """Above this rate of changes, letters alternate regularly, as in `AaBbCcDd`, and are not random."""
 _LETTER_PAIRS = ("aa", "Aa", "AA")  # shapes of two letters of one word
-_LEAST_TURNS, _LEAST_PAIRS, _MOST_COMMON = 4, 3, 0.5  # changes, pairs of letters, share of them in `_PAIRS`
+_LEAST_TURNS = 4
+_LEAST_PAIRS = 3  # of letters
+_MOST_COMMON = 0.5  # share of the pairs that are in `_PAIRS`
 _LONGEST_SHORT = 40  # characters in which rare pairs tell a token from joined words
-_SHORTEST_OPAQUE, _SHORTEST_HEX, _LEAST_DIGITS = 14, 20, 3  # an id of a user or a service has fewer
+_SHORTEST_OPAQUE = 14
+_SHORTEST_HEX = 20
+_LEAST_DIGITS = 3  # an id of a user or a service has fewer
 _FEW_CHANGES, _MANY_CHANGES, _ALL_LETTERS = 0.25, 0.33, 0.4
 """Rates of changes between letters and digits: the minimum in random text, a rate that no word has, and the minimum in
 random text without digits."""
@@ -98,7 +102,7 @@ def find(text: str) -> Iterator[tuple[int, int, str]]:
     spaced = secrets.spaced(text)
     words = spaced.split()
     if secrets.is_spelled(words):
-        from mdmem.privacy.secrets import spelled
+        from mdmem.privacy.secrets.tokens import spelled
 
         yield from spelled.find(text, spaced, find)
     if secrets.may_hold_seed(words):
@@ -176,12 +180,13 @@ def _is_of_service(text: str, shapes: str, at: int, end: int) -> bool:
         return False
     if shapes.count("0", at, end) + shapes.count("aA", at, end) < _LEAST_CHANGES:
         return False
-    from mdmem.privacy.secrets import services  # rarely needed: few texts have such a word there
+    from mdmem.privacy.secrets.tokens import services  # rarely needed: few texts have such a word there
 
     return is_opaque(text[at:end]) and services.is_named_before(text, at)
 
 
-_SECRET_HALVES, _ID_HALVES = (32, 64), (24, 32, 36)  # hexadecimal digits of SECRET and ID; 36 with dashes: a UUID
+_SECRET_HALVES = (32, 64)  # hexadecimal digits of SECRET and ID
+_ID_HALVES = (24, 32, 36)  # 36 with dashes: a UUID
 _BEFORE_VALUE = frozenset("='\"` \t")  # before what is assigned to the name of a service
 _SHORTEST_NAME, _LEAST_CHANGES = 4, 4  # characters before the value; digits and humps in it
 
@@ -194,7 +199,7 @@ def _in_base64(text: str, letters: bytes) -> Iterator[tuple[int, int, str]]:
         end = end if end >= 0 else len(letters)
         run = text[at:end]
         if end - at <= LONGEST and run[0] != "/" and not run.isalnum() and _is_jumbled_base64(run):
-            from mdmem.privacy.secrets import public
+            from mdmem.privacy.secrets.tokens import public
 
             end += len(text[end : end + 2]) - len(text[end : end + 2].lstrip("="))
             if not (public.is_path(run) or public.is_public(text, at, end, run) or _says_words(run)):
@@ -299,7 +304,7 @@ def _random(text: str, at: int, end: int) -> tuple[int, int, str]:
     token = _known_token(text, start, run, rows(run[:2])) if start < at else None
     if token:
         return token
-    from mdmem.privacy.secrets import public  # rarely needed: few texts have a random-looking word
+    from mdmem.privacy.secrets.tokens import public  # rarely needed: few texts have a random-looking word
 
     is_harmless = public.is_public(text, start, last, run) or _is_of_terms(run, public.without_terms(run))
     if is_harmless or _says_words(run) or _says_words(public.literal_before(text, start), run):

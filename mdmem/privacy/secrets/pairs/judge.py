@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from mdmem.privacy import secrets
 from mdmem.privacy.secrets import headers, literals, scan, values
-from mdmem.privacy.secrets.formats import HEX, PUBLIC
 from mdmem.privacy.secrets.literals import QUOTES, Literal, skip_blank
 from mdmem.privacy.secrets.names import STRONG
 from mdmem.privacy.secrets.tokens import is_camel_case, shape
+from mdmem.privacy.secrets.tokens.formats import HEX, PUBLIC
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ _BRANCHES = frozenset(":|?(")  # of a choice: `a ? n.pass : n.fail`
 _CODE = frozenset(".,?:;()")
 _DEFINERS = ("define(", "setdefault(", "putenv(", "setenv(", "setproperty(", "environmentvariable(", "flag.string(")
 _TAKERS = ("password", "passwd", "passphrase", "secret", "apikey", "api_key", "totp")  # functions that take a secret
-_LONGEST_PHRASE = 400  # characters of a mnemonic: 24 words, numbered
-_MOST_LISTED = 200  # values of one list
 _SHORTEST_HASH = 20  # hexadecimal digits: below a commit title they are its hash
 
 
@@ -40,9 +38,13 @@ def assigned(name: Name, at: int) -> list[Span]:
     if name.kind == "cookie" and ":" in text[name.end : at]:
         return headers.cookie(text, at)
     if name.kind == "mnemonic":
-        return _phrase(name, at)
+        from mdmem.privacy.secrets.pairs import lists
+
+        return lists.mnemonic(name, at)
     if text[at : at + 1] == "[" and name.low[name.end - 1] == "s":
-        return _listed(name, at)
+        from mdmem.privacy.secrets.pairs import lists
+
+        return lists.in_brackets(name, at)
     if phrase := _passphrase(name, at):
         return phrase
     in_line = name.heads_line() and (name.closed != name.end or text[name.start - 1 : name.start] not in _LITERALS)
@@ -69,7 +71,9 @@ def _changed(name: Name, old: Literal) -> list[Span]:
 def spoken(name: Name, at: int) -> list[Span]:
     """`my password is …`."""
     if name.kind == "mnemonic":
-        return _phrase(name, at)
+        from mdmem.privacy.secrets.pairs import lists
+
+        return lists.mnemonic(name, at)
     literal_spans = _read(
         name,
         at,
@@ -227,10 +231,12 @@ def header(name: Name, at: int) -> list[Span]:
 def below(name: Name, at: int) -> list[Span]:
     """Return the value, or the list of values, on the lines below the name."""
     text = name.text
-    if name.kind == "mnemonic":
-        return _phrase(name, at)
-    if text.startswith("- ", at):
-        return _items(name, at) if name.low[name.end - 1] == "s" else []
+    if name.kind == "mnemonic" or text.startswith("- ", at):
+        from mdmem.privacy.secrets.pairs import lists
+
+        if name.kind == "mnemonic":
+            return lists.mnemonic(name, at)
+        return lists.items(name, at) if name.low[name.end - 1] == "s" else []
     literal = literals.read(text, at, whole_word=False)
     if not literal or literal.template or not scan.line_ends(text, literal.end + literal.quoted):
         return []
@@ -286,7 +292,7 @@ def _is_assigned(name: Name, literal: Literal, in_line: bool, *, is_flag: bool =
         return False
     if not literal.quoted and not in_line and _is_statement(value):
         return False
-    from mdmem.privacy.secrets import alone  # rarely needed: few values pass the checks above
+    from mdmem.privacy.secrets.pairs import alone  # rarely needed: few values pass the checks above
 
     is_shouted = in_line and name.is_shouted()
     between = text[name.end : literal.start]
@@ -357,38 +363,6 @@ def _takes_secret(name: Name) -> bool:
     return word.startswith(("set", "with")) or word.strip("_") in _TAKERS
 
 
-def _phrase(name: Name, at: int) -> list[Span]:
-    """`mnemonic: …`: twelve or more words, perhaps numbered, in a list or before another sentence."""
-    text = name.text
-    opening = text[at : at + 2]
-    start = at + len(opening) - len(opening.lstrip("[\"'`"))
-    phrase = text[start : start + _LONGEST_PHRASE].partition("]")[0]
-    is_numbered = phrase[:1].isdigit()
-    if opening[:1] != "[" and not is_numbered:
-        phrase = phrase.partition("\n")[0]
-    found: list[str] = []
-    place = end = 0
-    for word in phrase.split():
-        place = phrase.index(word, place)
-        core = word.strip("\"'`,;.")
-        is_number = is_numbered and word.strip(".):").isdigit()
-        if not (is_number or (core.isalpha() and core.islower() and 3 <= len(core) <= 8)):
-            break
-        if not is_number:
-            found.append(core)
-            end = place + word.index(core) + len(core)
-        place += len(word)
-        if word[-1] in ".;\"'`" and not is_number and opening[:1] != "[":
-            break
-    is_whole = not phrase[end:].split("\n")[0].strip("\"'`,;. ") or len(found) in _PHRASES
-    is_phrase = len(found) >= min(_PHRASES) and is_whole and values.NO_SEEDS.isdisjoint(found)
-    return [(start, start + end, name.kind)] if is_phrase else []
-
-
-_PHRASES = (12, 15, 18, 21, 24)
-"""The numbers of words that a mnemonic phrase may have."""
-
-
 def _passphrase(name: Name, at: int) -> list[Span]:
     """`the passphrase is …`, `password: …`: words to the end of the clause, without one that is in most sentences.
 
@@ -410,41 +384,3 @@ def _passphrase(name: Name, at: int) -> list[Span]:
 
 _FEWEST_WORDS = 4
 _AFTER_PHRASE = ("", "\n", "\r", "|", *QUOTES)
-
-
-def _listed(name: Name, at: int) -> list[Span]:
-    """`passwords = ["…", "…"]`."""
-    spans: list[Span] = []
-    end = name.text.find("]", at, at + literals.LONGEST_QUOTED)
-    at += 1
-    while at < end and len(spans) < _MOST_LISTED:
-        ahead = name.text[at : at + 96]
-        at += len(ahead) - len(ahead.lstrip(" \t\r\n,"))
-        literal = literals.read(name.text, at, whole_word=False)
-        if not literal or not literal.quoted:
-            break
-        if values.is_secret(literal.text, name.weight, quoted=True):
-            spans.append((literal.start, literal.end, name.kind))
-        at = literal.end + 1
-    return spans
-
-
-def _items(name: Name, at: int) -> list[Span]:
-    """`passwords:⏎ - …⏎ - …`."""
-    text = name.text
-    spans: list[Span] = []
-    while at and text.startswith("- ", at) and len(spans) < _MOST_LISTED:
-        literal = literals.read(text, skip_blank(text, at + 2), whole_word=True)
-        if not literal:
-            break
-        end = literal.end + literal.quoted
-        if not literal.template and scan.line_ends(text, end) and _is_item(name, literal):
-            spans.append((literal.start, literal.end, name.kind))
-        at = scan.next_line(text, end)
-    return spans
-
-
-def _is_item(name: Name, literal: Literal) -> bool:
-    if name.kind == "password":
-        return values.is_secret(literal.text, STRONG, quoted=literal.quoted, alone=True)
-    return values.looks_random(literal.text)

@@ -8,8 +8,9 @@ judges it (`judge`). The first row that finds a secret decides.
 from __future__ import annotations
 
 from mdmem.privacy import limits, secrets
-from mdmem.privacy.secrets import judge, loose, names, scan, starts, tables
+from mdmem.privacy.secrets import literals, loose, names, scan, tables
 from mdmem.privacy.secrets.names import LITERAL, WEAK
+from mdmem.privacy.secrets.pairs import judge, starts
 from mdmem.privacy.secrets.scan import Name
 
 TYPE_CHECKING = False
@@ -52,9 +53,9 @@ def in_text(text: str, low: str, marks: tuple[str, ...], words: frozenset[str] |
         yield from (span for span in printed.find(text) if not text.startswith(marks, span[0]))
     bare = secrets.plain(text)
     low_bare = low if bare is text else secrets.plain(low)
-    if bare is not text or "\x1b[" in text or secrets.has_any(low, secrets.ESCAPES):
-        plain = secrets.unescaped(bare, low)
-        yield from find(plain, secrets.unescaped(low_bare, low), marks, words if bare is text else None)
+    if bare is not text or "\x1b[" in text or secrets.has_any(low, literals.ESCAPES):
+        plain = literals.unescaped(bare, low)
+        yield from find(plain, literals.unescaped(low_bare, low), marks, words if bare is text else None)
     if "\n" in text or secrets.has_any(low, secrets.IN_ONE_LINE):
         yield from (span for span in tables.find(bare, low_bare) if not text.startswith(marks, span[0]))
     if text.lstrip()[:1] in _JSON and "\\n" in text and not text.startswith('"""'):
@@ -124,7 +125,7 @@ def _of_part(text: str, low: str, start: int, end: int) -> list[Span]:
 def _secrets_of(name: Name) -> list[Span]:
     text = name.text
     if name.word() in _OF_PROGRAMS or text[name.start - 1 : name.start] == "=":
-        from mdmem.privacy.secrets import lines
+        from mdmem.privacy.secrets.pairs import lines
 
         value = lines.value_in_program(name)
         if value and (spans := judge.flag(name, value)):
@@ -263,7 +264,7 @@ def _is_setting(name: Name) -> bool:
     """Whether name and value end a line of a settings file, as `lines` knows them."""
     if not _is_bare(name) or len(name.text[name.sign : name.sign + _LONGEST_LINE].partition("\n")[0].split()) != 1:
         return False
-    from mdmem.privacy.secrets import lines
+    from mdmem.privacy.secrets.pairs import lines
 
     return lines.is_setting(name)
 
@@ -371,13 +372,13 @@ def _ends_question(name: Name) -> bool:
 
 
 def _in_answer(name: Name) -> int:
-    from mdmem.privacy.secrets import lines
+    from mdmem.privacy.secrets.pairs import lines
 
     return lines.in_answer(name)
 
 
 def _in_parameter(name: Name) -> int:
-    from mdmem.privacy.secrets import lines
+    from mdmem.privacy.secrets.pairs import lines
 
     return lines.in_parameter(name)
 

@@ -17,7 +17,9 @@ _WIDEST_GAP = 5
 """Maximum distance between two characters of a run, as in a list: `'g', 'h'`."""
 
 
-_DIGITS, _LETTERS, _HEX = "234567", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "ABCDEF234567"
+_DIGITS = "234567"
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_HEX = "ABCDEF234567"
 
 
 def find(text: str, spaced: bytes, tokens: Callable[[str], Spans]) -> Iterator[tuple[int, int, str]]:
@@ -60,7 +62,9 @@ def _in_fours(text: str) -> Iterator[tuple[int, int, str]]:
         at += len(word) + 1
 
 
-_AROUND, _SIZE, _LONGEST_SEED = "\"'`()[]{}<>.,;:", 4, 128
+_AROUND = "\"'`()[]{}<>.,;:"
+_SIZE = 4
+_LONGEST_SEED = 128
 
 
 def _is_seed(joined: str) -> bool:

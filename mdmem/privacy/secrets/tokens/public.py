@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdmem.privacy.secrets.formats import ALNUM, BASE64, BEFORE_DATA, BEFORE_HASH, HEX, LONGEST, PUBLIC, is_hash
+from mdmem.privacy.secrets.tokens.formats import ALNUM, BASE64, BEFORE_DATA, BEFORE_HASH, HEX, LONGEST, PUBLIC, is_hash
 
 _OUTLINE = "0123456789.-MmZzLlHhVvCcSsQqTtAa"
 """The characters of an SVG path: numbers, and letters for drawing commands."""

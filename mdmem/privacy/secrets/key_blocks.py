@@ -1,0 +1,103 @@
+"""Private keys in blocks: between BEGIN and END in PEM, whole or cut off, in SSH2 and in PuTTY's files."""
+
+from __future__ import annotations
+
+from mdmem.privacy import secrets
+from mdmem.privacy.secrets.literals import line_end
+from mdmem.privacy.secrets.tokens.formats import BASE64
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.privacy.secrets.scan import Span
+
+_BEGIN = "-----BEGIN "
+_END = "-----END"
+_SSH2 = "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY"
+_STATIC = "OpenVPN Static key"
+_PUTTY = "Private-Lines:"
+_KEY_HEADERS = ("Proc-Type", "DEK-Info", "Comment", "Version", "Private-MAC")
+_LONGEST_BLOCK = 64 * 1024
+_LONGEST_BODY = 8 * 1024  # characters read before the end of a block that was cut off
+_SHORTEST_CUT = 16
+
+
+def find(text: str) -> Iterator[Span]:
+    """Find private keys, in ascending order for each kind of block."""
+    yield from _whole_keys(text)
+    yield from _putty_keys(text)
+    yield from _cut_keys(text)
+
+
+def _whole_keys(text: str) -> Iterator[Span]:
+    """Find private keys between BEGIN and END, or up to the end of the key's lines if END was cut off."""
+    closing = -1
+    at = text.find(_BEGIN)
+    while at >= 0:
+        end = at + len(_BEGIN)
+        title, dashes, _ = text[end : end + 72].partition("-----")
+        after = end + len(title) + len(dashes)
+        is_secret = "PRIVATE KEY" in title or title.startswith(_STATIC)
+        if dashes and is_secret and text[after : after + 1] in ("", "\n", "\r", " ", "\t", "\\"):
+            end = after
+            if closing < end:  # only one search for each END, so that the cost is linear
+                closing = text.find(_END, end)
+                closing = closing if closing >= 0 else len(text) + _LONGEST_BLOCK
+            whole = closing - end < _LONGEST_BLOCK
+            end = _after_dashes(text, closing) if whole else _body_end(text, end)
+            yield at, end, "private-key"
+        at = text.find(_BEGIN, end)
+
+
+def _cut_keys(text: str) -> Iterator[Span]:
+    """Find private keys whose beginning was cut off, as by `tail`, and SSH2 keys, which have four dashes."""
+    for at, _ in secrets.occurrences(text, _END):
+        head = text[max(0, at - _LONGEST_BODY) : at]
+        is_private = "PRIVATE KEY" in text[at : at + 48]
+        rows = head.split("\n")[:-1] if is_private and "-----BEGIN " not in head else []
+        size = len(head.rpartition("\n")[2])
+        for row in reversed(rows):
+            body = row.strip(" \t\r+>|\"'")
+            if not body or body.strip(BASE64):
+                break
+            size += len(row) + 1
+        if size - len(head.rpartition("\n")[2]) > _SHORTEST_CUT:
+            yield at - size, at, "private-key"
+    for at, _ in secrets.occurrences(text, _SSH2):
+        end = text.find("---- END", at, at + _LONGEST_BLOCK)
+        yield at, end if end >= 0 else _body_end(text, line_end(text, at)), "private-key"
+
+
+def _putty_keys(text: str) -> Iterator[Span]:
+    for at, _ in secrets.occurrences(text, _PUTTY):
+        yield at, _body_end(text, line_end(text, at)), "private-key"
+
+
+def _after_dashes(text: str, closing: int) -> int:
+    """Return the end of the END line whose dashes begin at `closing`."""
+    begin = closing + len(_END)
+    dashes = text.find("-----", begin, begin + 72)
+    return dashes + 5 if dashes >= 0 else begin
+
+
+def _body_end(text: str, at: int) -> int:
+    """Return the end of the key lines from `at`: base64 and headers. Line breaks may be escaped."""
+    end = at
+    while at < len(text):
+        stop = line_end(text, at)
+        escape = text.find("\\n", at, stop)
+        line = text[at : escape if escape >= 0 else stop]
+        body = line.strip()
+        if body and not _is_key_line(body):
+            head = body.partition(" ")[0]
+            run = len(head) - len(head.lstrip(BASE64))
+            return at + line.index(head) + run if run >= 16 else end
+        if body:
+            end = at + len(line)
+        at += len(line) + (2 if escape >= 0 else 1)
+    return end
+
+
+def _is_key_line(body: str) -> bool:
+    return not body.strip(BASE64) or (": " in body and body.startswith(_KEY_HEADERS))
