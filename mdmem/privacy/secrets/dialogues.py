@@ -20,8 +20,8 @@ RELAYS = ("]:587 ", "]:465 ", "]:25 ")
 SENT = ("AUTH PLAIN ", "AUTHENTICATE PLAIN ", "AUTH XOAUTH2 ")
 """Precede a user and a password in base64."""
 _CHALLENGE = "334 "
-_ASKS_USER = "VXNlcm5hbWU6"
-_ASKS_PASSWORD = "UGFzc3dvcmQ6"
+_ASKS_USER = "VXNlcm5hbWU6"  # "Username:"
+_ASKS_ANSWER = "UGFzc3dvcmQ6"  # "Password:"
 _MOST_BETWEEN = 2  # lines below a question, as a client may print it twice
 _VAULT = "$ANSIBLE_VAULT;"
 _PROMPT = "<>-+*CS: \t|"
@@ -78,14 +78,14 @@ def _answers(text: str) -> Iterator[Span]:
         end = line_end(text, at)
         challenge = _bare(text[begin:end].strip())
         head = text[max(0, at - 8) : at].rpartition("\n")[2].strip(_PROMPT)
-        if challenge != _ASKS_PASSWORD and (head or challenge == _ASKS_USER or challenge.strip(BASE64)):
+        if challenge != _ASKS_ANSWER and (head or challenge == _ASKS_USER or challenge.strip(BASE64)):
             continue
         for _ in range(_MOST_BETWEEN):
             line = scan.next_line(text, end)
             end = line_end(text, line)
             word = (text[line:end].split() or [""])[-1] if line else ""
             answer = _bare(word)
-            if _ASKS_PASSWORD not in word:
+            if _ASKS_ANSWER not in word:
                 break
         if len(answer) >= _SHORTEST_ANSWER and len(answer) % 4 == 0 and not answer.strip(BASE64):
             start = text.rindex(answer, line, end)
