@@ -287,7 +287,7 @@ class _Weights:
         self._words = [self._weighed(units, known) for units in by_word]
         self._naming = [word for units, word in zip(by_word, self._words, strict=True) if units[0].terms[0][0] in name]
         for number in self._numbers:  # a version identifies more than a decimal number
-            self._words += [self._of_number(number)] * (len(number) - 1)
+            self._words += [self._of_number(number)] * (1 if numbers.joined(number) else len(number) - 1)
         self._whole = sum(word.weight for word in self._words) or 1.0
         self.names_others = any(word.is_unknown for word in self._words)
 
@@ -303,15 +303,25 @@ class _Weights:
 
     def _of_number(self, number: Number) -> _WeighedWord:
         """Return the weight of a number, of which the index has each group of digits alone."""
-        having = [
-            {one for term in group for one in self._having(Unit(((term, 1.0),)))} for group in numbers.terms(number)
-        ]
-        notes = dict.fromkeys(set.intersection(*having), 1.0)
+        whole = numbers.joined(number)
+        as_one = self._having(Unit(((whole, 1.0),))) if whole else {}
+        notes = dict.fromkeys(self._with_groups(number).difference(as_one), 1.0)
         unread = notes.keys() - self._numbers_in.keys()
         if len(self._numbers_in) + len(unread) <= MAX_CHECKED:  # that many are read for all numbers of a question
             self._numbers_in |= {one: self._read_numbers(one) for one in unread}
             notes = {one: 1.0 for one in notes if number in self._numbers_in[one]}
+        notes |= as_one
         return _WeighedWord(self._rarity(notes), [notes], [], False, False)
+
+    def _with_groups(self, number: Number) -> set[int]:
+        """Return the notes that have each group of digits of a number; the last is often the rarest."""
+        notes: set[int] | None = None
+        for group in reversed(numbers.terms(number)):
+            having = {one for term in group for one in self._having(Unit(((term, 1.0),)))}
+            notes = having if notes is None else notes & having
+            if not notes:
+                break
+        return notes or set()
 
     def _read_numbers(self, one: int) -> set[Number]:
         text = people.readable(self._root, self._view.path(one))

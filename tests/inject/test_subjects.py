@@ -137,6 +137,43 @@ def test_a_number_or_version_with_points_is_one_word(tmp_path: Path, vault: Path
 @pytest.mark.parametrize(
     ("prompt", "answer"),
     [
+        ("why not 20000?", "attachments"),
+        ("why not 20,000?", "attachments"),
+        ("why not 20_000?", "attachments"),
+        ("warum nicht 20.000?", "attachments"),
+        ("pourquoi pas 20 000 ?", "attachments"),
+        ("who asked for 3925", "Leclerc"),
+        ("who asked for 3'925", "Leclerc"),
+        ("why 1284000", "archive"),
+        ("why 1,284,000", "archive"),
+        ("why 20001", ""),
+        ("why 2000", ""),
+        ("who asked for 284000", ""),
+        ("why 1284", ""),
+    ],
+)
+def test_a_whole_number_is_found_however_its_thousands_are_marked(
+    tmp_path: Path, vault: Path, prompt: str, answer: str
+) -> None:
+    talk = Talk(vault, tmp_path / "crm")
+    record(
+        talk,
+        [
+            ("Out of memory", "No batches of 20,000: they carry attachments of 9 GB."),
+            ("The ceiling is wrong", "It is 3 925 € now, as Leclerc says."),
+            ("Count the rows", "There are 1284000 with the archive."),
+            ("Show the calendar", "The calendar shows 20 weeks, 000 to 019."),
+        ],
+    )
+
+    given = ask(new_session(talk, 9), prompt)
+
+    assert answer in given if answer else given == ""
+
+
+@pytest.mark.parametrize(
+    ("prompt", "answer"),
+    [
         ("what did we move to 2 am?", "sluice"),
         ("what did we move to 2am?", "sluice"),
         ("what did we move to 02:00?", "sluice"),

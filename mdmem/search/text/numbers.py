@@ -1,7 +1,8 @@
 """Numbers: the decimal numbers, versions and times of day in a text, which mean one thing and are several words.
 
 Each is a tuple of its groups: `0.46` is ("0", "46"), `v2.4.0-rc1` is ("2", "4", "0", "rc1"), and `02:00`, `2 am` and
-`2 Uhr` are ("2:", "00"). `2:00`, which may be in either half of the day, is ("2?:", "00").
+`2 Uhr` are ("2:", "00"). `2:00`, which may be in either half of the day, is ("2?:", "00"). `20000` is ("20", "000"), as
+people also write it `20,000`, `20.000`, `20 000`, `20'000` or `20_000`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ _STAGE = r"(?i:[-.]?(?:rc|alpha|beta|pre|dev)[-.]?[0-9]*|[ab][0-9]+)?"
 _DIGITS = rf"[0-9]+(?:[.,][0-9]+)+{_STAGE}(?![.,]?\w)"
 _ASKED = lazy(rf"(?<![\w.,])[vV]?({_DIGITS})")
 _IN_NOTE = lazy(rf"(?<![0-9])(?<![0-9][.,])({_DIGITS})")
+_WHOLE = lazy(r"(?<![\w.,:/-])[1-9][0-9]{3,8}(?![\w:/-])(?![.,]\w)")
+_SPACED = lazy(
+    r"(?<![\w.,:/-])(?<![0-9] )[1-9][0-9]{0,2}(?:[ \u00a0\u202f][0-9]{3}|['’_][0-9]{3})+(?![\w:/-])(?![.,]\w)"
+)
 _TIME = lazy(
     r"(?i)(?P<hour>[0-9]{1,2})"
     r"(?::(?P<minute>[0-5][0-9])(?::[0-5][0-9])?(?![0-9:]))?"
@@ -35,11 +40,15 @@ def of_question(text: str, *, foreign: bool = False) -> list[tuple[Number, str]]
     """Return the numbers of a question, each as typed. foreign: its language may be one in which `am` is `on the`."""
     if not any(map(str.isdigit, text)):
         return []
-    return [*((_groups(match[1]), match[0]) for match in _ASKED.finditer(text)), *_times(text, foreign=foreign)]
+    split = [*((_groups(match[1]), match[0]) for match in _ASKED.finditer(text)), *_times(text, foreign=foreign)]
+    spaced = [(_in_thousands(match[0]), match[0]) for match in _SPACED.finditer(text)]
+    return [*split, *spaced, *((_in_thousands(match[0]), match[0]) for match in _WHOLE.finditer(text))]
 
 
 def in_note(text: str, asked: Collection[Number]) -> set[Number]:
     """Return which of the numbers asked for are in a note: `2.1.4` is also a `2.1`."""
+    if any(map(joined, asked)):
+        text = _SPACED.sub(lambda match: ",".join(_in_thousands(match[0])), text)
     times = {number for number in asked if number[0].endswith(":")}
     sizes = {len(number) for number in asked if number not in times}
     found = {number[:size] for number in map(_groups, _IN_NOTE.findall(text)) for size in sizes} if sizes else set()
@@ -57,6 +66,24 @@ def terms(number: Number) -> list[frozenset[str]]:
     return [frozenset(hours), frozenset([minute, *(_HOUR_ONLY if minute == "00" else ())])]
 
 
+def joined(number: Number) -> str:
+    """Return a number without the marks between its thousands: `20000`; "" if it is none of four digits or more."""
+    first, *others = number
+    is_whole = first[:1] != "0" and first.isdigit() and len(first) <= _GROUP and bool(others)
+    return "".join(number) if is_whole and all(len(one) == _GROUP and one.isdigit() for one in others) else ""
+
+
+_GROUP = 3
+
+
+def _in_thousands(number: str) -> Number:
+    digits = "".join(filter(str.isdigit, number))
+    first = len(digits) % _GROUP
+    return tuple(
+        filter(None, [digits[:first], *(digits[at : at + _GROUP] for at in range(first, len(digits), _GROUP))])
+    )
+
+
 def _hours(time: Number) -> list[int]:
     """Return the hours of the day that a time may mean."""
     hour = int(time[0].rstrip("?:"))
@@ -72,18 +99,21 @@ def _same_times(time: Number) -> Iterator[Number]:
 
 def spelling(number: Number, typed: str) -> frozenset[str]:
     """Return the terms of a question that only spell a number."""
-    return frozenset(analysis.terms(typed)).union(*terms(number))
+    return frozenset([*analysis.terms(typed), joined(number)]).union(*terms(number))
 
 
 def spelled(text: str, *, foreign: bool) -> str:
     """Return a question with other spellings of its times: `at 2 am` also asks for `02:00`, and the reverse.
 
-    foreign: as in `of_question`.
+    A whole number also asks for its last three digits, which are a word where its thousands are marked, and the
+    reverse. foreign: as in `of_question`.
     """
-    if not any(map(str.isdigit, text)):
-        return text
-    times = [time for time, _ in _times(text, foreign=foreign)]
-    added = (f"{hour % 12 or 12} {hour:02} {time[1]}" for time in times for hour in _hours(time))
+    added: list[str] = []
+    for number, typed in of_question(text, foreign=foreign):
+        if number[0].endswith(":"):
+            added += (f"{hour % 12 or 12} {hour:02} {number[1]}" for hour in _hours(number))
+        elif whole := joined(number):
+            added += (number[-1], *([whole] if typed != whole else ()))
     return " ".join([text, *added])
 
 
