@@ -12,12 +12,12 @@ from mdmem import plural, timestamps
 from mdmem.cli.terminal import completions, extent, options, render
 from mdmem.errors import UsageError
 from mdmem.history import find
-from mdmem.inject import block, citations, injection_log
+from mdmem.inject import block, injection_log
 from mdmem.search import freshness
 from mdmem.search.asking.english import SURE
 from mdmem.vault import journal, note, projects
+from mdmem.views import citations, rows
 from mdmem.views import injections as injections_view
-from mdmem.views import rows
 
 if TYPE_CHECKING:
     from mdmem.agents import Event

@@ -17,7 +17,7 @@ from mdmem.search.index import tally
 from mdmem.search.index.view import View
 from mdmem.search.query import Query
 from mdmem.vault import note
-from mdmem.views import rows
+from mdmem.views import citations, rows
 
 MOST_FILES = 10
 
@@ -126,7 +126,7 @@ def injections(config: Config, query: Query) -> dict[str, Any]:
 
     A memory counts once per session. With filters, only the sessions that have such notes count.
     """
-    from mdmem.inject import citations, injection_log
+    from mdmem.inject import injection_log
 
     since = "" if query.since is None else timestamps.iso_time(query.since)
     until = "~" if query.until is None else timestamps.iso_time(query.until)

@@ -6,7 +6,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mdmem.inject import citations, injection_log
+from mdmem.inject import injection_log
+from mdmem.views import citations
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

@@ -22,9 +22,10 @@ from mdmem.agents.install import registration
 from mdmem.cli import injections as commands
 from mdmem.cli.stats import stats
 from mdmem.errors import UsageError
-from mdmem.inject import citations, context, injection_log, recent
+from mdmem.inject import context, injection_log, recent
 from mdmem.search import freshness, index
 from mdmem.vault import journal
+from mdmem.views import citations
 from tests.conftest import PAYLOADS, own_settings
 from tests.helpers.few import few
 from tests.helpers.hostile import POISON

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from mdmem import timestamps
 from mdmem.config import Config
 from mdmem.history.session_log import LoggedSession
-from mdmem.inject import citations, recent
+from mdmem.inject import recent
 from mdmem.inject.block import inert, whole_sentences
 from mdmem.search import freshness
 from mdmem.search.asking import small_talk
@@ -23,7 +23,7 @@ from mdmem.search.expansion.providers import MAX_GUESS_CHARS
 from mdmem.search.gate import Gate
 from mdmem.search.index.view import View
 from mdmem.vault import exclusions, note, people
-from mdmem.views import rows, wording
+from mdmem.views import citations, rows, wording
 from mdmem.views.digests import markdown
 from mdmem.views.digests.collected import DigestNotes
 
