@@ -20,6 +20,7 @@ from mdmem import config, files, log, plural, system, timestamps, upgrade
 from mdmem.cli.terminal import options, render
 from mdmem.config import Config
 from mdmem.errors import BusyError, MdmemError, no_vault
+from mdmem.system import child_process
 from mdmem.watcher import client
 
 if TYPE_CHECKING:
@@ -265,14 +266,7 @@ def _start(settings: config.Config) -> None:
         return
     if silent := storing.silent_watcher(status):
         raise BusyError(silent)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "mdmem", "--vault", settings.vault, "watch"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        cwd="/",
-        **system.detached(),
-    )
+    process = child_process.start_command(settings.vault, "watch")
     _until(
         lambda: bool(client.status(settings)["running"]) or process.poll() is not None, "The watcher did not answer."
     )

@@ -1,4 +1,4 @@
-"""Run work in a child process that is killed when it takes too long; a thread could not be stopped."""
+"""Child processes: commands of mdmem, and work that is killed when it takes too long, as a thread could not be."""
 
 from __future__ import annotations
 
@@ -6,6 +6,14 @@ import atexit
 import subprocess
 import sys
 import threading
+
+from mdmem import system
+
+
+def start_command(vault: str, *words: str) -> subprocess.Popen[bytes]:
+    """Start an mdmem command on a vault, without streams and in a session of its own. Raises OSError."""
+    command, none = [sys.executable, "-m", "mdmem", "--vault", vault, *words], subprocess.DEVNULL
+    return subprocess.Popen(command, stdin=none, stdout=none, stderr=none, cwd="/", **system.detached())
 
 
 class ChildProcess:

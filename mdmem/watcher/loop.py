@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -17,6 +15,7 @@ from mdmem import __version__, config, log, system
 from mdmem.errors import BusyError
 from mdmem.search import freshness, index
 from mdmem.search.index import contents
+from mdmem.system import child_process
 from mdmem.timestamps import iso_time
 from mdmem.watcher import answer, client, events, followed, stillness, warm_search
 
@@ -265,14 +264,7 @@ class Watcher:
         It is killed when the watcher stops: each of these commands may be interrupted at any point.
         """
         try:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "mdmem", "--vault", self.config.vault, *words],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                cwd="/",
-                **system.detached(),
-            )
+            process = child_process.start_command(self.config.vault, *words)
         except OSError as error:  # the system is out of resources
             log.write(self.config, f"`mdmem {words[0]}` could not be started", error)
             return False
