@@ -1,4 +1,4 @@
-"""Candidates: finds the memories for a text, a file or a project, with a reason for each one not shown."""
+"""Candidates: finds the memories for a text, with a reason for each one not shown."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ from functools import partial
 from itertools import islice
 
 from mdmem import timestamps
-from mdmem.inject import answer_item, bars, block, echoes, evidence, excerpts, recent
+from mdmem.inject import answer_item, bars, echoes, evidence
 from mdmem.inject.block import Item, Section
-from mdmem.inject.injection_log import IN_VAIN_TIMES
-from mdmem.search import engine, freshness, overturned, recall, replaced, turn_groups
+from mdmem.search import overturned, recall
 from mdmem.search.asking import english, parts, references, unfinished
 from mdmem.search.asking.english import LIKELY
 from mdmem.search.asking.prose import fold, folds, words
-from mdmem.search.query import Filter, Query
 from mdmem.search.recall import Answer
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.values import Value
-from mdmem.vault import journal, layout, note, people
+from mdmem.vault import journal, layout, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,17 +27,12 @@ if TYPE_CHECKING:
     from mdmem.inject.occasion import Occasion
     from mdmem.search.asking.shape import Shape
     from mdmem.search.hits import SearchHit
-    from mdmem.search.index.view import View
 
 FIRST_SHARE = 0.6
 """Share of a block that its best answer may use."""
 SECOND_SHARE = 0.18
-MAX_OF_FILE = 3
-FILE_CHARS = 800
-"""Maximum length of the block before a file is read or changed."""
 _JUST_SECONDS = 10.0
 """A prompt of this session stored within this time is the one being answered."""
-_SPARE = 3
 MOST = 0.7
 MONTH_SECONDS = 32 * 86_400
 """A prompt that names no more days than a month says by them which session it means."""
@@ -294,156 +287,3 @@ def _guess(at: Occasion, query: str, caller: str) -> str:
     from mdmem.search.expansion import hyde
 
     return hyde.guess(at.config, query, caller=caller, seconds=max(room, 0.0))
-
-
-# -- about a file -----------------------------------------------------------------------------------
-
-
-def about_file(at: Occasion, path: str) -> Section:
-    """Return the newest turns and notes about exactly this file, newest first.
-
-    Those that only read it come last, and answers that only mention it.
-    """
-    name = _within(path, at.place.worktree)
-    recall.make_ready(at.config, at.seconds_left / 2)
-    query = Query(filters=(Filter("file", (name.lower(),)),))
-    hits = _newest(at, query, 40)
-    relevant = [hit for hit in hits if _may_be_told(at, hit) and hit.session != at.record.id and _is_about(hit, name)]
-    turns: dict[tuple[str, tuple[int, ...]], SearchHit] = {}
-    for hit in sorted(relevant, key=lambda hit: _is_only_read(hit) or _only_mentions(hit, name)):
-        turn = journal.numbers(hit.path)[:1]
-        turns.setdefault((layout.folder_of(hit.path) if turn else hit.path, turn), hit)
-    terms, shares = frozenset([name.lower()]), _SHARES_OF_FILE[min(len(turns), MAX_OF_FILE)]
-    items: list[Item] = []
-    for (_, turn), hit in turns.items():
-        if len(items) == len(shares):
-            break
-        room = int(FILE_CHARS * shares[len(items)])
-        item = answer_item.of_turn(at, hit, terms, room, name) if turn else answer_item.of_note(at, hit, terms, room)
-        items += [item[0]] if item[0] is not None else []
-    return Section(f"What is known of {name}", items)
-
-
-_SHARES_OF_FILE = ((), (1.0,), (0.6, 0.4), (0.5, 0.3, 0.2))
-"""Shares of the block that the turns about a file may use, best first, by their number."""
-
-
-def _is_only_read(hit: SearchHit) -> bool:
-    """Whether a note only says that a file was looked at, or that it could not be changed."""
-    if hit.kind != "observation":
-        return False
-    name = layout.split(hit.path)[1]
-    is_failed_edit = hit.facts.get("success") is False and not turn_groups.is_shell(name)
-    return is_failed_edit or turn_groups.is_only_look(name)
-
-
-def _is_about(hit: SearchHit, name: str) -> bool:
-    """Whether a note is about a file by its path, not only by mentioning a file of that name."""
-    return name in _files(hit) or (hit.kind in (*bars.PERSONS, "response") and "/" in name)
-
-
-def _only_mentions(hit: SearchHit, name: str) -> bool:
-    """Whether a note is the answer of a turn that changed other files."""
-    files = _files(hit)
-    return hit.kind == "response" and bool(files) and name not in files
-
-
-def _files(hit: SearchHit) -> list[str]:
-    files = hit.facts.get("files")
-    return list(map(str, files)) if isinstance(files, (list, tuple)) else []
-
-
-def _within(path: str, root: str) -> str:
-    """Return a file's path as notes have it: relative to the project's working tree if inside."""
-    top = root.rstrip("/") + "/"
-    return path.removeprefix(top) if path.startswith(top) else path.lstrip("/")
-
-
-def _may_be_told(at: Occasion, hit: SearchHit) -> bool:
-    return not hit.project or at.is_of(hit.project) or at.config.settings.inject.other_projects
-
-
-# -- durable notes ---------------------------------------------------------------------------------
-
-MAX_INDEX_LINES = 40
-_PINNED_CHARS = 330
-"""A pinned note up to this length is given whole."""
-_READ_CHARS = 20_000
-"""Number of characters in which the first sentence of a pinned note is looked for."""
-MAX_INDEX_CHARS, MIN_INDEX_CHARS = 3_000, 900
-"""Limits of the index's length, within which it uses what open work and sessions leave of a block."""
-
-
-def durable(at: Occasion, uses: dict[str, int], room: int) -> Section:
-    """Return the notes that stay true: a person's notes, decisions, preferences, lessons.
-
-    Pinned notes come first, then the most used ones; notes given in vain come last.
-
-    uses: id -> number of times given to an agent. room: characters that the rest of the block leaves.
-    """
-    by_person = _matching(at, Filter("is", ("pinned",)))
-    pinned = {hit.id for hit in by_person}
-    by_id = {hit.id: hit for hit in (*by_person, *_matching(at, Filter("kind", bars.PERSONS))) if _may_be_told(at, hit)}
-    hits = sorted(by_id.values(), key=lambda hit: hit.created, reverse=True)
-    in_vain = _in_vain(at, uses)
-    hits.sort(key=lambda hit: (hit.id not in pinned, hit.id in in_vain, -uses.get(hit.id, 0)))
-    items: list[Item] = []
-    chars = omitted = 0
-    room = min(max(room, MIN_INDEX_CHARS), MAX_INDEX_CHARS)
-    for hit in hits:
-        item = _line(at, hit, full=hit.id in pinned)
-        if item is None:
-            continue
-        width = block.line_width(item)
-        is_listed = len(items) < MAX_INDEX_LINES and chars + width <= room
-        if is_listed and replaced.newer(at.config, hit.path):
-            continue
-        chars += width
-        if is_listed:
-            items.append(item)
-        else:
-            omitted += 1
-    return Section("Notes that stay true", items, f"({omitted} more: `mdmem search kind:decision`)" if omitted else "")
-
-
-def _in_vain(at: Occasion, uses: dict[str, int]) -> set[str]:
-    """Return the notes that were given often but are cited by no answer; they are ranked last."""
-    often = [name for name, times in uses.items() if times >= IN_VAIN_TIMES]
-
-    def uncited(view: View) -> set[str]:
-        answers = view.notes("facet", "kind:response")
-        return {name for name in often if not view.notes("facet", f"link:{name}".lower()) & answers}
-
-    return (freshness.answered(at.config, uncited) or set()) if often else set()
-
-
-def _matching(at: Occasion, condition: Filter) -> Sequence[SearchHit]:
-    return _newest(at, Query(filters=(condition,)), _SPARE * MAX_INDEX_LINES)
-
-
-def _newest(at: Occasion, query: Query, limit: int) -> Sequence[SearchHit]:
-    options = engine.SearchOptions(sort="newest", limit=limit, update=False, here=at.here, collapse=False)
-    return engine.search(at.config, query, options).hits
-
-
-def _line(at: Occasion, hit: SearchHit, *, full: bool) -> Item | None:
-    """Return a line of the index; with `full`, as for pinned notes, also its text, or a long one's first sentence."""
-    if at.has_seen(hit.id):
-        return None
-    if not full:  # no word of its text is given, so that a long one is not cleaned
-        parsed = note.load(at.config.vault, hit.path)
-        if recent.left_out(parsed, at.event.agent):
-            return None
-        item = answer_item.item_of(at, hit, hit.title, "", room=130)
-        item.is_listed = bool(parsed.body.strip())
-        return item
-    parsed = people.read(at.config.vault, hit.path)
-    if recent.left_out(parsed, at.event.agent):
-        return None
-    body = at.gate.stored(parsed.body[:_READ_CHARS])
-    whole = excerpts.prose(body)
-    is_short = len(whole) <= _PINNED_CHARS and "```" not in body and len(parsed.body) <= _READ_CHARS
-    text = whole if is_short else excerpts.first(body)
-    item = answer_item.item_of(at, hit, hit.title, text, room=_PINNED_CHARS)
-    item.is_listed = not is_short and len(text) < len(" ".join(body.split()))
-    return item

@@ -8,7 +8,7 @@ from itertools import chain, islice
 from mdmem import timestamps
 from mdmem.agents import prompts
 from mdmem.hashing import short
-from mdmem.inject import block, candidates, injection_log, known_fix, open_work, recent, trigger, turns
+from mdmem.inject import block, candidates, injection_log, known_fix, open_work, recent, trigger, turns, unasked
 from mdmem.inject.block import Section
 from mdmem.inject.lock_files import is_lock_file
 from mdmem.inject.occasion import Occasion
@@ -202,7 +202,7 @@ def _session_start(at: Occasion) -> Offer:
     ]
     taken = sum(map(block.least_width, [*offer.sections, *(section for _, section in later_sections)]))
     room = at.config.settings.inject.chars - block.FRAME_CHARS - taken
-    offer.add("durable", candidates.durable(at, injection_log.uses(at.config), room))
+    offer.add("durable", unasked.durable(at, injection_log.uses(at.config), room))
     for why, section in later_sections:
         offer.add(why, section)
     return offer
@@ -341,9 +341,9 @@ def _file(at: Occasion) -> Offer:
     path = next((path for path in named if isinstance(path, str) and path), "")
     mark = f"file:{short(path, 10)}"
     if path and mark not in at.given and not is_lock_file(path):
-        offer.chars = min(candidates.FILE_CHARS + block.FRAME_CHARS, at.config.settings.inject.chars)
+        offer.chars = min(unasked.FILE_CHARS + block.FRAME_CHARS, at.config.settings.inject.chars)
         offer.marks.append(mark)
-        offer.add("read" if at.event.tool == "Read" else "edit", candidates.about_file(at, path))
+        offer.add("read" if at.event.tool == "Read" else "edit", unasked.about_file(at, path))
     return offer
 
 
