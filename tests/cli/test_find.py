@@ -409,6 +409,12 @@ def test_a_title_that_is_wrapped_stays_to_the_right_of_its_rank(day: Day) -> Non
     assert second.startswith("     ") and not second.strip().startswith("journal/")
 
 
+def test_a_dumb_terminal_gets_lines_of_its_own_width(day: Day) -> None:
+    shown = day.terminal("search", "parser", "-n", "3", env={"COLUMNS": "50", "LINES": "", "TERM": "dumb"}).splitlines()
+    assert "\x1b" not in "".join(shown)
+    assert 30 < max(map(len, shown)) <= 50
+
+
 def test_a_session_among_the_hits_shows_the_words_of_its_links_only(day: Day) -> None:
     shown = day.run("search", "parser", "kind:session").stdout
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import shutil
 import sys
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -78,7 +80,9 @@ def console(*, stderr: bool = False) -> Console:
         def on_broken_pipe(self) -> None:  # rich would exit with status 1
             raise BrokenPipeError
 
-    return PipedConsole(stderr=stderr, highlight=False, soft_wrap=True)
+    is_dumb = os.environ.get("TERM", "").lower() in ("dumb", "unknown")
+    columns, lines = shutil.get_terminal_size() if is_dumb else (None, None)  # to rich, each is 80 wide
+    return PipedConsole(stderr=stderr, highlight=False, soft_wrap=True, width=columns, height=lines)
 
 
 def is_terminal() -> bool:
