@@ -219,6 +219,10 @@ def _problems(path: str, data: bytes, parsed: notes.Parsed) -> Iterator[HealthFi
     yield from _missing_parts(path, parsed)
     yield from _broken_markers(path, data) if parsed.meta.get("kind") in notes.PAGES else ()
     yield from _values_not_understood(path, parsed)
+    folder = path.rpartition("/")[0]
+    if parsed.meta.get("kind") == "session" and layout.session_of(path) == folder and not journal.is_page(path):
+        text = f"{path}: mdmem no longer updates the times and files on this page, because it was renamed."
+        yield note(text, f"Call it {journal.page_name(folder)} again, or ignore this.")
 
 
 def _values_not_understood(path: str, parsed: notes.Parsed) -> Iterator[HealthFinding]:

@@ -242,6 +242,18 @@ def test_a_value_that_is_understood_or_a_persons_own_is_not_named(day: Day, head
     assert [found["severity"] for found in look(day, "notes")] == ["fine"]
 
 
+def test_a_sessions_page_whose_new_name_no_hook_knows_is_named(day: Day) -> None:
+    (page,) = day.vault.glob("journal/*/*/*/*-3f0c6d1e.md")
+    mine = page.rename(page.with_name("My session.md"))
+    (found,) = (one for one in look(day, "notes") if one["severity"] != "fine")
+    assert found["severity"] == "note"
+    assert found["text"].startswith(mine.relative_to(day.vault).as_posix())
+    assert f"Call it {page.name} again" in found["todo"]
+    mine.rename(page)
+    page.parent.rename(page.parent.with_name("A day with the parser"))  # a renamed folder keeps its page's name
+    assert [one["severity"] for one in look(day, "notes")] == ["fine"]
+
+
 @pytest.mark.parametrize(
     ("page", "before", "after", "why"),
     [

@@ -188,9 +188,10 @@ def day(session: SessionRow) -> str:
 
 
 def moment(session: SessionRow) -> str:
-    """Return the day and time at which a session began, from its folders."""
-    name = session.page.split("/")[-1]
-    return f"{day(session)} {name[:2]}:{name[2:4]}" if name[:4].isdigit() else day(session)
+    """Return the day and time at which a session began, from its page or its folder; a person may rename both."""
+    names = session.page.split("/")[:-3:-1]
+    name = next((name for name in names if name[:4].isdigit() and name[4:5] == "-" and not layout.is_day(name)), "")
+    return f"{day(session)} {name[:2]}:{name[2:4]}" if name else day(session)
 
 
 def session_line(session: SessionRow, folder: str = "", *, project: bool = False) -> str:
