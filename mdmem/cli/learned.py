@@ -77,13 +77,21 @@ def decisions(
 @options.several(
     "--done", "closed", metavar="ID", help_text="Close this item; repeatable.", complete=completions.open_work
 )
+@options.offset
 @options.limit(30)
 @options.as_json(
     "an array of objects: key, kind, text, detail, project, session, created, id, path, blocked_by, is_stale"
 )
 @options.in_vault
 def todo(
-    settings: Config, project: str | None, session: str | None, closed: tuple[str, ...], limit: int, as_json: bool
+    settings: Config,
+    /,
+    project: str | None,
+    session: str | None,
+    closed: tuple[str, ...],
+    offset: int,
+    limit: int,
+    as_json: bool,
 ) -> None:
     """List open work: tasks, checks that still fail, unanswered prompts, interrupted turns.
 
@@ -103,7 +111,7 @@ def todo(
     note_rows.refresh(settings)
     items = work.open_work(settings, project or "", now=options.now())
     items = [item for item in items if find.is_named(session, item.session)] if session else items
-    shown = items[: limit or None]
+    shown = items[offset : offset + limit if limit else None]
     if as_json:
         render.print_json(shown)
     else:
@@ -112,7 +120,7 @@ def todo(
     stale = sum(item.is_stale for item in items)
     if not items:
         click.echo("Nothing is open.", err=True)
-    extent.tell("item", len(shown), len(items))
+    extent.tell("item", len(shown), len(items), offset=offset, skips=True)
     if stale:
         click.echo(f"{plural.number(stale, 'item')} older than 30 days: `mdmem todo --done ID` closes one.", err=True)
 

@@ -74,6 +74,17 @@ def test_alone_it_shows_whether_it_stores_and_what_is_open(day: Day) -> None:
     assert isinstance(day.attempt("show", "zzzzzzzz").exception, NotFoundError)
 
 
+def test_open_work_is_listed_part_by_part(tmp_path: Path) -> None:
+    day = cli_day.empty(tmp_path)
+    for title in ("one", "two", "three"):
+        day.run("note", "Text.", "--kind", "task", "--title", title)
+    all_items = day.json("todo")
+    assert len(all_items) == 3
+    assert day.json("todo", "-n", "1", "--offset", "1") == all_items[1:2]
+    assert day.json("todo", "-n", "0", "--offset", "2") == all_items[2:]
+    assert day.run("todo", "-n", "1").stderr == "1 of 3 items; --limit 0 shows all, --offset 1 the next ones\n"
+
+
 def test_alone_without_a_vault_it_shows_the_help(tmp_path: Path) -> None:
     day = cli_day.empty(tmp_path)
     shown = day.run("--vault", str(tmp_path / "none")).stdout
