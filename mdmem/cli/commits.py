@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import time
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,7 @@ from mdmem import plural, timestamps
 from mdmem.cli import listing
 from mdmem.cli.terminal import completions, extent, options, pager, progress, render, startup
 from mdmem.cli.terminal.render import print_json, safe, warn
-from mdmem.errors import MdmemError, NotFoundError
+from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.vault import journal, layout, note
 from mdmem.views.vault_pages import upkeep
 
@@ -360,15 +361,18 @@ def _is_file(settings: Config, typed: str) -> bool:
 
 
 def _path_of_id(settings: Config, typed: str) -> str:
-    """Return the path of the note with this whole id, "" if there is none: a commit is also named by such letters."""
+    """Return the path of the note with this whole id, "" if there is none, or if a commit or time is named so."""
     from mdmem.history import find
+    from mdmem.history.git import repository
 
     if not note.is_made_id(note.id_in_reference(typed)):
         return ""
     try:
-        return find.path_of(settings, typed)
-    except NotFoundError:
-        return ""
+        find.commit_of(repository.open_vault(settings.vault), typed)
+    except UsageError:
+        with suppress(NotFoundError):
+            return find.path_of(settings, typed)
+    return ""
 
 
 @click.command()

@@ -198,6 +198,8 @@ def test_diff_takes_the_id_of_a_note(mdmem: Run, kept: Path) -> None:
     assert mdmem("diff", "plan123456", check=True).stdout == whole
     assert mdmem("diff", "HEAD", "[mem:plan123456]", check=True).stdout == whole
     assert "is not a commit, date or time" in mdmem("diff", "plan999999").stderr
+    commit_id = git(kept, "rev-parse", "--short=10", "HEAD").strip()
+    assert "+something else" in mdmem("diff", commit_id, check=True).stdout
 
 
 def test_a_session_or_a_folder_in_place_of_a_note_is_answered_with_what_to_do(mdmem: Run, kept: Path) -> None:
