@@ -56,6 +56,21 @@ def test_what_waits_is_the_users_alone_and_holds_nothing_private(vault: Path, aw
     assert len(notes(vault)) == 2
 
 
+def test_a_queued_note_is_whole_when_it_is_synced(vault: Path, away: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: dict[int, int] = {}
+
+    def fsync(fd: int) -> None:
+        file = os.fstat(fd)
+        synced[file.st_ino] = file.st_size
+
+    monkeypatch.setattr(os, "fsync", fsync)
+
+    assert capture(bash("out")).waits
+
+    (file,) = [path.stat() for path in Path(retry_queue.folder(config.load())).iterdir()]
+    assert synced[file.st_ino] == file.st_size
+
+
 @pytest.mark.parametrize("fault", [errno.EINVAL, errno.EIO])
 def test_a_queued_note_whose_folder_cannot_be_synced_is_not_called_lost(
     vault: Path, away: Path, monkeypatch: pytest.MonkeyPatch, fault: int
