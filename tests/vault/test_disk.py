@@ -124,6 +124,28 @@ def test_a_locked_folder_makes_the_next_wait_and_is_free_after_a_kill(tmp_path: 
         folder.lock()
 
 
+@pytest.mark.parametrize("name", ["a.md", "part2/a.md"])
+def test_a_file_is_synced_whole_before_it_has_its_name_and_its_folder_afterwards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    file = tmp_path / name
+    synced: list[tuple[int | str, bytes]] = []
+
+    def fsync(fd: int) -> None:
+        found = os.fstat(fd)
+        what = "its folder" if found.st_ino == file.parent.stat().st_ino else found.st_size
+        synced.append((what, file.read_bytes() if file.exists() else b""))
+
+    file.parent.mkdir(exist_ok=True)
+    monkeypatch.setattr(os, "fsync", fsync)
+    with vaults.open_folder(str(tmp_path)) as folder:
+        assert vaults.create(folder, name, b"a\n")
+        assert vaults.replace(folder, name, b"a\n", b"longer\n")
+        assert vaults.replace(folder, name, b"longer\n", b"not synced\n", durable=False)
+
+    assert synced == [(2, b""), ("its folder", b"a\n"), (7, b"a\n"), ("its folder", b"longer\n")]
+
+
 def test_a_file_that_is_stored_in_a_folder_that_cannot_be_synced_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
