@@ -40,9 +40,11 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("mdmem")
 
 # The suite starts thousands of Pythons: each would compile the package anew where the environment keeps no bytecode,
-# and each run of pytest would rewrite all the tests' asserts.
+# and each run of pytest would rewrite all the tests' asserts. Hooks look for it beside the modules.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+os.environ.pop("PYTHONPYCACHEPREFIX", None)
 sys.dont_write_bytecode = False
+sys.pycache_prefix = None
 
 # mdmem starts itself again where a locale's encoding is another: in the middle of a test, that would end a worker.
 os.environ["PYTHONUTF8"] = "1"
