@@ -15,13 +15,14 @@ if TYPE_CHECKING:
 
 _KEYWORDS_ALONE = (
     "pass", "pw", "secret", "token", "key", "cred", "auth", "cookie", "bearer", "jwt", "psk",
-    "sid=", "kennwort", "senha", "wachtwoord", "parola", "mnemonic", "phrase",
+    "sid=", "kennwort", "senha", "parol", "mnemonic", "phrase", "lozink", "zaporka", "nenosiri",
     "nonce", "p/w", "asword", "sifre", "kode", "mdp", "clave", "sandi", "otp",
     "zugangsdaten", "stringdata", "dockerc", "recovery words", "puk",
 )  # fmt: skip
 
 _KEYWORD_FAMILIES: Families = (
     ("code", ("code=", "einmalcode", "your code", "verification code", "security code", "login code", "recovery code")),
+    ("code", ("enter the code", "enter code", "zugangscode", "user_code", "user code")),
     ("code", ("backup code", "2fa code", "codes", "alarm code", "door code", "one-time code")),
     ("seed", ("wallet seed", "wallet_seed", "seed words", "seed_words", "fa_seed")),
     ("_pat", ("gh_pat", "hub_pat", "lab_pat", "ext_pat", "_pat=", "_pat:")),
@@ -29,23 +30,41 @@ _KEYWORD_FAMILIES: Families = (
     ("sess", ("sessid", "jsessionid")),
     ("sig", ("sig=", "signature=")),
     ("sal", ("salt", "salasana")),
-    ("slo", ("heslo", "haslo")),
-    ("contr", ("contribsys", "contrasena")),
+    ("slo", ("heslo", "haslo", "geslo")),
+    ("woord", ("wachtwoord", "wagwoord")),
+    ("contr", ("contribsys", "contrasen", "contrasinal")),
 )  # fmt: skip
 KEYWORDS = (*_KEYWORDS_ALONE, "key content", *[word for _, family in _KEYWORD_FAMILIES for word in family])
 """Every name of a secret contains one of these, in lower case. A text without them needs no scan for names."""
 
-KEYWORDS_BEYOND_ASCII = (
-    "비밀번호", "비번", "암호", "패스워드", "パスワード", "密码", "密碼", "口令", "парол", "contraseña", "hasło",
-    "şifre", "lösenord", "jelszó", "κωδικ", "סיסמ", "كلمة المرور", "كلمة مرور", "كلمة السر", "رمز عبور", "पासवर्ड",
-    "mật khẩu", "รหัสผ่าน", "code de vérification", "código de verificación", "bestätigungscode",
-    "wlan-schlüssel", "parolă", "netzwerkschlüssel", "密钥", "密鑰", "私钥", "令牌",
+_FAMILIES_BEYOND_ASCII: Families = (
+    ("о", ("парол", "лозинк", "токен", "ключ доступа", "содержимое ключа")), ("й", ("секретный ключ",)),
+    ("ү", ("нууц үг",)), ("ө", ("құпия сөз",)), ("ó", ("jelszó", "código de verificación")), ("ậ", ("mật khẩu",)),
+    ("ñ", ("contraseña",)), ("ł", ("hasło",)), ("ş", ("şifre",)), ("ö", ("lösenord",)), ("ð", ("lykilorð",)),
+    ("ž", ("slaptažod",)), ("ë", ("fjalëkalim",)), ("ă", ("parolă",)),
+    ("ü", ("wlan-schlüssel", "netzwerkschlüssel", "schlüsselinhalt", "api-schlüssel")),
+    ("ä", ("bestätigungscode",)), ("é", ("code de vérification", "clé secrète", "contenu de la clé")),
+    ("ę", ("kod dostępu",)), ("ω", ("κωδικ",)), ("ס", ("סיסמ",)),
+    ("م", ("كلمة المرور", "كلمة مرور", "كلمة السر", "رمز عبور")), ("گ", ("گذرواژه",)), ("स", ("पासवर्ड",)),
+    ("স", ("পাসওয়ার্ড",)), ("ட", ("கடவுச்சொல்",)), ("స", ("పాస్\u200cవర్డ్", "పాస్వర్డ్", "పాస్_వర్డ్")),
+    ("ร", ("รหัสผ่าน",)), ("ລ", ("ລະຫັດຜ່ານ",)), ("პ", ("პაროლი",)), ("գ", ("գաղտնաբառ",)), ("စ", ("စကားဝှက်",)),
+    ("ព", ("ពាក្យសម្ងាត់",)), ("የ", ("የይለፍ ቃል",)), ("밀", ("비밀번호",)), ("번", ("비번",)), ("호", ("암호",)),
+    ("드", ("패스워드",)), ("ー", ("パスワード", "トークン")), ("口", ("口令",)),
+    ("码", ("密码",)), ("碼", ("密碼",)), ("钥", ("密钥", "私钥")), ("鑰", ("密鑰",)),
+    ("鍵", ("秘密鍵",)), ("令", ("令牌",)),
+    ("番", ("暗証番号",)), ("容", ("关键内容",)), ("ツ", ("主要なコンテンツ",)),
 )  # fmt: skip
+KEYWORDS_BEYOND_ASCII = tuple(dict.fromkeys(word for _, family in _FAMILIES_BEYOND_ASCII for word in family))
+TOKENS_BEYOND_ASCII = (
+    "токен", "トークン", "ключ доступа", "секретный ключ", "clé secrète", "秘密鍵", "api-schlüssel", "kod dostępu",
+)  # fmt: skip
+"""Those that name a token or a key, of which a sentence may also tell something."""
 
 WITH_SIGNS = (
     "_pat=", "_pat:", "sig=", "signature=", "sid=", "code=", "pin is", "pin=", "pin:", "p/w",
     "recovery code", "backup code", "2fa code", "key content", "your code", "verification code", "security code",
-    "login code", "one-time code", "wallet seed", "seed words", "recovery words", "alarm code", "door code",
+    "login code", "one-time code", "enter the code", "enter code", "user code", "wallet seed", "seed words",
+    "recovery words", "alarm code", "door code",
 )  # fmt: skip
 """Those keywords that are more than a part of a name."""
 
@@ -68,7 +87,7 @@ PLACE_SIGNS = (
     "://", "----", "Private-Lines", ":152", ":*:", ":6432:", '"sensitive"', "oracle:thin:", "onnect", "redential",
     "WIFI:", "jwt.", "_bind", "rivate-Key:", "(private-key", "BUNDLE_",
     "master/", "user/", "default/", " LOGIN ", "CONNECT ", "sp_", "ccount:",
-    "elnet", "계정", "]:587 ", "334 U", ': EAP "', '* "', "*\t",
+    "elnet", "계정", "]:587 ", "334 U", ': EAP "', '* "', "*\t", "[+] ", "[-] ",
 )  # fmt: skip
 PLACE_FAMILIES: Families = (
     ("ogin", ("ogin(", "ogin:", "ogin with ", "ogin as ")),
@@ -94,7 +113,7 @@ COMMAND_SIGNS = (
     "<<<", "env add ", " community ", "key-string ", "_pw ", "6379> ", "SETUSER", "rman target",
     "exp ", "imp ", " using ", "::add-mask::", " kv p", "kinit ", "snmp", " isakmp ", "ickServ",
     " obscure ", " upwd ", "authtoken ", "cli AUTH ", "pypi-token", "vault write ", "service install ",
-    "bw unlock", "bundle config",
+    "bw unlock", "bundle config", "samba-tool user",
 )  # fmt: skip
 COMMAND_FAMILIES: Families = (
     ("secret", ("secret set", "secret create", "secret put", "secrets set")),
@@ -117,7 +136,7 @@ NAMED_PLACE_SIGNS = (
     "CRYPT(", "serPassword(", "pw_set(", "assword.create(", "hashpw(", "d_hash(", "_password(", "PASSWORD(", "2_hmac(",
     "oCharArray", "334 ", "PLAIN ", "XOAUTH2 ", 'PSK "', 'AUTH "', 'NTLM "', "]:465 ", "]:25 ", "$ANSIBLE_VAULT;",
     "asic_auth(", "auth_password(", "AndPassword(", ".auth(", "AUTH", "btoa(", "ncode64(", "64encode(", "64_encode(",
-    "uffer.from(",
+    "uffer.from(", "tionToken(",
 )  # fmt: skip
 """Further signs of `places`, which count only if the text also has a name of a secret."""
 
@@ -126,7 +145,7 @@ PROSE_SIGNS = (
     "passwor", "passphrase", "passcode", "credential", "log in", "login", "sign in", "kennwort", "passwort", "anmeld",
     "melde dich", "einlogg", "zugang", "mot de passe", "mdp", "connecte", "identifiant", "contraseñ", "clave ",
     "entra con", "senha", "wachtwoord", "パス", "ログイン", "apiキー", "clé api", "d'accès", "pin ", "otp",
-    "tan ", "2fa", "mfa", "einmalcode", "api-schlüssel", *CODES_IN_CJK,
+    "tan ", "2fa", "mfa", " pw ", "einmalcode", "api-schlüssel", *CODES_IN_CJK,
 )  # fmt: skip
 """Every sentence in which `nearby.in_prose` looks for a password contains one of these, in lower case."""
 
@@ -284,11 +303,15 @@ _plain_signs: dict[int, int] = {}
 
 def has_keyword(low: str) -> bool:
     """Whether a lower-case text contains a word that could name a secret."""
-    return _has_ascii_keyword(low) or (not low.isascii() and has_any(low, KEYWORDS_BEYOND_ASCII))
+    return _has_ascii_keyword(low) or _has_keyword_beyond_ascii(low)
 
 
 def _has_ascii_keyword(low: str) -> bool:
     return has_sign(low, _KEYWORDS_ALONE, _KEYWORD_FAMILIES)
+
+
+def _has_keyword_beyond_ascii(low: str) -> bool:
+    return not low.isascii() and has_sign(low, (), _FAMILIES_BEYOND_ASCII)
 
 
 def may_name(low: str) -> bool:
@@ -298,7 +321,7 @@ def may_name(low: str) -> bool:
         return has_keyword(low)
     blanks = table(_LETTERS + "_-", _LETTERS + "_-")
     names = set(low.encode("ascii", "replace").translate(blanks).split()) - HARMLESS
-    return has_keyword(b" ".join(names).decode("ascii")) or has_any(low, () if low.isascii() else KEYWORDS_BEYOND_ASCII)
+    return has_keyword(b" ".join(names).decode("ascii")) or _has_keyword_beyond_ascii(low)
 
 
 _COLUMNS = ("pin", "insert into")
@@ -339,15 +362,18 @@ def table(signs: str, written: str) -> bytes:
 CODED = (
     "YXNzd29yZ", "Fzc3dvcm", "hc3N3b3Jk", "QVNTV09SR", "FTU1dPUk", "BU1NXT1JE", "c2VjcmV0", "NlY3Jld", "zZWNyZX",
     "U0VDUkVU", "NFQ1JFV", "TRUNSRV", "dG9rZW", "Rva2Vu", "0b2tlb", "VE9LRU", "RPS0VO", "UT0tFT", "X0tFWT",
-    "9LRVk9", "fS0VZP",
+    "9LRVk9", "fS0VZP", "7373776f", "73 73 77 6f", "5353574f", "53 53 57 4f", "0000010", "0000020 ",
 )  # fmt: skip
-"""Parts of names of secrets in base64, for each place in a group of three bytes: of "assword", "SECRET", "_KEY="."""
+"""Parts of names of secrets in base64, for each place in a group of three bytes: of "assword", "SECRET", "_KEY=".
+
+Then parts of "password" in hexadecimal, and the second address of a dump."""
 
 PRINTED = (
     "pass", "Pass", "PASS", "PW", "ecret", "ECRET", "oken", "OKEN", "key", "KEY", "auth", "op ", "vault ", "kubectl ",
     "bw ", "rand ", "pwgen", "security ", "whoami -t", "cred", "parameter", "sops ", "terraform ", "tofu ", "heroku ",
     ".env ", "chamber ", "urandom", " genkey", "curlrc", "wgetrc", "muttrc", "mbsyncrc", "imaprc", "mailrc", "msmtprc",
     "john", "hashcat", "netrc", ".hgrc", ".s3cfg", ".my.cnf", "userlist.txt", "sssd.conf", "/id_", " id_", "codes",
+    "kwallet", "wireless-s",
 )  # fmt: skip
 """Every command that prints a secret contains one of these."""
 

@@ -138,6 +138,19 @@ def closes_call(text: str, at: int) -> bool:
     return literal is not None and ")" in text[literal.end + 1 : literal.end + 4].partition(",")[0]
 
 
+def closes_string(text: str, start: int, at: int) -> bool:
+    """Whether the quote at `at` closes the string that contains the name at `start`: getpass("Password: ")."""
+    quote = text[at]
+    line = text[max(0, start - 200) : start].rpartition("\n")[2]
+    if quote != "'":
+        return line.count(quote) % 2 == 1
+    is_open = False
+    for part in line.split(quote)[:-1]:
+        if is_open or not part[-1:].isalnum():  # otherwise an apostrophe
+            is_open = not is_open
+    return is_open
+
+
 def line_end(text: str, at: int) -> int:
     """Return the end of the line, or of the longest possible value (`LONGEST_QUOTED`)."""
     limit = at + LONGEST_QUOTED

@@ -98,7 +98,7 @@ def _in_foreign_sentence(name: Name) -> list[Span]:
         core = word.rstrip("\"'`»”」.,;:!?)）。")
         if len(core) >= _SHORTEST and values.is_unlike_words(core) and core.isascii() and _CODE.isdisjoint(core):
             start = at + part.index(core)
-            return [(start, start + len(core), name.kind)]
+            return [(start, start + len(core), name.kind)] if not values.names_something(core) else []
         if number > most or part[-1:] in (".", ";") or any(map(str.isdigit, part)):
             break
         at += len(part) + 1
@@ -125,7 +125,7 @@ def _is_of_account(name: Name) -> bool:
     return is_next or (before.endswith(" ") and "@" in "".join(before.split()[-1:]))
 
 
-_SHORTEST_NEXT = {"password": 6, "key": 12, "token": 12, "secret": 12}
+_SHORTEST_NEXT = {"password": 6, "key": 12, "token": 12, "secret": 12, "code": 8}
 _CODE_OR_PATH = _CODE | frozenset("_/:|<>")
 
 

@@ -6,15 +6,16 @@ An English compound ends with its main noun, so the end of a name decides. Separ
 
 from __future__ import annotations
 
-from mdmem.privacy.secrets import KEYWORDS_BEYOND_ASCII
+from mdmem.privacy.secrets import KEYWORDS_BEYOND_ASCII, TOKENS_BEYOND_ASCII
 
 NONE, WEAK, LITERAL, STRONG = 0, 1, 2, 3
 """Weights of a name. NONE: no secret. WEAK: a secret if the value looks random. LITERAL: a secret if the value is a
 literal that does not read like a word. STRONG: a secret unless the value clearly is not one."""
 
 ELSEWHERE = (
-    "passwort", "kennwort", "senha", "motdepasse", "wachtwoord", "parola", "parolam", "salasana", "heslo", "haslo",
-    "sifre", "contrasena", "kodeord", "kodeordet", "adgangskode", "adgangskoden", "passord", "passordet",
+    "passwort", "kennwort", "senha", "motdepasse", "wachtwoord", "wagwoord", "parola", "parolam", "parol", "salasana",
+    "heslo", "haslo", "geslo", "lozinka", "zaporka", "sifre", "contrasena", "contrasenya", "contrasinal", "kodeord",
+    "kodeordet", "adgangskode", "adgangskoden", "passord", "passordet", "nenosiri",
 )  # fmt: skip
 """Words for a password in other languages, in ASCII. For the others, see `KEYWORDS_BEYOND_ASCII`."""
 
@@ -27,7 +28,7 @@ KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
             "password", "passwords", "passwd", "passphrase", "passcode",
             "dbpass", "userpass", "rootpass", "adminpass", "storepass", "keypass", "smtppass", "mailpass", "ftppass",
             "sshpass", "requirepass", "masterauth", "dbpwd", "userpwd", "rootpw", "adminpw", "bindpw", "userpw",
-            "presharedkey", "wifikey", "wlankey", "authtok", *ELSEWHERE,
+            "presharedkey", "wifikey", "wlankey", "authtok", "passworddata", *ELSEWHERE,
         ),
     ),
     ("secret", STRONG, ("secret", "secrets", "passwordpepper", "secretpepper", "authpepper", "otpseed", "faseed")),
@@ -52,7 +53,10 @@ KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     (
         "code",
         LITERAL,
-        ("recoverycode", "recoverycodes", "backupcode", "backupcodes", "2facode", "scratchcode", "onetimecode"),
+        (
+            "recoverycode", "recoverycodes", "backupcode", "backupcodes", "2facode", "scratchcode", "onetimecode",
+            "enterthecode", "entercode", "zugangscode",
+        ),
     ),
     (
         "token",
@@ -70,6 +74,7 @@ KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
             "mnemonic", "seedphrase", "recoveryphrase", "mnemonicphrase", "walletseed", "seedwords", "recoverywords",
         ),
     ),
+    ("token", WEAK, ("usercode",)),
     ("salt", WEAK, ("salt", "nonce")),
     ("cookie", WEAK, ("cookie", "cookies")),
     ("pin", WEAK, ("verificationcode", "securitycode", "logincode", "yourcode", "einmalcode", "alarmcode", "doorcode")),
@@ -153,11 +158,27 @@ def weigh(name: str) -> tuple[int, str]:
     if flat.endswith(_ENDINGS):
         return next((weight, kind) for kind, weight, endings in KINDS if flat.endswith(endings))
     if not name.isascii() and any(stem in name.lower() for stem in KEYWORDS_BEYOND_ASCII):
+        if any(stem in name.lower() for stem in TOKENS_BEYOND_ASCII):
+            return LITERAL, "token"
         return STRONG, "password"  # inflected: паролем, lösenordet
     kind, weight = SHORT.get(_last_word(name), ("", NONE))
     if not weight and name.endswith("pass") and name.isalpha() and name.islower() and not name.endswith(_PASSES):
         return LITERAL, "password"
     return (weight, kind) if weight and len(name) < _SHORTEST_DATA else (NONE, "")
+
+
+def is_in_arn(low: str, start: int) -> bool:
+    """Whether a name is a field of an Amazon resource name, or of a pattern for such names."""
+    return "secretsmanager:" in low[max(0, start - 96) : start].split()[-1]
+
+
+def is_in_module(text: str, start: int, end: int, kind: str) -> bool:
+    """Whether a name is a part of a module's path: `github.com/docker/docker-credential-helpers v0.8.2`."""
+    if text[start - 1 : start] != "/":
+        return False
+    ahead = text[end : end + 3]
+    is_versioned = ahead[:2] == " v" and ahead[2:].isdigit()
+    return is_versioned or (kind == "credentials" and ahead[:1] in ("/", "]"))
 
 
 def without_separators(name: str) -> str:

@@ -53,6 +53,7 @@ CALLS = (
     ("mysql_real_connect(", 3),
     ("cx_oracle.connect(", 1), ("oracledb.connect(", 1), ("oci_connect(", 1), ("oci_pconnect(", 1), ("ldap_bind(", 2),
     ("simple_bind_s(", 1), ("simple_bind(", 1), ("plainauth(", 2), ("andpassword(", 1), ("andpassword(", 2),
+    ("passwordauthenticationtoken(", 1), ("epgsql:connect(", 2),
     ("ftp.open(", 2), (" ftp(", 2), (" ftp_tls(", 2), ("redis.auth(", 0), ("command('auth',", 0),
     ('command("auth",', 0),
     ("sp_addlogin ", 1), ("sp_addapprole ", 1), ("sp_setapprole ", 1), ("sp_addlinkedsrvlogin ", 4),
@@ -117,6 +118,7 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
     yield from _imap_logins(text)
     yield from _easy_connect(text)
     yield from _chap_lines(text)
+    yield from _tried_logins(text)
 
 
 # -- URLs
@@ -306,6 +308,18 @@ def _chap_lines(text: str) -> Iterator[Span]:
         if len(secret) > 2 and (fields[2] != secret or values.is_unlike_words(secret)):
             begin = text.index(secret, at)
             yield begin, begin + len(secret), "password"
+
+
+def _tried_logins(text: str) -> Iterator[Span]:
+    """Find the password in `[+] domain\\user:…`, as programs list the logins that they tried."""
+    for _, at in secrets.occurrences(text, "[+] ", "[-] "):
+        line = text[at : at + _LONGEST_WORD].partition("\n")[0]
+        word = next((word for word in line.split() if ":" in word[1:-1]), "")
+        user, _, password = word.partition(":")
+        is_user = "\\" in user or line.startswith("VALID LOGIN:")
+        if is_user and password[:1] not in ("", "\\") and not values.is_placeholder(password):
+            start = at + line.index(word) + len(user) + 1
+            yield start, start + len(password), "password"
 
 
 def _hooks(text: str, low: str, address: str, alphabet: str) -> Iterator[Span]:

@@ -24,6 +24,10 @@ PRINTERS: tuple[tuple[str, str], ...] = (
     ("openssl rand ", ""), ("cat ", "/run/secrets/"), ("cat ", "/etc/secrets/"),
     ("secrets.token_", "print"), (" genkey", ""), (" token create", ""), (" tokens create", ""), (" create token ", ""),
     ("/dev/urandom", "base64"), ("rails r", "application.credentials"),
+    ("get-random-password", ""), ("kwallet-query ", " -r "), ("dcli password ", ""),
+    ("nmcli ", " -g 802-11-wireless-s"), ("rails secret", ""), ("rake secret", ""), ("phx.gen.secret", ""),
+    ("key:generate", "--show"),
+    ("get_random_secret_key", "print"), ("generate-password", ""), ("generate password", ""), ("pass generate ", ""),
 )  # fmt: skip
 """Pairs of lower-case strings. A command that contains both prints a secret."""
 

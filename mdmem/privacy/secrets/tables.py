@@ -197,12 +197,14 @@ def _ruled(text: str) -> Iterator[Span]:
             continue
         places = list(zip(starts, [*starts[1:], _LONGEST_LINE], strict=True))
         heads = [header[start:stop].strip() for start, stop in places]
-        named = heads[0].lower() in ("name", "key") and heads[1].lower() == "value"
+        low_heads = [head.lower() for head in heads]
+        named = low_heads.index("value") if low_heads[0] in ("name", "key") and "value" in low_heads else 0
         for _ in range(_MOST_ROWS):
             row = text[end + 1 : literals.line_end(text, end + 1)]
             cells = [row[start:stop] for start, stop in places]
-            for number, (weight, kind) in enumerate(map(_head, [heads[0], cells[0], *heads[2:]] if named else heads)):
-                if weight or (named and number == 1 and cells[0].strip() == "secret_id"):
+            for number, head in enumerate(heads):
+                weight, kind = _head(cells[0] if named and number == named else head)
+                if weight or (named and number == named and cells[0].strip() == "secret_id"):
                     yield from _cell(end + 1 + starts[number], cells[number], weight, kind)
             if not row.strip():
                 break

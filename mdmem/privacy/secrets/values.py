@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mdmem.privacy.secrets.names import LITERAL, STRONG
+from mdmem.privacy.secrets import KEYWORDS_BEYOND_ASCII
+from mdmem.privacy.secrets.names import ELSEWHERE, LITERAL, STRONG
 from mdmem.privacy.secrets.tokens import is_camel_case, reads_like_words, shape, turns
 
 _WORDS = frozenset(
@@ -21,7 +22,8 @@ _WORDS = frozenset(
     public pass passed password passwd pwd secret token credentials cookie define undef read write files compat
     key-id keyid identifier keyword comment constant operator punctuation describe always on_create amd64 arm64 i386
     armhf x86_64 aarch64 falsch leer ungültig erforderlich obligatoire requis incorrecte obligatoria requerida
-    incorrecta obrigatória errata obbligatoria
+    incorrecta obrigatória errata obbligatoria abgelaufen inaktiv gesperrt inactif expiré caducada scaduta bloccata
+    onjuist verlopen
     """.split()
 )
 """Words that occur next to `password` in prose, documentation, types and forms."""
@@ -72,6 +74,8 @@ def is_secret(value: str, weight: int, *, quoted: bool, alone: bool = False) -> 
         or (not quoted and is_code(core, numbers=alone))
     ):
         return False
+    if is_user_code(core):
+        return True
     if weight == LITERAL:
         return looks_random(core) or _is_literal(core, clear=quoted or alone)
     if weight != STRONG:
@@ -228,7 +232,7 @@ def is_unlike_words(value: str) -> bool:
     form = shape(core)
     mixed = "0" in form and ("a" in form or "A" in form) and " " not in form and form.count("\\") < 2
     return (
-        (mixed or _is_of_random_letters(core))
+        (mixed or _is_of_random_letters(core) or is_user_code(core))
         and not is_short_number(core)
         and len(core) >= 5
         and not is_placeholder(core)
@@ -244,6 +248,15 @@ def is_rare(core: str) -> bool:
 
     is_name = any(noun in core for noun in _PARTS_OF_NAMES)
     return not is_name and not is_adjective(core) and not everyday.is_plain(core)
+
+
+def is_user_code(core: str) -> bool:
+    """Whether a value is a code that lets a device in (RFC 8628), of letters that form no words: `WDJB-MJHT`."""
+    return len(core) == _USER_CODE and core[4] == "-" and not core.strip(_CONSONANTS + "-") and len(set(core)) > 4
+
+
+_USER_CODE = 9  # characters
+_CONSONANTS = "BCDFGHJKLMNPQRSTVWXZ"
 
 
 def is_adjective(word: str) -> bool:
@@ -311,14 +324,17 @@ _HEX = f"{_DIGITS}abcdefABCDEF"
 _PARTS = frozenset(("field", "step", "page", "column", "input", "form", "case", "option", "test", "version", "phase"))
 _ALGORITHMS = (
     "argon2", "bcrypt", "pbkdf2", "scrypt", "sha1", "sha2", "sha3", "sha5", "md4", "md5", "ntlm", "base6", "base3",
-    "utf", "oauth", "aes1", "aes2", "x509", "rsa1", "rsa2", "rsa3", "rsa4", "pkcs",
+    "utf", "oauth", "socks", "aes1", "aes2", "x509", "rsa1", "rsa2", "rsa3", "rsa4", "pkcs",
 )  # fmt: skip
 
 
 def names_a_secret(core: str) -> bool:
     """Whether a value names a secret instead of being one: it contains a word like "password" and no digit."""
     low = core.lower()
-    return (any(noun in low for noun in _NOUNS) or low.endswith(" key")) and "0" not in shape(core)
+    if "0" in shape(core):
+        return False
+    is_name = any(noun in low for noun in _NOUNS) or low.endswith((" key", *ELSEWHERE))
+    return is_name or (not low.isascii() and any(noun in low for noun in KEYWORDS_BEYOND_ASCII))
 
 
 def _is_prose(core: str) -> bool:
@@ -347,7 +363,7 @@ def phrase_at(text: str, start: int) -> str:
 
 def _describes(word: str) -> bool:
     is_adjective = len(word) >= _SHORTEST_ADJECTIVE and word.endswith(_DESCRIBING) and word not in _THINGS
-    return is_adjective or word in OF_SENTENCES or word in _WORDS
+    return is_adjective or word in OF_SENTENCES or word in _WORDS or names_a_secret(word)
 
 
 def is_command(phrase: str) -> bool:

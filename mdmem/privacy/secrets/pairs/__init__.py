@@ -97,7 +97,7 @@ def find(text: str, low: str, marks: tuple[str, ...], words: frozenset[str] | No
             if is_cjk or low[end : end + 1] in _MAY_FOLLOW or low[end : end + 1] >= _FIRST_HANGUL or end == len(low):
                 start = scan.name_start(low, at)
                 weight, kind = _weigh(text, low, start, end)
-                if not (weight or _is_in_module(text, start, end, "")) and "-" in low[at + length : end]:
+                if not (weight or names.is_in_module(text, start, end, "")) and "-" in low[at + length : end]:
                     spans = _of_part(text, low, start, low.index("-", at + length))  # "password-bob: …"
                     yield from (span for span in spans if not text.startswith(marks, span[0]))
                 judged += 1 if weight and (kind != _PLAIN_KEY or low[end : end + 1] == " ") else _LIGHT
@@ -154,9 +154,9 @@ def _weigh(text: str, low: str, start: int, end: int) -> tuple[int, str]:
     weight, kind = _remembered(name)
     if name == "nonce" and text.startswith(('="', "='"), end):
         return names.NONE, ""  # of a challenge or a page's scripts, so public
-    if text[end : end + 1] == ":" == text[start - 1 : start] and _is_in_arn(low, start):
+    if text[end : end + 1] == ":" == text[start - 1 : start] and names.is_in_arn(low, start):
         return names.NONE, ""
-    if _is_in_module(text, start, end, kind):
+    if names.is_in_module(text, start, end, kind):
         return names.NONE, ""
     if weight or len(name) > scan.LONGEST_NAME // 2:
         return weight, kind
@@ -184,20 +184,6 @@ _OF_ACCOUNTS = ("user", "log", "sign", "bind", "connect", "account", "cn=")
 """Words in a sentence that gives an account's password."""
 _PLAIN_KEY = "some-key"
 _AFTER_KEY = frozenset("\"'`>]\\ ")
-
-
-def _is_in_arn(low: str, start: int) -> bool:
-    """Whether a name is a field of an Amazon resource name, or of a pattern for such names."""
-    return "secretsmanager:" in low[max(0, start - 96) : start].split()[-1]
-
-
-def _is_in_module(text: str, start: int, end: int, kind: str) -> bool:
-    """Whether a name is a part of a module's path: `github.com/docker/docker-credential-helpers v0.8.2`."""
-    if text[start - 1 : start] != "/":
-        return False
-    ahead = text[end : end + 3]
-    is_versioned = ahead[:2] == " v" and ahead[2:].isdigit()
-    return is_versioned or (kind == "credentials" and ahead[:1] in ("/", "]"))
 
 
 def _is_set(text: str, end: int) -> bool:
@@ -280,6 +266,9 @@ def _is_flag(name: Name) -> bool:
     if name.text[name.start - 1 : name.start] == "\\" and name.text[name.start - 2 : name.start - 1].isalnum():
         return False  # a hyphen in a manual page
     start = name.outer()
+    if name.low[start] == "-" and name.text.startswith("  ", name.closed):
+        words = name.text[name.closed : name.closed + _LONGEST_LINE].partition("\n")[0].split()
+        return len(words) < 2 or words[1][0] in "-\\|&;>"  # otherwise the words explain the option
     blank = name.low.rfind(" ", max(0, start - 80), start) + 1
     if (
         name.line_before().strip() == "option"
@@ -377,6 +366,15 @@ def _in_answer(name: Name) -> int:
     return lines.in_answer(name)
 
 
+def _below_sentence(name: Name) -> int:
+    end = name.text.find("\n", name.closed, name.closed + _LONGEST_LINE)
+    if end <= name.sign or name.text[end - 1] not in ":.":
+        return 0
+    from mdmem.privacy.secrets.pairs import lines
+
+    return lines.below_sentence(name)
+
+
 def _in_parameter(name: Name) -> int:
     from mdmem.privacy.secrets.pairs import lines
 
@@ -416,11 +414,12 @@ RULES: tuple[Rule, ...] = (
     (".}", _always, starts.typed_in, judge.flag),
     (",", _is_constant, starts.behind_comma, judge.constant),
     ("'\"`", _is_bare, starts.at_string, judge.in_quotes),
+    ("w", Name.is_quoted, starts.behind_with, judge.beside),
     ("「『", _always, starts.at_sign, judge.beside),
     (_VERB_SIGNS, _always, starts.after_verb, judge.spoken),
     ("-→–⇒.", _always, starts.after_arrow, judge.beside),
     ("", _is_bearer, starts.at_sign, judge.header),
-    ("fF", _is_bare, starts.in_reset, judge.after_remark),
+    ("", _always, _below_sentence, judge.below),
     ("\n\r", Name.is_quoted, starts.next_numbered, judge.assigned),
     ("", _is_flag, starts.at_sign, judge.flag),
     ("", _is_setting, starts.at_sign, judge.ends_line),

@@ -107,7 +107,8 @@ def _is_in_flow(name: Name, literal: Literal, head: str, fields: str) -> bool:
     last = name.text[literal.end - 1 : literal.end + _LONGEST_NEXT].partition("\n")[0].rstrip()[-1:]
     if last != "}" or (head not in ("", "-") and head[-1:] != ":"):
         return False
-    return name.is_shouted() or (secrets.has_any(fields, _ACCOUNTS) and values.is_rare(literal.text.rstrip(",}")))
+    is_account = head == "-" or secrets.has_any(fields, _ACCOUNTS)  # no line of a program begins with `- {`
+    return name.is_shouted() or (is_account and values.is_rare(literal.text.rstrip(",}")))
 
 
 def _is_shown_by_index(name: Name, literal: Literal) -> bool:

@@ -6,6 +6,7 @@ Prose may have the same words, so the words before the name are compared with kn
 
 from __future__ import annotations
 
+from mdmem.privacy import secrets
 from mdmem.privacy.secrets import scan
 from mdmem.privacy.secrets.literals import PROSE, skip_blank
 
@@ -58,6 +59,31 @@ _PROMPTS = "$#<>+*-: \t"
 _REACH = 400  # characters above a name
 _MOST_LINES = 3  # above a name
 _LONGEST_LINE = 120
+
+
+def below_sentence(name: Name) -> int:
+    """Return the start of the only word below a sentence that ends in a colon, perhaps in a block; 0 if there is none.
+
+    `Password for the [elastic] user successfully reset.⏎New value: …`, `Use this password to go on:⏎⏎…`.
+    """
+    text = name.text
+    sentence = text[name.closed : name.closed + _LONGEST_LINE].partition("\n")[0]
+    at = scan.next_line(text, name.closed + len(sentence))
+    if text.startswith("```", at):
+        at = scan.next_line(text, at + len(text[at : at + _LONGEST_LINE].partition("\n")[0]))
+    is_new = text.startswith(_NEW_VALUE, at)
+    is_given = name.line_before().endswith(_GIVING) or secrets.has_any(sentence, _ANNOUNCING)
+    if not (is_new or (sentence[-1] == ":" and is_given)) or secrets.has_any(sentence, _IN_CODE):
+        return 0
+    at += len(_NEW_VALUE) * is_new
+    word = "".join(text[at : at + _REACH].split(None, 1)[:1])
+    return at if scan.line_ends(text, at + len(word)) else 0
+
+
+_NEW_VALUE = "New value: "
+_GIVING = ("use the following ", "use this ")
+_ANNOUNCING = (" is:", " ist:", "(reset ", " generated", " created")
+_IN_CODE = ("=", "{", '"', "->", "|")
 
 
 def is_setting(name: Name) -> bool:

@@ -27,6 +27,7 @@ _OF_WHAT = (  # `the password for the shop is …`
     " du ", " do ", " da ", " vom ", " zum ",
 )  # fmt: skip
 _WHEN = ("now ", "still ", "currently ", "again ", "just ", "always ", "jetzt ", "maintenant ", "ahora ")  # `is now …`
+_TAGS = ("<b>", "<strong>")  # around a value in a sentence
 _OF_WHOM = ("admin ", "root ", "user ", "db ", "wifi ", "my ")  # before `pass to …`, which else has other meanings
 _ARROWS = ("-> ", "→ ", "- ", "– ", "⇒ ", "⇒")
 _FALLBACKS = ("or ", "|| ", "?? ", "||= ", "{ ", ".unwrap_or(", ".unwrap_or_else(|_| ")  # `getenv("NAME") or "…"`
@@ -36,7 +37,7 @@ _LONGEST_INSIDE, _LONGEST_WHAT = 32, 48  # characters of a type or an index; of 
 _BLOCKS = (('variable "', "default"), ('output "', "value"))
 _DATA, _CELLS = "<![CDATA[", ("<td>", "<dd>", "<td ")
 _CELL = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-*`."
-_MARKUP_VALUES = ("<value>", "<string>", "<value ")
+_MARKUP_VALUES = ("<value>", "<string>", "<value ", '<stringprop name="argument.value">')
 
 
 def after_assignment(name: Name) -> int:
@@ -53,10 +54,18 @@ def after_assignment(name: Name) -> int:
     if text[value : value + 1] == "-" and text[name.start - 2 : name.start] == "${":
         return value + 1  # ${NAME:-…}
     value = skip_blank(text, value)
+    if text.startswith("[-", value):  # git diff --word-diff
+        old, added, _ = text[value : value + _LONGEST_INSIDE].partition("-]{+")
+        at = value + len(old) + len(added)
+        return at if added and any(map(str.isdigit, text[at : at + _LONGEST_INSIDE].partition("+}")[0])) else 0
     stars = scan.closers(text, value)
     if stars > value and text[stars : stars + 1] in ("\n", "\r") and not text.startswith(('"""', "'''"), value):
         return 0  # **Password:**, with the value on the next line
-    if name.closed == name.end and text[value : value + 1] in QUOTES and _closes_string(name, value):
+    if (
+        name.closed == name.end
+        and text[value : value + 1] in QUOTES
+        and literals.closes_string(text, name.start, value)
+    ):
         return 0
     if name.is_quoted() and text[value : value + 64].lstrip().startswith("string("):
         return value + len(text[value : value + 64].partition('"')[0])  # PHP's var_dump
@@ -123,19 +132,6 @@ def _in_object(text: str, at: int) -> int:
 _VALUE_KEYS, _LONGEST_OBJECT = ('"value"', '"Default"', '"default"'), 240  # characters of an object with both
 
 
-def _closes_string(name: Name, value: int) -> bool:
-    """Whether the quote at `value` closes the string that contains the name: getpass("Password: ")."""
-    quote = name.text[value]
-    line = name.text[max(0, name.start - 200) : name.start].rpartition("\n")[2]
-    if quote != "'":
-        return line.count(quote) % 2 == 1
-    is_open = False
-    for part in line.split(quote)[:-1]:
-        if is_open or not part[-1:].isalnum():  # otherwise an apostrophe
-            is_open = not is_open
-    return is_open
-
-
 def after_comparison(name: Name) -> int:
     """`name == "…"`, `name.equals("…")`."""
     at = scan.comparison(name.low, name.sign)
@@ -162,7 +158,7 @@ def after_for(name: Name) -> int:
 
 def at_string(name: Name) -> int:
     """`IDENTIFIED BY PASSWORD '…'`, "the password `…`"."""
-    return 0 if name.word() == "pass" or _closes_string(name, name.sign) else name.sign
+    return 0 if name.word() == "pass" or literals.closes_string(name.text, name.start, name.sign) else name.sign
 
 
 def behind_sign(name: Name) -> int:
@@ -206,6 +202,12 @@ def next_item(name: Name) -> int:
     return skip_blank(text, next_line + 1) if text.startswith("- ", next_line) else 0
 
 
+def behind_with(name: Name) -> int:
+    """`fill in "name" with "…"`, a step of a test in plain words."""
+    is_step = name.low.startswith('with "', name.sign) and "fill" in name.line_before()
+    return name.sign + len("with ") if is_step else 0
+
+
 def behind_comma(name: Name) -> int:
     """`("name", …`."""
     at = skip_blank(name.text, name.sign + 1)
@@ -238,6 +240,7 @@ def after_verb(name: Name) -> int:
         return 0
     at = skip_blank(low, at + len(next(verb for verb in _VERBS if low.startswith(verb, at))))
     at = skip_blank(low, at + len(next((word for word in _WHEN if low.startswith(word, at)), "")))
+    at += len(next((tag for tag in _TAGS if low.startswith(tag, at)), ""))
     return skip_blank(low, at + 1) if low[at : at + 1] in (":", "：") else at
 
 
@@ -257,13 +260,6 @@ def after_remark(name: Name) -> int:
 
 
 _REMARK = _CELL + ":@'\"/()äöüßàáâãçèéêíñóôõúąęłóśżź"
-
-
-def in_reset(name: Name) -> int:
-    """`Password for the [elastic] user successfully reset.⏎New value: …`, as programs print it."""
-    line, _, below = name.text[name.closed : name.closed + 96].partition("\n")
-    size = len("New value: ") if below.startswith("New value: ") else 0
-    return name.closed + len(line) + 1 + size if " reset" in line and size else 0
 
 
 def next_numbered(name: Name) -> int:
@@ -441,6 +437,7 @@ def on_next_line(name: Name) -> int:
         return in_block if end >= 0 and name.text[end:].lstrip()[:3] == "```" else 0
     if not next_line:
         return 0
+    next_line += len("=> ") * name.text.startswith("=> ", next_line)  # what a Ruby shell prints
     ahead = name.text[next_line : next_line + 96]
     rule = len(ahead) - len(ahead.lstrip("-=~"))
     is_rule = rule >= 3 and scan.line_ends(name.text, next_line + rule)
