@@ -10,7 +10,7 @@ from __future__ import annotations
 from mdmem.search.asking import at_hand, english, general
 from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, SURE
 from mdmem.search.asking.facts import asks_a_fact
-from mdmem.search.asking.languages import LANGUAGES, UNSPACED
+from mdmem.search.asking.languages import LANGUAGES, is_unspaced
 from mdmem.search.asking.prose import folds, words
 from mdmem.search.text import analysis
 from mdmem.values import Value
@@ -165,9 +165,9 @@ def of_question(shape: Shape, *, is_foreign: bool = False) -> Bars:
     in_english = _ABOUT_THE_PAST[grade] if shape.language == "en" else ()
     if in_english and not is_foreign:
         return in_english
-    is_unspaced = shape.grade == LIKELY and shape.language in UNSPACED
+    by_names = shape.grade == LIKELY and is_unspaced(shape.language)
     alike = (_ALIKE,) if is_foreign and grade == SURE and shape.language in LANGUAGES else ()
-    return in_english + (_UNSPACED if is_unspaced else _FOREIGN[grade]) + alike
+    return in_english + (_UNSPACED if by_names else _FOREIGN[grade]) + alike
 
 
 def _of_possible(shape: Shape) -> Bars:

@@ -61,8 +61,10 @@ def _follow_up(user_turns: UserTurns, text: str) -> Shape | None:
     given = user_turns.record.given()
     if not any(mark.startswith(journal.RECALLED) for mark in given):
         return None
+    from mdmem.search.asking import topics
+
     before = user_turns.texts(current=text, limit=2)[:-1]
-    topic = shape.topic(text)
+    topic = topics.topic(text)
     if not before or journal.recalled_mark(before[-1]) not in given or turns.only_points(topic):
         return None
     return Shape(LIKELY, "en", " ".join(text.split()), topic)

@@ -10,13 +10,15 @@ from mdmem.lazy_pattern import lazy
 from mdmem.named_tuple import NamedTuple
 from mdmem.search.asking import day_words, periods, shape
 from mdmem.search.asking.english import LIKELY
-from mdmem.search.asking.languages import LANGUAGES, UNSPACED
+from mdmem.search.asking.languages import LANGUAGES, is_unspaced
 from mdmem.search.asking.prose import fold
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import FOREIGN, STOPWORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from mdmem.search.asking.periods import Period
 
 
@@ -91,7 +93,13 @@ def seconds(period: Period) -> tuple[float, float]:
 def without(topic: str, period: Period) -> str:
     """Return a question's topic without the words for its days and for work."""
     words = period.words | _GENERAL
-    return " ".join(word for word in topic.split() if words.isdisjoint(analysis.words(fold(word))))
+    others = (word for word in topic.split() if words.isdisjoint(analysis.words(fold(word))))
+    return " ".join(word for word in others if not _begins_any(fold(word), period.words))
+
+
+def _begins_any(word: str, names: Iterable[str]) -> bool:
+    """Whether a word is the name of a day without its ending, as is `ekim` of `ekimde`."""
+    return len(word) > 2 and word.isalpha() and any(name.startswith(word) for name in names)
 
 
 def has_topic(topic: str, language: str, period: Period) -> bool:
@@ -99,7 +107,7 @@ def has_topic(topic: str, language: str, period: Period) -> bool:
     topic = fold(topic)
     for word in sorted(period.words, key=len, reverse=True):
         topic = topic.replace(word, " ")
-    if language in UNSPACED:
+    if is_unspaced(language):
         topic = normalize("NFC", topic).replace("작업", "").replace("했", "")
         return sum(map(str.isalnum, topic)) > _MOST_UNSPACED
     grammar = LANGUAGES[language].of("other") | _FOREIGN_FORMS if language in LANGUAGES else ()
@@ -116,7 +124,9 @@ _GENERAL = frozenset(
         "happen", "happened", "made", "news", "work", "worked", "working", "gearbeitet", "geandert", "gemacht",
         "geschafft", "passiert", "war", "fait", "travaille", "passe", "hice", "hicimos", "hecho", "paso", "trabajamos",
         "fizemos", "feito", "trabalhamos", "fatto", "lavorato", "successo", "gedaan", "gewerkt", "gebeurd",
-        "zrobilismy", "robilismy", "pracowalismy", "qua", "quavons",
+        "zrobilismy", "robilismy", "pracowalismy", "qua", "quavons", "taten", "machten", "faisait", "faisions",
+        "haciamos", "faziamos", "facevamo", "deden", "deed", "yaptik", "calistik", "oldu", "делали", "сделали", "делал",
+        "делала", "сделал", "сделала", "работали", "было", "произошло", "случилось",
     ]
 )  # fmt: skip
 """Words about work of any kind."""

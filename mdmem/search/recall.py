@@ -7,10 +7,10 @@ from math import log
 from operator import mul
 
 from mdmem.search import engine, freshness, index, ranking, turn_groups, withheld
-from mdmem.search.asking import shape
+from mdmem.search.asking import topics
 from mdmem.search.hits import Shown, hits_of
 from mdmem.search.index.layout import KIND_STEP, KINDS
-from mdmem.search.text import analysis, numbers
+from mdmem.search.text import analysis, numbers, stem
 from mdmem.search.text.abbreviations import WEIGHT
 from mdmem.search.units import JOINED, OtherNotes, Unit, units_of
 from mdmem.values import Value
@@ -212,7 +212,7 @@ def _asks_the_same(hits: Iterable[SearchHit], text: str) -> bool:
     """Whether a turn is the same question, asked before."""
     asked_words = _words(text)
     for hit in hits:
-        words = _words(shape.topic(hit.title)) if hit.kind == "prompt" else set()
+        words = _words(topics.topic(hit.title)) if hit.kind == "prompt" else set()
         if len(words & asked_words) >= SAME * len(words | asked_words) > 0:
             return True
     return False
@@ -284,8 +284,9 @@ class _Weights:
         self._numbers_in: dict[int, set[Number]] = {}
         of_numbers = frozenset(chain.from_iterable(numbers.spelling(*number) for number in asked_numbers))
         by_word = [units for units in _by_word(text, asked) if units[0].terms[0][0] not in of_numbers]
-        self._words = [self._weighed(units, known) for units in by_word]
-        self._naming = [word for units, word in zip(by_word, self._words, strict=True) if units[0].terms[0][0] in name]
+        weighed = [(units[0].terms[0][0], self._weighed(units, known)) for units in by_word]
+        self._words = [word for term, word in weighed if term not in _COMPARING or any(word.notes)]
+        self._naming = [word for term, word in weighed if term in name]
         for number in self._numbers:  # a version identifies more than a decimal number
             self._words += [self._of_number(number)] * (1 if numbers.joined(number) else len(number) - 1)
         self._whole = sum(word.weight for word in self._words) or 1.0
@@ -384,6 +385,10 @@ def _by_word(text: str, units: Iterable[Unit]) -> Iterator[list[Unit]]:
             yield [unit, *(unit_of_term[part] for part in words.get(term, ())[1:] if part in unit_of_term)]
 
 
+_COMPARING = frozenset(
+    map(stem.stem, "smaller bigger larger higher lower longer shorter faster slower fewer newer older".split())
+)
+"""Where no note has one of these, it only says which way something was changed: `why smaller batches`."""
 SYNONYM = 0.75
 """How surely a note has a word if it has only a synonym."""
 _SPOKEN = tuple(map(KINDS.index, ("prompt", "response", "summary")))

@@ -30,6 +30,8 @@ def later(vault: Path, tmp_path: Path) -> Talk:
         ("what did we do about the ledger test on monday?", "different currencies"),
         ("what did we do about the ledger test on wednesday?", "fixtures once"),
         ("was haben wir am 14. September am ledger test gemacht?", "different currencies"),
+        ("14 Eylül'de ledger test için ne yaptık", "different currencies"),
+        ("что мы делали с ledger test в среду?", "fixtures once"),
         ("ledger test decision, 2026-09-14", "different currencies"),
         ("which ledger test was slow on 16/09/2026?", "fixtures once"),
         ("Sep 14: why did the ledger test fail?", "different currencies"),
@@ -104,6 +106,8 @@ def test_a_weekday_may_stand_beside_words_for_last_or_a_part_of_the_day(later: T
         "co zrobiliśmy w poniedziałek?", "nad czym pracowaliśmy w poniedziałek?", "월요일에 뭐 했지?",
         "wat heb ik afgelopen maandag gedaan?", "co zrobiłem w poniedziałek?", "o que eu fiz na segunda passada?",
         "cosa ho fatto lunedì scorso?", "qu'est-ce que j'ai fait lundi dernier ?",
+        "14 Eylül'de ne yaptık", "geçen pazartesi ne yaptık?", "wat deden we op 14 september?",
+        "что мы делали 14 сентября?", "что было в понедельник?",
         "9월 14일에 무슨 작업을 했지?", "qu'a-t-on fait lundi ?", "qu'avons-nous fait lundi ?",
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem.search.asking import prose, shape
-from mdmem.search.asking.languages import LANGUAGES, UNSPACED, is_participle
+from mdmem.search.asking.languages import LANGUAGES, is_participle, is_unspaced, unspaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ def counts(asked: Shape) -> bool:
 
 
 def _asks_of_now(asked: Shape, name: str) -> bool:
-    if asked.language in UNSPACED:
-        parts, text = UNSPACED[asked.language], asked.words
+    if is_unspaced(asked.language):
+        parts, text = unspaced()[asked.language], asked.words
         asks = parts.why if name == "why" else parts.counts
         of_past = shape.is_past_unspaced(text, parts) or any(part in text for part in (*parts.back, *parts.we))
         return any(part in text for part in asks) and not of_past

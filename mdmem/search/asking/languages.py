@@ -9,6 +9,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from mdmem.search.asking.unspaced import Unspaced
+
 
 class Language:
     """One language's closed word classes, each a string of words.
@@ -23,6 +25,7 @@ class Language:
     accents, but propose something. how: asking how to do something, before an infinitive with one of `infinitives` or,
     after one word, one of `anyone`.
     same: with these, `likens` and one of `places` point to earlier work: `denselben Weg wie beim Import`.
+    anywhere: asking wherever they stand, as verbs come last.
     endings: endings of verbs that mean "we did". not_ends: words with such an ending but another meaning. past_ends:
     endings of past verbs, with accents.
     """
@@ -131,7 +134,7 @@ LANGUAGES: dict[str, Language] = {
         notes="notizen notiz erinnerungen",
         here="dieser diese dieses diesen diesem mein meine meinen hier",
         other="der die das da den dem ein eine einen und ist sind nicht mit im auf fur von beim macht gab gabs gibt "
-        "hoch gross lang lange oft schnell weit vor jetzt eigentlich mehr so dass "
+        "vom ins hoch gross lang lange oft schnell weit vor jetzt eigentlich mehr so dass "
         "es zum zur uber in aus bei nach bis mach wird werden kann konnen darf durfen soll sollen muss mussen sich nur",
     ),
     "fr": Language(
@@ -153,7 +156,8 @@ LANGUAGES: dict[str, Language] = {
         places="pour dans avec",
         notes="notes souvenirs",
         here="ce cet cette ces mon ma mes ici ca",
-        other="le la les un une des du de et est sont dans pour sur avec il elle que pas plus si",
+        other="le la les un une des du de et est sont dans pour sur avec il elle que pas plus si "
+        "faut peut peuvent doit doivent",
     ),
     "es": Language(
         "que como por cuando donde cual cuales quien cuanto cuanta cuantos cuantas",
@@ -176,7 +180,7 @@ LANGUAGES: dict[str, Language] = {
         notes="notas recuerdos",
         here="este estos estas mi mis aqui",
         past_ends="ó aba aban",
-        other="el la los las un una de del y es son en para con se no lo esta estan",
+        other="el la los las un una de del y es son en para con se no lo esta estan puede pueden debe deben",
     ),
     "pt": Language(
         "que como por porque quando onde qual quais quem quanto quantos quantas",
@@ -199,7 +203,8 @@ LANGUAGES: dict[str, Language] = {
         notes="notas anotacoes",
         here="este esse essa isto isso meu minha aqui",
         past_ends="ou iu eu ava avam",
-        other="o a os as um uma de do da e em para com se nao no na mesmo aquele aquela esta estao",
+        other="o a os as um uma de do da e em para com se nao no na mesmo aquele aquela esta estao "
+        "pode podem deve devem",
     ),
     "it": Language(
         "che cosa come perche quando dove quale quali qual chi quanto quanti quante",
@@ -221,12 +226,12 @@ LANGUAGES: dict[str, Language] = {
         places="per con in nel nella",
         notes="appunti note",
         here="questo questa questi queste mio mia qui",
-        other="il lo la i gli le un una di del e in per con non si",
+        other="il lo la i gli le un una di del e in per con non si puo possono deve devono bisogna",
     ),
     "nl": Language(
         "wat hoe waarom wanneer waar welke wie waarmee",
         "we wij ons onze",
-        "hebben hadden heb was waren werd werden wilde wilden moest moesten kon konden mocht mochten",
+        "hebben hadden heb deed deden was waren werd werden wilde wilden moest moesten kon konden mocht mochten",
         "gisteren eergisteren vorige laatste eerder al destijds toen onlangs laatst",
         "verder doorgaan hervat gebleven vervolg",
         why="waarom",
@@ -241,7 +246,7 @@ LANGUAGES: dict[str, Language] = {
         places="bij voor in met",
         notes="notities",
         here="deze dit mijn hier",
-        other="de het een en is zijn van op voor met niet",
+        other="de het een en is zijn van op voor met niet na aan uit over er nog mag mogen moet moeten kan kunnen",
     ),
     "sv": Language(
         "vad hur varfor nar vilken vilket vilka vem",
@@ -285,7 +290,7 @@ LANGUAGES: dict[str, Language] = {
         again="znowu znow",
         notes="notatki",
         here="ten ta to ten tej moj moja",
-        other="jest sa w na z nie i do nad",
+        other="jest sa w na z nie i do nad po od mozna wolno trzeba",
     ),
     "cs": Language(
         "co jak proc kdy kde jaky jaka ktery ktera ako preco kedy aky ktory",
@@ -315,13 +320,18 @@ LANGUAGES: dict[str, Language] = {
         here="acest aceasta",
     ),
     "tr": Language(
-        "ne nasil neden niye nicin hangi nerede",
+        "ne nasil neden niye nicin hangi hangisi nerede nereye nereden kim kime kimin kac neyi neydi",
         "biz bizim",
         "vardi idi",
         "dun gecen onceki once gecenlerde daha",
         "devam kaldigimiz surdur",
         endings="dik duk tik tuk",
+        not_ends="otomatik istatistik kritik statik mantik semantik pratik estetik genetik analitik",
+        past_ends="ıdı idi udu üdü ıldı ildi uldu üldü ındı indi undu ündü ladı ledi landı lendi yordu",
         why="neden niye nicin",
+        counts="kac",
+        explains="nedir",
+        anywhere="ne neyi neden niye nicin nasil hangi hangisi nerede kim kime kac",
         here="bu",
     ),
     "ru": Language(
@@ -336,6 +346,7 @@ LANGUAGES: dict[str, Language] = {
         here="этот эта это эти этого мои моя мое здесь",
         endings="али или ели яли",
         not_ends="если или",
+        other="нельзя можно надо нужно не на в и с по из для о об от до после у",
     ),
     "uk": Language(
         "що як чому навіщо коли де який яка яку які",
@@ -346,6 +357,7 @@ LANGUAGES: dict[str, Language] = {
         why="чому навіщо",
         again="знову",
         here="цеи ця це мои моя",
+        other="можна треба не",
         endings="али или іли",
     ),
     "id": Language(
@@ -369,76 +381,17 @@ HOW_TO = {"wie": "de", "comment": "fr", "como": "es", "come": "it", "hoe": "nl"}
 """Word before what to do -> its language; Portuguese asks as Spanish does."""
 
 
-class Unspaced:
-    """Substrings that replace `Language`'s classes in a language without spaces, or with endings joined to words.
+def unspaced() -> dict[str, Unspaced]:
+    """Return the languages without spaces between words: few prompts are in one, and every prompt is judged."""
+    from mdmem.search.asking.unspaced import UNSPACED
 
-    sure: substrings that ask about the past by themselves. why, here: as in `Language`. counts: asking for a number.
-    reasons: nouns at the end of a text that ask for a reason; past_ends: what ends a question about the past. explains:
-    substrings that ask what something is in general.
-    """
-
-    def __init__(self, asks: str, we: str, past: str, back: str, resumes: str, **more: str) -> None:
-        self.why = tuple(more.get("why", "").split())
-        self.asks = (*asks.split(), *self.why)
-        self.we = tuple(we.split())
-        self.past = tuple(past.split())
-        self.back = tuple(back.split())
-        self.resumes = tuple(resumes.split())
-        self.sure = tuple(more.get("sure", "").split())
-        self.here = tuple(more.get("here", "").split())
-        self.reasons = tuple(more.get("reasons", "").split())
-        self.past_ends = tuple(more.get("past_ends", "").split())
-        self.explains = tuple(more.get("explains", "").split())
-        self.counts = tuple(more.get("counts", "").split())
+    return UNSPACED
 
 
-UNSPACED: dict[str, Unspaced] = {
-    "ja": Unspaced(
-        "？ ? なぜ 何故 どうして どうやって どう 何 なに いつ どこ どれ どの どんな 誰 教えて でしたか ましたか",
-        "私たち 我々 僕ら 俺たち うちら",
-        "した った んだ いた えた れた けた せた めた てた げた べた ました でした だった",
-        "前に 前回 以前 先週 先日 先月 昨日 一昨日 おととい 昨年 去年 この前 この間 こないだ 当時 過去に 数日前 週間前",
-        "続き 続けて 続行 再開 やりかけ どこまで",
-        sure="っけ",
-        why="なぜ 何故 どうして",
-        here="この これ ここ",
-        counts="いくつ 何個 何件 何人",
-        reasons="理由 原因 経緯 いきさつ 対処 対処法 解決策",
-        explains="とは何 とはなん とは？ って何 の違い",
-    ),
-    "zh": Unspaced(
-        "？ ? 为什么 為什麼 为何 為何 为啥 為啥 怎么 怎麼 怎样 怎樣 如何 什么 什麼 哪 吗 嗎 多少 几个 "
-        "是否 有没有 有沒有",
-        "我们 我們 咱们 咱們",
-        "了 过 過 我们决定 我們決定 是怎么 是怎麼 是如何 怎么做的 的吗 的嗎 定的 定下 选的 選的 最终 最終",
-        "上次 上回 上周 上週 上礼拜 上星期 上个月 上個月 昨天 前天 前几天 前幾天 之前 以前 当时 當時 那时 那時 "
-        "曾经 曾經 先前 后来 後來 去年 过去 過去 早些时候 那次 那回",
-        "继续 繼續 接着 接著 做到哪 停在 没做完 沒做完",
-        sure="来着 來著",
-        why="为什么 為什麼 为何 為何 为啥 為啥",
-        here="这 這",
-        counts="多少 几个 幾個",
-        reasons="原因 理由 缘由",
-        explains="什么是 什麼是 是什么意思 是什麼意思 的区别 的區別",
-        past_ends="解决的 解決的 修的 修好的 加的 改的 设置的 設置的 处理的 處理的 弄的 做的 写的 寫的 定的 选的 選的 "
-        "换的 換的",
-    ),
-    "ko": Unspaced(
-        "？ ? 왜 어떻게 무엇 무슨 뭐 뭘 몇 얼마 언제 어디 어느 누가 알려",
-        "우리 저희",
-        "",
-        "지난주 지난달 지난번 지난 어제 그저께 전에 예전 저번 이전에 당시 그때 며칠",
-        "이어서 이어 계속 마저 하던",
-        why="왜",
-        here="이거",
-        counts="몇 얼마",
-        reasons="이유 원인",
-        explains="이란 차이",
-    ),
-    "th": Unspaced("ทำไม อย่างไร ยังไง อะไร เมื่อไหร่ ที่ไหน ไหม ?", "เรา", "แล้ว ได้", "เมื่อวาน ก่อนหน้า ครั้งที่แล้ว สัปดาห์ที่แล้ว", "ต่อ"),
-    "hi": Unspaced("क्यों कैसे क्या कब कहाँ कहां ?", "हमने हम", "था थे थी किया", "कल पहले पिछले पिछली", "जारी आगे"),
-}
-"""Language -> its substrings."""
+def is_unspaced(language: str) -> bool:
+    """Whether the language of a question is one of `unspaced`."""
+    return language not in LANGUAGES and language not in ("", "en", "error")
+
 
 _BEFORE = """
 a al de con en da di per mit von seit fur zu bei bis aus auf ab um durch gegen ohne nach unter pour avec depuis aan met

@@ -14,6 +14,8 @@ def only_names(prompt: str) -> bool:
     if _is_order_behind_label(prompt) or any(map(_is_place, prompt.split())):
         return False
     words = prose.folds(prose.words(prose.prose(prompt)))
+    if "-" in prompt.lstrip().partition(" ")[0] and words[1:2] and words[1] not in _BEHIND_VERBS:
+        words = words[1:]  # `run-time error 1004`: a compound noun, and no order
     if not english.names(words) or not all(map(str.isascii, words)):
         return False
     if (words[0] == "id" and words[1] in _WISHES) or words[1] in _ARTICLES or _is_command(words, prompt):
@@ -21,6 +23,22 @@ def only_names(prompt: str) -> bool:
     from mdmem.search.text.stopwords import FOREIGN
 
     return FOREIGN.isdisjoint(words) and _TO_ME.isdisjoint(words)
+
+
+_BEHIND_VERBS = orders.word_set("up down in out off on over")
+"""Behind a hyphen, these make a verb: `set-up the server`."""
+_MAX_ENDING = 10
+
+
+def is_file(prompt: str) -> bool:
+    """Whether a prompt is nothing but a file's name: `report.py`, `src/report-table.tsx`."""
+    path = prompt.strip()
+    name, dot, ending = path.rpartition(".")
+    is_short = bool(name and dot) and len(path) <= MAX_CHARS and len(ending) <= _MAX_ENDING
+    return is_short and ending[:1].isalpha() and ending.isalnum() and not _IN_NO_FILE.intersection(path)
+
+
+_IN_NO_FILE = frozenset(" \t\n:;,?!()[]{}<>'\"`=")
 
 
 _WISHES = orders.word_set("like love prefer rather")

@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from itertools import chain
 
 from mdmem.named_tuple import NamedTuple
+from mdmem.search.asking import more_days
 from mdmem.search.asking.day_words import (
     ABBREVIATED,
     COUNTS,
@@ -45,20 +46,25 @@ def period_in(text: str, today: date, language: str = "") -> Period | None:
     """Return the period that a text names, None for none: a day, a week from Monday on, a month, a year.
 
     A month or day without a year is the latest one that is not in the future, a weekday the latest one before today,
-    or that of a week that the text names beside it. Understood are the languages of `day_words`, and the commonest
-    words in Japanese, Chinese and Korean. A text that names more than one period has none.
+    or that of a week that the text names beside it. Understood are the languages of `day_words` and `more_days`, and
+    the commonest words in Japanese, Chinese and Korean. A text that names more than one period has none.
 
     language: the text's, if known; the German "hier" is no yesterday.
     """
     folded = " ".join(fold(word) for word in text.replace("’", "'").split())
     words = folded.translate(_NO_WORD).split()
+    more = next((names for names in more_days.ALL if not names.names.isdisjoint(words)), None)
     is_named = not folded.isascii() or not _NAMES.isdisjoint(words)
-    if not is_named and not _has_digit(folded):
+    if more is None and not is_named and not _has_digit(folded):
         return None  # before any expression is compiled
-    named = [match.span() for match in re.finditer(r"\w+", folded) if match[0] in _SURE_NAMES]
+    sure_names = _SURE_NAMES if more is None else _SURE_NAMES | (more.names - more.common)
+    named = [match.span() for match in re.finditer(r"\w+", folded) if match[0] in sure_names]
     if not folded.isascii():
         named = sorted([*named, *(match.span() for match in re.finditer(_UNSPACED_DAY, folded))])
-    for pattern, days in _PATTERNS if is_named or not MONTHS.keys().isdisjoint(words) else _IN_DIGITS:
+    if more is not None and language in _MORE_LANGUAGES:
+        is_named = False
+    of_all = _PATTERNS if is_named or not MONTHS.keys().isdisjoint(words) else _IN_DIGITS
+    for pattern, days in (*(_rows_of(more) if more is not None else ()), *of_all):
         for match in re.finditer(pattern, folded):
             try:
                 first, last = days(match, today)
@@ -126,12 +132,12 @@ def _month(year: int, month: int) -> tuple[date, date]:
 def _counted(match: re.Match[str], today: date) -> tuple[date, date]:
     """Read `two weeks ago`."""
     number = match["count"]
-    return _of_unit(UNITS[match["unit"]], today, int(number) if number.isdecimal() else COUNTS[number])
+    return _of_unit(_UNITS[match["unit"]], today, int(number) if number.isdecimal() else _COUNTS[number])
 
 
 def _relative(match: re.Match[str], today: date) -> tuple[date, date]:
     """Read `last week`, `la semaine derniere`, `先週`."""
-    return _of_unit(UNITS[match["unit"] or "week"], today, 0 if match["this"] else 1)
+    return _of_unit(_UNITS[match["unit"] or "week"], today, 0 if match["this"] else 1)
 
 
 def _before_last(match: re.Match[str], today: date) -> tuple[date, date]:
@@ -140,7 +146,7 @@ def _before_last(match: re.Match[str], today: date) -> tuple[date, date]:
 
 
 def _named_day(match: re.Match[str], today: date) -> tuple[date, date]:
-    return _of_unit("day", today, DAYS_AGO[match[0]])
+    return _of_unit("day", today, _DAYS_AGO[match[0]])
 
 
 def _day_before(_match: re.Match[str], today: date) -> tuple[date, date]:
@@ -178,7 +184,7 @@ def _weekday(match: re.Match[str], today: date) -> tuple[date, date]:
     found = match.groupdict()
     if found.get("other") or found.get("coming"):
         raise ValueError
-    back = today.weekday() - {**WEEKDAYS, **ABBREVIATED, **FEIRAS, **OF_KOREAN}[match["day"]]
+    back = today.weekday() - _WEEKDAYS[match["day"]]
     return _of_unit("day", today, back if found.get("this") else (back - 1) % 7 + 1)
 
 
@@ -196,13 +202,30 @@ def _numbered_week(match: re.Match[str], today: date) -> tuple[date, date]:
     return monday, monday + timedelta(days=6)
 
 
+def _rows_of(names: more_days.DayWords) -> tuple[_Row, ...]:
+    """Return the expressions for the periods that the words of one language name."""
+    months, unit = _either(names.months), f"(?P<unit>{_either(names.units)})"
+    counted = rf"(?P<count>\d+|{_either(names.counts)}) {unit}"
+    before = f"(?:(?P<this>{_either(names.this)}) |(?P<other>{_either(names.other)}) )?"
+    return (
+        (rf"\b(?P<day>\d{{1,2}}) (?P<month>{months})\b{_YEAR}", _calendar_day),
+        (rf"\b{names.in_month.format(months=months)}\b{_YEAR}", _calendar_month),
+        (rf"\b{counted} {names.ago}\b", _counted),
+        (rf"\b{unit} {names.ago}\b(?P<this>)", _relative),
+        (rf"\b(?:{_either(names.last)}|(?P<this>{_either(names.this)})) {unit}\b", _relative),
+        (rf"\b{_either(names.days_ago)}\b".join(_NOT_NAMED), _named_day),
+        (rf"\b{before}(?P<day>{_either(names.weekdays)})\b", _weekday),
+    )
+
+
+_MORE_LANGUAGES = ("tr", "ru")
 _MOST_YEARS = 13
 """Among so many years, one has a week 53."""
 
 
 def _calendar_day(match: re.Match[str], today: date) -> tuple[date, date]:
     """Read `november 4`, `18. november`, `18.11.`, `11月18日`, `2026-11-18`."""
-    month = int(match["month"]) if match["month"].isdecimal() else MONTHS[match["month"]]
+    month = int(match["month"]) if match["month"].isdecimal() else _MONTHS[match["month"]]
     year = match.groupdict().get("year")
     day = date(int(year) if year else today.year, month, int(match["day"]))
     if not year and day > today:
@@ -223,7 +246,7 @@ def _calendar_month(match: re.Match[str], today: date) -> tuple[date, date]:
     """Read `in october`, `the first week of november`, `10月`."""
     if match["month"] in NAMES_OF_PEOPLE:
         raise ValueError
-    month = int(match["month"]) if match["month"].isdecimal() else MONTHS[match["month"]]
+    month = int(match["month"]) if match["month"].isdecimal() else _MONTHS[match["month"]]
     year = int(match["year"]) if match["year"] else today.year - (month > today.month)
     first, last = _month(year, month)
     if week := match.groupdict().get("week"):
@@ -362,7 +385,17 @@ _PATTERNS: tuple[_Row, ...] = (
 )
 """Expressions for folded text, the most exact first, each with the function that reads it."""
 
-EVERY_WORD = frozenset(chain(MONTHS, WEEKDAYS, ORDER, DAYS_AGO, UNITS, LAST, LAST_BEHIND, THIS, _OF_DAY))
+_WEEKDAYS = {**WEEKDAYS, **ABBREVIATED, **FEIRAS, **OF_KOREAN}
+_MONTHS, _UNITS, _COUNTS, _DAYS_AGO = dict(MONTHS), dict(UNITS), dict(COUNTS), dict(DAYS_AGO)
+for _more in more_days.ALL:
+    _MONTHS |= _more.months
+    _WEEKDAYS |= _more.weekdays
+    _UNITS |= _more.units
+    _COUNTS |= _more.counts
+    _DAYS_AGO |= _more.days_ago
+"""The words of all languages."""
+
+EVERY_WORD = frozenset(chain(_MONTHS, WEEKDAYS, ORDER, _DAYS_AGO, _UNITS, LAST, LAST_BEHIND, THIS, _OF_DAY))
 """Words that may name a period."""
 _NAMES = (
     frozenset(

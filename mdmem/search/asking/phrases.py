@@ -128,6 +128,7 @@ ASKING: dict[str, tuple[str, ...]] = {
         "derselbe/dieselbe/dasselbe/gleiche/selbe fehler/bug/absturz/problem wie gestern/letzte/vorige/neulich/am",
         "fasse/fass zusammen was/woran/wie wir",
         "was ist/bleibt/steht * noch offen/ubrig/aus",
+        "was fehlt * noch",
         "was muss/mussen * noch * gemacht/getan/erledigt",
         "weiss/wissen nicht mehr was/wie/warum/wieso/wo/wann/welche/welcher/welches/welchen/wer/ob",
         "vergessen was/wie/warum/wieso/wo/wann/welche/welcher/welches/welchen/wer",
@@ -163,7 +164,8 @@ ASKING: dict[str, tuple[str, ...]] = {
         "ou on/nous en etait/etions",
         "quoi/lequel/laquelle/lesquels/lesquelles/comment/combien/pourquoi deja",
         "la derniere/precedente session/conversation/discussion",
-        "que/quest reste t/ce il/quil",
+        "que reste t il",
+        "quest ce qui/quil reste",
         "que faut il encore",
         "sais/souviens/rappelle plus pourquoi/comment/quand/ou/quel/quelle/quels/quelles/ce/qui/combien/de/du",
         "jai/ai oublie pourquoi/comment/quand/quel/quelle/ce/combien",
@@ -186,7 +188,7 @@ ASKING: dict[str, tuple[str, ...]] = {
         "en que quedamos",
         "donde lo dejamos",
         "donde nos quedamos",
-        "que queda/falta por",
+        "que queda/falta/quedan/faltan por/para/pendiente/pendientes/del",
         "pq/xq decidimos/elegimos/usamos/cambiamos/quitamos",
         "ya hemos/habiamos",
         "no me acuerdo",
@@ -214,6 +216,7 @@ ASKING: dict[str, tuple[str, ...]] = {
         "nao lembro/lembramos/recordo",
         "nao me/se lembro/lembra",
         "esqueci como/o/por/qual/quando/onde/quanto",
+        "o que falta/resta/sobrou para/por/fazer/terminar/do/da",
         "ultima sessao/conversa",
     ),
     "it": (
@@ -242,6 +245,8 @@ ASKING: dict[str, tuple[str, ...]] = {
         "welke * hebben/hadden we/wij * besloten/afgesproken/gekozen/gebruikt",
         "hebben/hadden we/wij al/ooit/eerder",
         "waar waren we",
+        "wat moet/moeten er/we/wij * nog * gebeuren/gedaan/doen",
+        "wat staat/blijft/is * nog open/over",
         "zoals afgesproken/besproken",
         "vorige/laatste sessie/gesprek",
         "weet niet meer wat/hoe/waarom/waar/wanneer/welke/wie",
@@ -278,6 +283,7 @@ ASKING: dict[str, tuple[str, ...]] = {
         "co/jak/dlaczego/kiedy/gdzie zdecydowalismy/ustalilismy/postanowilismy/zrobilismy/wybralismy/naprawilismy",
         "co/jak/dlaczego/kiedy/gdzie/jaki/jaka/jakie * zdecydowalismy/ustalilismy/wybralismy/rozwiazalismy",
         "na czym skonczylismy",
+        "co * zostalo/pozostalo * do zrobienia",
     ),
     "cs": (
         "pamatujes/pamatujete",
@@ -355,6 +361,7 @@ ASKING: dict[str, tuple[str, ...]] = {
         "ne/nasil/neden/niye/nicin yapmistik/cozmustuk/secmistik/demistik/konusmustuk",
         "nerede kalmistik",
         "kaldigimiz yer/yerden",
+        "ne/neler kaldi",
     ),
     "id": (
         "apakah kamu/anda ingat",
@@ -416,15 +423,14 @@ NOT_ASKING: dict[str, tuple[str, ...]] = {
 
 UNSPACED: dict[str, tuple[str, ...]] = {
     "ja": (
-        "覚えて/憶えて/思い出し/思い出せ/思い出さ/前回/この前/こないだ/先日/以前決め/以前話し/前に決め/前に話し",
-        "前に直し/前にやっ/何を決め/なにを決め/どう決め/たっけ/でしたか覚/前のセッション/前の会話/どこまでやっ",
-        "か忘れ/続きから/何が残って/何が残り",
+        "覚えて/憶えて/思い出し/思い出せ/思い出さ/前回/この前/こないだ/先日/以前決め/以前話し/前に決め/前に話し/前に直し/前にやっ/何を決め/なにを決め/どう決め/たっけ/でしたか覚/前のセッション/前の会話/どこまでやっ",
+        "か忘れ/続きから/何が残って/何が残り/残っているのは何/残ってるのは何/残りは何",
     ),
     "zh": (
         "还记得/還記得/记得吗/記得嗎/记不记得/記不記得/记得我们/記得我們/上次/上一次/上回/之前我们/之前我們",
         "我们之前/我們之前/以前我们/以前我們/我们以前/我們以前/我们决定了/我們決定了/我们怎么决定/我們怎麼決定",
         "为什么我们决定/為什麼我們決定/提醒我一下/提醒一下我/回忆一下/回憶一下/之前讨论/之前討論/之前决定",
-        "之前決定/不记得/不記得/忘了怎么/忘了怎麼/忘了为什么/忘了為什麼/忘记怎么/忘記怎麼/之前说/之前說/之前怎么/之前怎麼/上个会话/上一个会话/上個對話/上一個對話/还剩什么/還剩什麼/还有什么没/還有什麼沒",
+        "之前決定/不记得/不記得/忘了怎么/忘了怎麼/忘了为什么/忘了為什麼/忘记怎么/忘記怎麼/之前说/之前說/之前怎么/之前怎麼/上个会话/上一个会话/上個對話/上一個對話/还剩什么/還剩什麼/还有什么没做/還有什麼沒做/还有哪些没做/還有哪些沒做/还有什么没/還有什麼沒/还有哪些没/還有哪些沒/还差什么/還差什麼",
     ),
     "ko": (
         "기억나/기억 나/기억하나/기억하니/기억하세요/기억하고 있/기억하십/지난번/지난 번/저번에/저번/전에 우리",

@@ -111,6 +111,11 @@ def folds(words: list[str]) -> list[str]:
     return fold(joined).split(" ") if words and joined.isascii() else [fold(word) for word in words]
 
 
+def folded_word(word: str) -> str:
+    """Return a typed word in the form in which phrases are compared, without the punctuation around it."""
+    return fold(word.strip(".,:;?!¿¡\"'()[]…"))
+
+
 _PLAIN = {ord("ł"): "l", ord("ı"): "i", ord("ø"): "o", ord("đ"): "d", ord("æ"): "ae", ord("œ"): "oe"}
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from mdmem.search.asking import english, facts, failures, form_words, frames, naming, orders, prose, slips, unfinished
+from mdmem.search.asking import english, failures, frames, naming, orders, prose, slips, unfinished
 from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, SURE
 from mdmem.search.asking.form_words import FAILING, FAILING_UNSPACED, FILLERS, LEFT_OFF
-from mdmem.search.asking.languages import BEFORE_ASKS, HOW_TO, LANGUAGES, UNSPACED
+from mdmem.search.asking.languages import BEFORE_ASKS, HOW_TO, LANGUAGES, is_unspaced, unspaced
+from mdmem.search.asking.prose import folded_word
 from mdmem.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mdmem.search.asking.languages import Language, Unspaced
+    from mdmem.search.asking.languages import Language
+    from mdmem.search.asking.unspaced import Unspaced
 
 
 class Shape(Value):
@@ -53,7 +55,7 @@ def look_up(prompt: str) -> Shape | None:
     if prose.is_command(prompt):
         return None
     lowered = prompt.lower()
-    foreign = HOW_TO.get(_folded_word(lowered.partition(" ")[0]), "")
+    foreign = HOW_TO.get(folded_word(lowered.partition(" ")[0]), "")
     if not foreign and not any(word in lowered for word in english.LOOKS_UP):
         return _naming(prompt)
     text = prose.prose(prompt)
@@ -62,16 +64,18 @@ def look_up(prompt: str) -> Shape | None:
         is_foreign = foreign and LANGUAGES[foreign].asks_how_to(words)
         if is_foreign or english.looks_up(words):
             evidence, language = " ".join(sentence.split()), foreign if is_foreign else "en"
-            return Shape(NOT, language, evidence, topic(_asking_part(text, evidence, language), language))
+            return Shape(NOT, language, evidence, _topic(_asking_part(text, evidence, language), language))
     return _naming(prompt)
 
 
 def _naming(prompt: str) -> Shape | None:
     """Judge a prompt that is no sentence: where it only names something, it may ask for that."""
+    if naming.is_file(prompt):
+        return Shape(POSSIBLE, "en", prompt.strip(), prompt.strip())
     if not naming.only_names(prompt):
         return None
-    about, _, last = topic(prompt).rpartition(" ")
-    about = about if about and _folded_word(last) in english.SOUGHT else f"{about} {last}".strip()
+    about, _, last = _topic(prompt).rpartition(" ")
+    about = about if about and folded_word(last) in english.SOUGHT else f"{about} {last}".strip()
     return Shape(POSSIBLE, "en", " ".join(prompt.split()), about)
 
 
@@ -81,7 +85,7 @@ def _shape_of(prompt: str) -> Shape | None:
     phrase = prose.recall_phrase(prompt)
     if phrase:
         goes_on = _goes_on(phrase, prompt)
-        about = topic(prose.topic(_own_part(prompt, phrase)), "en" if goes_on else phrase.language)
+        about = _topic(prose.topic(_own_part(prompt, phrase)), "en" if goes_on else phrase.language)
         about, resumes = _without_resuming(about, resumes=goes_on)
         return Shape(SURE, phrase.language, phrase.words, _with_named(about, prompt), resumes=resumes)
     text = prose.prose(prompt)
@@ -100,7 +104,7 @@ def _shape_of(prompt: str) -> Shape | None:
         about = failures.without_modules(message)
         return Shape(LIKELY if error else POSSIBLE, "error", message, about) if message else None
     text = _likened(evidence[1], evidence[0]) or _asking_part(text, evidence[1], evidence[0])
-    about, resumes = _without_resuming(topic(text, evidence[0]), resumes=resumes)
+    about, resumes = _without_resuming(_topic(text, evidence[0]), resumes=resumes)
     about = _with_named(about, prompt)
     if best < SURE and about and _is_of_the_work_at_hand(best, *evidence, about):
         return None
@@ -118,7 +122,7 @@ def _asking_part(text: str, sentence: str, language: str) -> str:
     if len(text) <= LONG_CHARS:
         return text
     sentences = [" ".join(typed.split()) for typed, _ in prose.sentences(text)]
-    if sentence not in sentences or (not sentence.isascii() and language in UNSPACED):
+    if sentence not in sentences or (not sentence.isascii() and is_unspaced(language)):
         return text
     at = sentences.index(sentence)
     end = max(map(sentence.rfind, _CLAUSES))
@@ -127,7 +131,7 @@ def _asking_part(text: str, sentence: str, language: str) -> str:
 
     is_asking = english.ends(prose.folds(prose.words(clause)))
     for part in ([clause] if is_asking else []) + [" ".join(sentences[begin : at + 1]) for begin in range(at, -1, -1)]:
-        if sum(_folded_word(word) not in STOPWORDS for word in topic(part, language).split()) >= _ENOUGH_TERMS:
+        if sum(folded_word(word) not in STOPWORDS for word in _topic(part, language).split()) >= _ENOUGH_TERMS:
             return part
     return text
 
@@ -151,7 +155,7 @@ def _own_part(prompt: str, phrase: prose.Asked) -> prose.Asked:
 
 def _is_of_the_work_at_hand(grade: int, language: str, sentence: str, about: str) -> bool:
     """Whether a sentence only says that something here does not work, but not what: `still the same error`."""
-    if language in UNSPACED:
+    if is_unspaced(language):
         for part in FAILING_UNSPACED:
             about = about.replace(part, "")
         return not any(map(str.isalnum, about))
@@ -168,8 +172,8 @@ def _is_of_the_work_at_hand(grade: int, language: str, sentence: str, about: str
 def _without_resuming(topic: str, *, resumes: bool) -> tuple[str, bool]:
     """Return a topic without words of resuming ("where did we leave off"), and whether it resumes work."""
     words = topic.split()
-    remaining = [word for word in words if _folded_word(word) not in LEFT_OFF]
-    if all(_folded_word(word) in FILLERS for word in remaining):
+    remaining = [word for word in words if folded_word(word) not in LEFT_OFF]
+    if all(folded_word(word) in FILLERS for word in remaining):
         return "", resumes or len(remaining) < len(words)
     if resumes:
         topic = " ".join(remaining)
@@ -196,7 +200,7 @@ def _goes_on(phrase: prose.Asked, prompt: str) -> bool:
         return False
     if not _LAST_DONE.isdisjoint(words) or {"pick", "up"} <= set(words):
         return words[:2] != ["en", "que"]  # Spanish: what was agreed, not where work stopped
-    return not prompt.isascii() and any(part in prompt for parts in UNSPACED.values() for part in parts.resumes)
+    return not prompt.isascii() and any(part in prompt for parts in unspaced().values() for part in parts.resumes)
 
 
 _OF_A_CHANGE = frozenset(["why", "how", "when"])
@@ -282,7 +286,7 @@ def _judge_unspaced(sentence: str, best: _Judgment, most: int) -> _Judgment:
     """Return the better judgment of `best` and of those for languages without spaces. most: known words for `best`."""
     kana, hangul, han = (sum(first <= c <= last for c in sentence) for first, last in ("ぁヿ", "가힣", "一鿿"))
     is_in = {"ja": kana > 0, "ko": hangul > 0, "zh": han >= hangul}  # a Chinese question may have a Korean name
-    for name, parts in UNSPACED.items():
+    for name, parts in unspaced().items():
         if not is_in.get(name, True):
             continue  # they share characters and question marks
         grade, resumes = _in_unspaced(sentence, parts)
@@ -312,6 +316,7 @@ def _in_language(
     leads = not language.of("asks").isdisjoint((words[0], words[begins]))
     we, past = language.speaks_of_us(spoken, typed)
     asking = leads or (asks and (language.has("asks", spoken) or (we and past)))
+    asking = asking or (past and language.has("anywhere", spoken))
     if asks and language.has("notes", spoken):
         return SURE, resumes
     if not asks and language.likened(words):
@@ -363,88 +368,7 @@ def _in_unspaced(text: str, parts: Unspaced) -> tuple[int, bool]:
     return (grade, resumes) if asks or resumes or back else (NOT, False)
 
 
-# -- what it is about ------------------------------------------------------------------------------
+def _topic(text: str, language: str = "en") -> str:
+    from mdmem.search.asking import topics  # most prompts ask nothing
 
-_FINDS = frozenset(["", "find", "found", "figure", "figured"])
-"""`find out why X`; the verb may be gone as a part of what asks."""
-_GETS = frozenset(["get", "got", "gotten"])
-"""`did it ever get merged`: what came of it, not its subject."""
-_TELLERS = english.SUBJECTS | {"someone", "somebody"}
-_OUT_OF = frozenset(["of", "out"])
-_CAUSED = frozenset(["made", "makes", "caused", "causes"])
-"""`what made X slow` asks for the cause."""
-_MINDS, _WHOSE = frozenset(["mind", "minds"]), frozenset(["our", "my", "your"])
-"""`change our mind`."""
-_WRONG = frozenset(["wrong", "falsch", "schief"])
-_WENT = frozenset(["was", "were", "is", "whats", "went", "war", "ist", "lief", "ging", "da"])
-"""`what was wrong with X`."""
-_HEADS = frozenset(
-    ["idea", "ideas", "thought", "matter", "subject", "topic", "question", "proposal", "suggestion", "state", "status",
-     "progress"]
-)  # fmt: skip
-_COMMANDS, _FOR = frozenset(["command", "commands", "cmd"]), frozenset(["for", "to"])
-"""What a question asks for, not its subject: `how big is X`, `the command for X`."""
-_OF = frozenset(["of", "about", "to", "for", "with", "on", "behind"])
-"""`the idea of caching` is about caching."""
-_SIDES, _BOTH = frozenset(["before", "after"]), frozenset(["and", "vs", "versus"])
-"""`X before and after`, `X now vs before`."""
-_BEFORE_TIME = frozenset(["last", "previous", "first", "some", "any", "that", "long", "the", "this"])
-
-
-def topic(text: str, language: str = "en") -> str:
-    """Return a text without the words by which it asks in `language`; "" if nothing is left."""
-    words = text.split()
-    spoken = LANGUAGES.get(language)
-    own = ("asks", "we", "past", "back", "resumes", "again", "counts", "other") if spoken else ()
-    none = form_words.NO_TOPIC.union(*(spoken.of(name) for name in own)) if spoken else form_words.NO_TOPIC
-    bare = list(map(_folded_word, words))
-    subject = [
-        typed
-        for typed, before, word, after in zip(words, ["", *bare], bare, [*bare[1:], ""], strict=False)
-        if (
-            word not in none or form_words.is_of_programs(before, word, after, typed) or form_words.is_part(word, after)
-        )
-        and not _only_asks(before, word, after)
-    ]
-    for parts in () if text.isascii() else UNSPACED.values():
-        for part in (*parts.back, *parts.resumes, *parts.sure, *parts.asks, *parts.we):
-            if part in text and not part.isascii():
-                subject = [word.replace(part, " ") for word in subject]
-    return _without_form(" ".join(subject).rstrip()) if language == "ja" else " ".join(subject)
-
-
-def _without_form(subject: str) -> str:
-    """Return a Japanese subject without the end of its question, as in `ちらつきの原因は だった`."""
-    ends = (*UNSPACED["ja"].reasons, *_ENDS_OF_FORM)
-    while end := next((end for end in ends if subject.endswith(end) and len(subject) > len(end) + 2), ""):
-        subject = subject.removesuffix(end).rstrip()
-    return subject
-
-
-_ENDS_OF_FORM = ("だった", "でした", "です", "だ", "は", "の", "を", "が", "？", "?", "。")
-
-
-def _only_asks(before: str, word: str, after: str) -> bool:
-    """Whether a word is part of a question's form here, judging by its neighbors."""
-    return (
-        (word == "time" and before in _BEFORE_TIME)
-        or (word == "times" and before == "many")
-        or (word in _MINDS and before in _WHOSE)
-        or (word in _WRONG and before in _WENT)
-        or (word in english.TOLD and before in _TELLERS)
-        or (word in facts.DEGREES and before == "how")
-        or (word in _SIDES and not _BOTH.isdisjoint((before, after)))
-        or (word in _GETS and (after.endswith("ed") or before in english.SUBJECTS))
-        or (before in _GETS and word.endswith("ed"))
-        or (word == "out" and before in _FINDS)
-        or (before == "much" and word.endswith("er"))
-        or (word in _COMMANDS and after in _FOR)
-        or (word in _HEADS and (after in _OF or not after))
-        or (word == "came" and after in _OUT_OF)
-        or (word == "out" and before == "came")
-        or (word in _CAUSED and before == "what")
-    )
-
-
-def _folded_word(word: str) -> str:
-    return prose.fold(word.strip(".,:;?!¿¡\"'()[]…"))
+    return topics.topic(text, language)

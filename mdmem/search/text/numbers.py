@@ -23,9 +23,7 @@ _DIGITS = rf"[0-9]+(?:[.,][0-9]+)+{_STAGE}(?![.,]?\w)"
 _ASKED = lazy(rf"(?<![\w.,])[vV]?({_DIGITS})")
 _IN_NOTE = lazy(rf"(?<![0-9])(?<![0-9][.,])({_DIGITS})")
 _WHOLE = lazy(r"(?<![\w.,:/-])[1-9][0-9]{3,8}(?![\w:/-])(?![.,]\w)")
-_SPACED = lazy(
-    r"(?<![\w.,:/-])(?<![0-9] )[1-9][0-9]{0,2}(?:[ \u00a0\u202f][0-9]{3}|['’_][0-9]{3})+(?![\w:/-])(?![.,]\w)"
-)
+_SPACED = lazy(r"(?<![\w.,:/-])(?<![0-9] )[1-9][0-9]{0,2}(?:[ \u00a0\u202f'’_][0-9]{3})+(?![\w:/-])(?![.,]\w)")
 _TIME = lazy(
     r"(?i)(?P<hour>[0-9]{1,2})"
     r"(?::(?P<minute>[0-5][0-9])(?::[0-5][0-9])?(?![0-9:]))?"
@@ -78,10 +76,8 @@ _GROUP = 3
 
 def _in_thousands(number: str) -> Number:
     digits = "".join(filter(str.isdigit, number))
-    first = len(digits) % _GROUP
-    return tuple(
-        filter(None, [digits[:first], *(digits[at : at + _GROUP] for at in range(first, len(digits), _GROUP))])
-    )
+    first = len(digits) % _GROUP or _GROUP
+    return digits[:first], *(digits[at : at + _GROUP] for at in range(first, len(digits), _GROUP))
 
 
 def _hours(time: Number) -> list[int]:
