@@ -74,7 +74,7 @@ def chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer]
 def _of_originals(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer], str]:
     best = max((answer for answer in answers if not answer.is_talk), key=lambda answer: answer.score, default=None)
     work = [answer for answer in answers if not answer.is_talk or (best and _is_far_better(answer, best))]
-    if shape and shape.grade >= LIKELY and (changed := _changing_file(shape, work)):
+    if shape and (shape.grade >= LIKELY or shape.words == shape.topic) and (changed := _changing_file(shape, work)):
         return changed[:MAX_ANSWERS], _BELOW
     shown, why = _chosen(shape, work)
     if not shown and len(work) < len(answers):

@@ -139,7 +139,7 @@ please thanks thank good great nice perfect cool fine right exactly commit push 
 done ready wait stop undo revert make add remove change update rename move show print explain again finish start do
 first second third last same better more less still back keep start use way thing things part bit file files code line
 lines it's lint linter format build compile deploy review summary summarize pass passes fail fails failing passing
-so gemacht fait hecho
+get gets getting so gemacht fait hecho
 """
 _FILLER = frozenset(_FILLER_WORDS.split())
 

@@ -273,3 +273,81 @@ def test_a_line_of_a_long_prompt_is_given_where_it_says_more_than_the_answer(tmp
     assert "mei: gave up, the armored ones just walk through" in given
     assert "14 armored enemies" in given
     assert "walk through" not in ask(new_session(talk, 2), "what did we decide about the armored enemies of wave 12?")
+
+
+def test_the_name_of_a_file_gets_the_turns_that_changed_it(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "trails")
+    for number, (name, said) in enumerate(
+        [("track/Gain.kt", "The barometer's noise is filtered."), ("push/Ask.kt", "Asks when a trail is saved.")]
+    ):
+        work = new_session(talk, number)
+        work.says("It does not work on the phone")
+        work.edits(name)
+        work.answers(said)
+
+    (given,) = entries(ask(new_session(talk, 9), "Gain.kt"))
+
+    assert "noise is filtered" in given
+    assert "noise is filtered" in ask(new_session(talk, 10), "track/Gain.kt")
+    assert ask(new_session(talk, 11), "Loss.kt") == ""
+    assert ask(new_session(talk, 12), "example.com") == ""
+
+
+@pytest.mark.parametrize(
+    ("prompt", "answer"),
+    [
+        ("why did we go back to smaller batches?", "attachments"),
+        ("why did we choose a longer timeout?", "proxy"),
+        ("why did we choose a longer kiosk?", ""),
+    ],
+)
+def test_which_way_something_was_changed_need_not_be_said(
+    tmp_path: Path, vault: Path, prompt: str, answer: str
+) -> None:
+    talk = Talk(vault, tmp_path / "crm")
+    record(
+        talk,
+        [
+            ("Out of memory", "The batches have 5,000 rows: they carry attachments."),
+            ("The import takes 14 hours", "With batches of 20,000 it takes 3."),
+            ("Requests end early", "The timeout is 90 s, as the proxy waits that long."),
+            ("Show the calendar", "The calendar shows weeks."),
+            ("Show the moon", "The moon has phases."),
+        ],
+    )
+
+    given = ask(new_session(talk, 9), prompt)
+
+    assert answer in given if answer else given == ""
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "was fehlt noch vom audit?",
+        "was ist vom audit noch offen?",
+        "que reste-t-il de l'audit ?",
+        "qu'est-ce qui reste de l'audit ?",
+        "qué falta del audit?",
+        "o que falta do audit?",
+        "wat moet er nog gebeuren na de audit?",
+        "co zostało do zrobienia po audit?",
+        "audit'ten ne kaldı?",
+        "что осталось после audit?",
+        "audit で残っているのは何？",
+        "audit 还有哪些没做",
+    ],
+)
+def test_what_is_left_of_something_is_told_in_each_language(tmp_path: Path, vault: Path, prompt: str) -> None:
+    talk = Talk(vault, tmp_path / "portal")
+    record(
+        talk,
+        [
+            ("The audit is here", "The audit found 23 issues. Left to do: the captcha."),
+            ("Reduce the motion", "Carousels stop. The audit will check it."),
+            ("Show the calendar", "The calendar shows weeks."),
+            ("Show the moon", "The moon has phases."),
+        ],
+    )
+
+    assert "the captcha" in ask(new_session(talk, 9), prompt)

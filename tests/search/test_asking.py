@@ -352,6 +352,14 @@ def test_what_somebody_said_that_would_be_was_said_in_the_past() -> None:
     assert found.grade == SURE
 
 
+@pytest.mark.parametrize("prompt", ["why would a pod be evicted?", "how could a leap second be skipped"])
+def test_what_would_be_done_in_general_is_hardly_asked_of_the_past(prompt: str) -> None:
+    found = shape.of(prompt)
+
+    assert found is not None
+    assert found.grade == POSSIBLE
+
+
 def test_the_state_of_something_in_german_is_no_past_verb() -> None:
     found = shape.of("Was ist der Stand der Migration?")
 
@@ -700,6 +708,9 @@ def test_an_order_about_failures_is_no_message_of_a_program(prompt: str) -> None
         "arduino uno bootloader",
         "lambda cold starts",
         "shadow render passes",
+        "run-time error 1004 refresh.bas",
+        "Gain.kt",
+        "src/report-table.tsx",
     ],
 )
 def test_a_prompt_that_only_names_something_may_ask_for_it(prompt: str) -> None:
@@ -718,6 +729,9 @@ def test_a_prompt_that_only_names_something_may_ask_for_it(prompt: str) -> None:
         "the second one",
         "looks good",
         "tests for this parser please",
+        "clean-up the parser",
+        "README",
+        "v1.2",
         "build is red",
         "I'd like voice messages to be transcribed",
         "src/app.ts:14:7 - unused label",
@@ -821,6 +835,7 @@ def test_an_order_behind_a_label_names_nothing_that_is_looked_for(prompt: str) -
         ('psycopg.errors.ObjectInUse: database "test_ledger" is being accessed by other users', True),
         ("sqlalchemy.exc.NoResultFound: No row was found when one was required", True),
         ("requests.exceptions.ReadTimeout: timed out", True),
+        ("socket.gaierror: [Errno -3] Temporary failure in name resolution", True),
         ("com.acme.Service: started in 3 s", False),
         ("src.errors.handler: rename it", False),
     ],
@@ -1015,6 +1030,13 @@ def test_a_preference_that_is_told_asks_nothing(prompt: str) -> None:
         ("wieviel coyote time haben wir", "de", "coyote time"),
         ("behind wich feature flag is llvm", "en", "behind which feature flag is llvm"),
         ("what is still open from the bigquery cost thing", "en", "what is from the bigquery cost"),
+        ("gönderme aralığını neden değiştirdik", "tr", "gönderme aralığını değiştirdik"),
+        ("dizini kim taşıdı", "tr", "dizini taşıdı"),
+        ("谁加的硬件联锁", "zh", "加的硬件联锁"),
+        ("почему нельзя трогать M3", "ru", "трогать M3"),
+        ("pourquoi il ne faut pas toucher à l'index", "fr", "ne toucher index"),
+        ("cosa abbiamo cambiato nell'importazione", "it", "cambiato importazione"),
+        ("wat deden we met de importer", "nl", "importer"),
     ],
 )
 def test_other_spellings_and_prepositions_ask_as_well(prompt: str, language: str, topic: str) -> None:

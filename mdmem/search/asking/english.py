@@ -357,6 +357,9 @@ def _tells_when(words: list[str], used: frozenset[str]) -> bool:
 def _is_past(words: list[str], used: frozenset[str]) -> bool:
     if used & PAST:
         return True
+    if "be" in used and used & MODAL:  # "why would a pod be evicted" is about no past
+        words = [word for before, word in _pairs(["", *words]) if before != "be"]
+        used = frozenset(words)
     if (used & (_IS | _GETS) and not used & _HAVE) or "will" in used or _supposes(words, used):
         return False  # "why is it pinned" is about the present
     if used & (_IRREGULAR - _BASES if used & _PRESENT else _IRREGULAR):

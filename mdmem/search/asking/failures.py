@@ -38,8 +38,10 @@ def _without_modules(word: str) -> str:
 
 
 def _is_in_errors(name: str) -> bool:
-    """Whether a name is that of an error by its module: `sqlalchemy.exc.NoResultFound`."""
+    """Whether a name is that of an error by its module: `sqlalchemy.exc.NoResultFound`, `socket.gaierror`."""
     *modules, last = name.strip("( ").rpartition(" ")[2].split(".")
+    if modules and last.isalpha() and last.endswith("error"):
+        return True
     return last[:1].isupper() and last.isalnum() and not _OF_ERRORS.isdisjoint(modules)
 
 
