@@ -340,7 +340,8 @@ def _joined_by_equals(text: str, at: int, end: int) -> tuple[int, int, str]:
 def _looks_random(shape: str, word: str) -> bool:
     """Whether a word, or a part of it, changes between lower case, upper case and digits more than names do."""
     at = 0
-    for part in shape.split(" "):
+    parts = shape.split(" ")
+    for part in parts if max(map(len, parts)) >= SHORTEST_TOKEN else ():
         if len(part) >= SHORTEST_TOKEN:
             text = word[at : at + len(part)]
             if _is_jumble(part, text) or _is_unpronounceable(part, text):
@@ -360,14 +361,16 @@ def _is_spread(shape: str, word: str) -> bool:
     """Whether a word is random characters split by signs, with few words in it: `kfk7q-7z-ztlzse7vnvt6_ihep0`."""
     if word.islower() and word.count("_") > 2 and word.replace("=", "_").isidentifier():
         return False  # _mm256_gf2p8affine_epi64_epi8
-    mixed = letters = changes = digits = 0
+    parts = shape.split(" ")
+    letters = sum([len(part) for part in parts if len(part) > 3 and "0" not in part])
+    if letters > 0.2 * (len(shape) - letters):
+        return False  # as most words are, such as file names
+    mixed = changes = digits = 0
     at = 0
-    for part in shape.split(" "):
+    for part in parts:
         text = word[at : at + len(part)]
         at += len(part) + 1
-        if "0" not in part and len(part) > 3:
-            letters += len(part)
-        elif not _is_hash(text):
+        if ("0" in part or len(part) <= 3) and not _is_hash(text):
             mixed += len(part)
             changes += turns(part)
             digits += part.count("0")
