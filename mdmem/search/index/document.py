@@ -211,7 +211,7 @@ def _texts(value: Any) -> list[str]:
         value = value.values()
     elif not isinstance(value, (list, tuple)):
         return []
-    return [text for item in value for text in _texts(item)]
+    return [text for item in value for text in ((item,) if isinstance(item, str) else _texts(item))]
 
 
 def _words_of(meta: Mapping[str, Any]) -> Iterator[str]:

@@ -166,12 +166,12 @@ def encode_postings(rows: Sequence[int], weights: Sequence[int] | None) -> bytes
     if len(rows) == 1 and not weights and rows[0] <= 0xFFFF:
         return ONE_ROW.pack(0, rows[0])  # most lists have one row
     wide = rows[-1] > 0xFFFF
-    weighted = weights is not None and max(weights) > 1
-    head = bytes((wide * _WIDE | weighted * _WEIGHTED,))
+    most = max(weights) if weights else 1
+    head = bytes((wide * _WIDE | (most > 1) * _WEIGHTED,))
     packed = head + array("I" if wide else "H", rows).tobytes()
-    if not weighted or not weights:
+    if most == 1 or not weights:
         return packed
-    return packed + (weights if isinstance(weights, bytes) else bytes([min(weight, 255) for weight in weights]))
+    return packed + bytes(weights if most <= 255 else [min(weight, 255) for weight in weights])
 
 
 def decode_postings(data: bytes) -> Postings:
