@@ -34,6 +34,8 @@ def test_times_changed_one_by_one_are_those_packed_anew(seed: int) -> None:
         known = {one: at for one, at in {**known, **others}.items() if at is not None}
 
         assert times.by_path == known
+        assert times.equals(times.with_others({one: known[one] for one in list(known)[:3]}))
+        assert not times.equals(times.with_others({"": known[""] + 1}))
         assert FolderTimes(*times.pack()).by_path == known
         assert all((one in times) == (one in known) for one in (*some, *folders(chance), "journal/own/0", "no"))
 

@@ -201,7 +201,8 @@ def in_place(config: Config, view: View, before: ScanRecord, share: int) -> tupl
     """Check for files edited in place: those that changed last, and a share of the others."""
     diff, changed = scan.at_files(config.vault, view, before.changed)
     turn = scan_record.turn(config.index_dir, view, share) if share else ()
-    others = (note for note in turn if note not in view.deleted)
+    deleted = view.deleted
+    others = (note for note in turn if note not in deleted) if deleted else turn
     return diff.with_more(scan.at_notes(config.vault, view, others)), changed
 
 

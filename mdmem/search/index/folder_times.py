@@ -96,6 +96,8 @@ class FolderTimes:
 
     def with_others(self, others: Mapping[str, int | None]) -> FolderTimes:
         """Return these times with some replaced or added (None: the folder is gone)."""
+        if not others:
+            return self
         groups = dict(self._groups)
         alone = groups.get("")
         if alone is not None and len(others) <= FEW:
@@ -112,6 +114,13 @@ class FolderTimes:
     def pack(self) -> tuple[list[tuple[str, int, int]], bytes | memoryview]:
         """Return the groups (base, number and size of names), and all packed times and names."""
         return [(group.base, group.size, len(group.packed)) for group in self._groups.values()], self._packed
+
+    def equals(self, other: FolderTimes) -> bool:
+        """Whether these are the same times of the same folders."""
+        if other is self:
+            return True
+        (groups, packed), (other_groups, other_packed) = self.pack(), other.pack()
+        return groups == other_groups and bytes(packed) == bytes(other_packed)  # views compare one byte at a time
 
     @property
     def by_path(self) -> dict[str, int]:

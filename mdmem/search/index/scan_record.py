@@ -100,10 +100,10 @@ def remember(
         new_times, newest = times.with_others(scanned), sorted(map(stamped, diff.files))
     listed_anew = {*diff.gone, *(file[1] for file in newest)}
     changed_now = changed_last([*(file for file in changed if file[1] not in listed_anew), *newest])
-    groups, packed = new_times.pack()
-    if (groups, packed) != times.pack() or changed_now != changed_before:
+    if changed_now != changed_before or not new_times.equals(times):
+        groups, packed = new_times.pack()
         head = marshal.dumps((groups, changed_now))
-        _save(os.path.join(config.index_dir, FOLDERS), b"".join([len(head).to_bytes(4, "little"), head, packed]))
+        _save(os.path.join(config.index_dir, FOLDERS), len(head).to_bytes(4, "little"), head, packed)
 
 
 def is_large(view: View) -> bool:
@@ -135,9 +135,12 @@ def _share(index_dir: str, size: int, count: int) -> range:
     return range(start, min(start + count, size))
 
 
-def _save(path: str, data: bytes) -> None:
+def _save(path: str, *parts: bytes | memoryview) -> None:
+    checksum = 0
+    for part in parts:
+        checksum = zlib.crc32(part, checksum)
     try:
-        files.replace(path, zlib.crc32(data).to_bytes(4, "little") + data)
+        files.replace(path, b"".join([checksum.to_bytes(4, "little"), *parts]))
     except OSError:
         return  # a full disk only costs the short scan
 
