@@ -26,6 +26,8 @@ FORMS = {
 
 WAIT_SECONDS = 4.0
 """How long a hook waits for an installer that is replacing mdmem's files."""
+wait_until = 0.0
+"""Until when this process waits in all, on the monotonic clock; 0 while it has not begun to."""
 RECENT_SECONDS = 10
 """An installer may be at work if it has changed mdmem's folder in this time; half a package lasts a second or two."""
 
@@ -45,7 +47,10 @@ def recover(module: str, words: list[str], vault: str | None) -> None:
     try:
         if module not in sys.modules:
             repair()
-            _imported(module, until).main(words, vault)
+            imported = _imported(module, until)
+            if "mdmem.launch" in sys.modules:
+                vars(sys.modules["mdmem.launch"])["wait_until"] = until
+            imported.main(words, vault)
     except BaseException:  # noqa: BLE001, S110 - nothing may hurt the agent
         pass
     try:
@@ -65,13 +70,14 @@ def _imported(module: str, until: float) -> Any:
         raise
 
 
-def imported_anew(module: str, until: float) -> Any:
+def imported_anew(module: str, until: float, data: bytes | None = None) -> Any:
     """Import a module when an installer that is replacing mdmem has written its files; None if there is none.
 
     It has time until `until`, on the monotonic clock. Modules of mdmem that are imported already may not fit the new
-    ones, so they are forgotten.
+    ones, so they are forgotten. data: what was read from stdin, None for nothing.
     """
     while time.monotonic() < until and is_being_replaced():
+        begin_again(data)
         time.sleep(0.1)
         for name in [name for name in sys.modules if name.partition(".")[0] == "mdmem"]:
             del sys.modules[name]
@@ -81,6 +87,42 @@ def imported_anew(module: str, until: float) -> Any:
         except Exception:  # noqa: BLE001, S112 - the files are not complete yet
             continue
     return None
+
+
+def begin_again(data: bytes | None) -> None:
+    """Let the launcher that started this process begin again if mdmem's files are gone; else return.
+
+    An installer may put mdmem where this interpreter cannot import it, and then the launcher finds it.
+    data: as in `imported_anew`.
+    """
+    launcher = sys.argv[0]
+    if os.path.basename(launcher) != "mdmem-run" or not os.access(launcher, os.X_OK):
+        return
+    if os.path.isfile(os.path.join(_package(), "launch.py")):
+        return
+    try:
+        import _signal  # type: ignore[import-not-found]
+
+        _signal.setitimer(_signal.ITIMER_REAL, 0)  # a deadline would end the launcher
+        if data is not None:
+            source, target = os.pipe()
+            if not os.fork():
+                os.close(source)
+                _write(target, data)
+            os.close(target)
+            os.dup2(source, 0)
+        os.execv(launcher, sys.argv)  # noqa: S606 - mdmem's own
+    except OSError:
+        return  # the launcher is gone as well
+
+
+def _write(target: int, data: bytes) -> None:
+    """Write the data and end this process, also if nobody reads it."""
+    try:
+        while data:
+            data = data[os.write(target, data) :]
+    finally:
+        os._exit(0)
 
 
 def is_being_replaced() -> bool:

@@ -18,7 +18,7 @@ import pytest
 
 import mdmem
 from mdmem import cli, config, launch, preload
-from mdmem.agents.install import command_line, launcher
+from mdmem.agents.install import command_line, gone, launcher
 from mdmem.capture import losses
 from mdmem.capture.later import upkeep
 from mdmem.health import machine, unstored
@@ -287,6 +287,138 @@ def test_of_a_prompt_that_is_stored_later_no_memory_counts_as_given(
     assert list(injection_log.read_log(settings)) == []
     again = run({**asked, "prompt_id": "again"}, {"MDMEM_INJECT_DEADLINE_SECONDS": "50"})
     assert "the calendar table ended in 2023" in again
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the launcher is a shell script")
+@pytest.mark.parametrize("name", ["recall/hook", "capture/store"])
+def test_an_event_whose_mdmem_goes_while_its_hook_runs_is_stored_by_the_one_that_the_python_has_now(
+    copied: Path, vault: Path, name: str
+) -> None:
+    """As when another Python gets the environment: the files are elsewhere then. One has read the event by now."""
+    goes = f"import shutil\nshutil.rmtree({str(copied)!r})\nraise ImportError\n"
+    (copied / f"{name}.py").write_text(goes)
+
+    assert run(bash("more than a pipe holds\n" * 10_000)) == ""
+
+    until(lambda: notes(vault) == 1)  # on a busy machine, in the background
+    assert losses.recent(config.load(str(vault)), time.time()) == []
+    assert not copied.exists()
+
+
+@pytest.fixture
+def nap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """Let a shell command run in place of each `sleep` of the launcher; return the file with the naps' lengths."""
+    naps, sleep = tmp_path / "naps", tmp_path / "programs" / "sleep"
+    sleep.parent.mkdir()
+    monkeypatch.setenv("PATH", f"{sleep.parent}:{os.environ['PATH']}")
+
+    def replace(command: str) -> Path:
+        sleep.write_text(f'#!/bin/sh\necho "$1" >>{shlex.quote(str(naps))}\n{command}\n')
+        sleep.chmod(0o700)
+        return naps
+
+    return replace
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the launcher is a shell script")
+def test_an_event_waits_in_the_background_for_an_mdmem_that_is_installed_elsewhere(
+    copied: Path, vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nap: Callable[[str], Path]
+) -> None:
+    env = tmp_path / "env"
+    packages = env / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
+    packages.mkdir(parents=True)
+    base = os.path.realpath(sys._base_executable)  # type: ignore[attr-defined]
+    (env / "pyvenv.cfg").write_text(f"home = {os.path.dirname(base)}\n")
+    (env / "bin").mkdir()
+    (env / "bin" / "python").symlink_to(base)
+    monkeypatch.setattr(sys, "executable", str(env / "bin" / "python"))
+    registered("hook")
+    place, line = Path(mdmem.__file__).parent.parent, shlex.quote(str(packages / "mdmem.pth"))
+    nap(f'[ "$1" != 1 ] || echo {shlex.quote(str(place))} >{line}')
+    shutil.rmtree(copied)
+
+    assert run(prompt("First")) == ""
+
+    until(lambda: notes(vault) == 1)
+    assert losses.recent(config.load(str(vault)), time.time(), also=f"{launcher.path()}{gone.LOST}") == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the launcher is a shell script")
+def test_an_event_is_not_lost_when_the_folder_of_mdmem_goes_while_the_launcher_looks_at_it(
+    copied: Path, python: Path, vault: Path, tmp_path: Path, nap: Callable[[str], Path]
+) -> None:
+    away, find = tmp_path / "away", tmp_path / "programs" / "find"
+    nap(f"[ -e {shlex.quote(str(copied))} ] || mv {shlex.quote(str(away))} {shlex.quote(str(copied))}")
+    (copied / "launch.py").rename(copied / "launch")
+    real = shlex.quote(shutil.which("find") or "")
+    found = f"mv {shlex.quote(str(copied))} {shlex.quote(str(away))}; mv {shlex.quote(str(away / 'launch'))}"
+    find.write_text(f'#!/bin/sh\n{found} {shlex.quote(str(away / "launch.py"))}\nexec {real} "$@"\n')
+    find.chmod(0o700)
+
+    assert run(prompt("First")) == ""
+
+    until(lambda: notes(vault) == 1)
+    assert losses.recent(config.load(str(vault)), time.time(), also=f"{launcher.path()}{gone.LOST}") == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the launcher is a shell script")
+def test_waits_for_a_python_and_then_for_mdmem_do_not_add_up(
+    copied: Path, python: Path, vault: Path, tmp_path: Path, nap: Callable[[str], Path]
+) -> None:
+    """Agents end hooks after 10 seconds."""
+    away, link = tmp_path / "away", os.readlink(python)
+    naps = tmp_path / "naps"
+    back = f"mv {shlex.quote(str(away))} {shlex.quote(str(copied))} 2>/dev/null"
+    nap(
+        f"[ $(wc -l <{shlex.quote(str(naps))}) -lt 20 ] || ln -sf {shlex.quote(link)} {shlex.quote(str(python))}\n"
+        f'[ "$1" != 1 ] || {back}'
+    )
+    copied.rename(away)
+    python.unlink()
+
+    assert run(prompt("First")) == ""
+
+    until(lambda: notes(vault) == 1)
+    assert naps.read_text().split().count(".1") == 30
+
+
+LATE = """
+import os, sys, time
+sys.path.insert(0, sys.argv[1])
+from mdmem import launch
+from mdmem.capture import hook
+time.sleep = lambda _: os._exit(os.write(1, b"waits") - 5)
+launch.WAIT_SECONDS, launch.RECENT_SECONDS = 1e9, 1e9
+hook.stored(hook.Delivery([sys.argv[2]], None, {}, b"{}"))
+print("does not wait")
+"""
+
+
+@pytest.mark.parametrize(("agent", "said"), [("no-such-agent", "does not wait\n"), ("codex", "waits")])
+def test_only_files_that_an_installer_may_complete_are_waited_for(copied: Path, agent: str, said: str) -> None:
+    if agent == "codex":
+        (copied / "config.py").write_text("raise ImportError\n")
+    os.utime(copied)
+    words = [sys.executable, "-I", "-S", "-B", "-c", LATE, str(copied.parent), agent]
+    done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+
+    assert done.stdout == said, done.stderr
+
+
+def test_a_hook_that_has_waited_to_be_imported_does_not_wait_as_long_again(tmp_path: Path) -> None:
+    (tmp_path / "late_hook.py").write_text(
+        "def main(words, vault):\n"
+        "    from mdmem.capture import hook\n"
+        "    delivery = hook.Delivery(words, vault, {}, b'{}')\n"
+        "    hook.stored(delivery)\n"
+        "    print(delivery.until == hook.launch.wait_until > 0, flush=True)\n"
+    )
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from mdmem import launch; launch.recover('late_hook', ['x'], '')"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "True\n"
 
 
 def test_an_event_that_nobody_can_read_is_tried_once_also_just_after_an_installer(copied: Path, vault: Path) -> None:

@@ -61,19 +61,19 @@ def stored(delivery: Delivery, until: float | None = None) -> bytes:
 
     until: until when to wait for an installer that is replacing mdmem, on the monotonic clock.
     """
-    delivery.until = time.monotonic() + launch.WAIT_SECONDS if until is None else until
+    delivery.until = until or launch.wait_until or time.monotonic() + launch.WAIT_SECONDS
     try:
         _attempt(_prepare)
         return delivery.run()
     except BaseException as error:  # noqa: BLE001 - the one place that may swallow anything
-        anew = launch.imported_anew(__name__, delivery.until)
+        is_unknown = delivery.agent is None and isinstance(error, KeyError)
+        anew = None if is_unknown else launch.imported_anew(__name__, delivery.until, delivery.data)
         if anew:
             it = anew.Delivery(delivery.words, delivery.vault, delivery.env, delivery.data, delivery.write)
             return anew.stored(it, delivery.until)  # type: ignore[no-any-return]
         last_words = delivery.last_words()
         hook_process.log_failure("hook failed", error, delivery.vault)
         if "--report" in delivery.words:
-            is_unknown = delivery.agent is None and isinstance(error, KeyError)
             return _line({"stored": False, "error": "unknown agent" if is_unknown else type(error).__name__})
         return last_words
 

@@ -14,26 +14,28 @@ import shlex
 
 from mdmem import launch
 
-# Called with the file's name in JSON, `-x` or `-f`, the file, and the launcher's own words. In a field's text, the
-# quotes of an event's name would be escaped. A variable of the environment would be passed on to every program.
+# Called with the file's name in JSON, the file, and the launcher's own words. In a field's text, the quotes of an
+# event's name would be escaped. A variable of the environment would be passed on to every program. The launcher's
+# `is_there` tests both files at once, so that waits for one and then for the other do not add up.
 _GONE = """gone() {{
-[ "$4" = hook ] || exit 0
-exec 2>/dev/null
 unset event
-said=$1 is=$2 file=$3 folder=$3 now=$(date +%s) tries=0
-shift 3
-until [ -d "$folder/" ] || [ -z "$folder" ]; do folder=${{folder%/*}}; done
-changed=$(find "$folder/" -prune -mmin -1)
+said=$1 folder=$2
+shift 2
+is_there && exec "$0" "$@"
+[ "$1" = hook ] || exit 0
+exec 2>/dev/null
+now=$(date +%s) tries=0 changed=
+until [ -z "$folder" ] || changed=$(find "$folder/" -prune -mmin -1); do folder=${{folder%/*}}; done
 [ "$(find "$0{lost}" -mmin -{lost_minutes})" ] && changed=
 while [ "$changed" ] && [ $tries -lt {tries} ] && sleep .1; do
-[ $is "$file" ] && exec "$0" "$@"
 tries=$((tries + 1))
+is_there $tries && exec "$0" "$@"
 done
 event=$(cat)
 (
 trap "" HUP
-while [ "$changed" ] && ! [ $is "$file" ] && [ $tries -lt {last_try} ] && sleep 1; do tries=$((tries + 1)); done
-if [ $is "$file" ]; then printf %s "$event" | MDMEM_INJECT_ENABLED=0 MDMEM_NOW=${{MDMEM_NOW:-$now}} "$0" "$@"
+while [ "$changed" ] && ! is_there && [ $tries -lt {last_try} ] && sleep 1; do tries=$((tries + 1)); done
+if is_there; then printf %s "$event" | MDMEM_INJECT_ENABLED=0 MDMEM_NOW=${{MDMEM_NOW:-$now}} "$0" "$@"
 else umask 077; printf {loss} "$now" "$2" >"$0{lost}"; fi
 ) </dev/null >/dev/null &
 case $event in {events}) case $2 in

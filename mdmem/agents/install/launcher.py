@@ -54,7 +54,7 @@ main()
 # Each line is compiled at every hook. The standard library logs to stderr what it cannot load.
 _OTHER = """import sys
 sys.stderr=None
-sys.path+={paths}
+{own_name}sys.path+={paths}
 w,v=sys.argv[2:3],(sys.argv[4:]or[None])[0]
 sys.excepthook=lambda*_:exec({rescue})
 {preload}from {module} import main
@@ -62,13 +62,14 @@ main(w,v)
 """
 
 # If mdmem cannot be imported, `launch` repairs it or reports it; if that cannot be read either, this text says so.
-# An installer that replaces mdmem's files may have deleted that one, so a hook first waits for it.
+# An installer that replaces mdmem's files may have deleted that one: then the launcher waits for it, and without one,
+# the hook. Nothing was read from stdin before the module was imported.
 _RESCUE = """import os,time
 try:
  for n in range({tries}):
   try:exec(open({file}).read(),{{"failed":("{module}",w,v),"__file__":{file}}})
   except Exception:
-   d=os.path.dirname({file})
+   {again}d=os.path.dirname({file})
    while not os.path.isdir(d)and d!=os.path.dirname(d):d=os.path.dirname(d)
    if abs(time.time()-os.stat(d).st_mtime)>{recent}:break
   time.sleep(.1)
@@ -76,6 +77,10 @@ finally:
  try:os.write(1,{last_words}.get("".join(w),"").encode())
  finally:os._exit(0)
 """
+
+_AGAIN = """if"{module}"not in sys.modules and not os.path.isfile({file})and os.access(sys.argv[0],1):
+    os.execv(sys.argv[0],sys.argv)
+   """
 
 _PRELOAD = """try:
  from _frozen_importlib_external import SourceFileLoader as L
@@ -96,11 +101,13 @@ exec({otherwise})
 
 _SHELL = """#!/bin/sh
 # Coding agents start this for their hooks: `mdmem install` writes it, and `mdmem uninstall` removes it.
-{users}{gone}[ -x {python} ] || gone {python_text} -x {python} "$@"
-[ -f {rescue} ] || {{
-{python} -E -P -B -c {renew} "$0" </dev/null >/dev/null 2>&1 && exec "$0" "$@"
-gone {rescue_text} -f {rescue} "$@"
+{users}is_there() {{
+[ -x {python} ] || return 1
+[ -f {rescue} ] && return
+[ $((${{1:-0}} % 10)) = 0 ] && {python} -E -P -B -c {renew} "$0" </dev/null >/dev/null 2>&1
 }}
+{gone}[ -x {python} ] || gone {python_text} {python} "$@"
+[ -f {rescue} ] || gone {rescue_text} {rescue} "$@"
 {first}case $1 in
 {cases}esac
 """
@@ -207,11 +214,13 @@ def _alone(verb: str) -> str:
         return _COMMIT.format(paths=_literal(search_path()))
     preload = _PRELOAD.format(preload=_literal(os.path.join(PACKAGE, "preload.py")), package=_literal(PACKAGE))
     last_words = {agent: launch.last_words(agent).decode() for agent in launch.FORMS}
+    file = _literal(os.path.join(PACKAGE, "launch.py"))
     rescue = _RESCUE.format(
-        file=_literal(os.path.join(PACKAGE, "launch.py")),
+        file=file,
         module=MODULES[verb],
         tries=int(launch.WAIT_SECONDS * 10) if verb == "hook" else 1,
         recent=launch.RECENT_SECONDS,
+        again="" if is_windows() else _AGAIN.format(file=file, module=MODULES[verb]),
         last_words=_literal(last_words if verb == "hook" else {}),
     )
     return _OTHER.format(
@@ -219,6 +228,7 @@ def _alone(verb: str) -> str:
         rescue=_literal(rescue),
         module=MODULES[verb],
         preload=preload if verb == "hook" else "",
+        own_name="" if is_windows() else f"sys.argv[0]={_literal(path())}\n",
     )
 
 
