@@ -36,7 +36,7 @@ _MAX_REQUEST_BYTES = 4 * 1024 * 1024
 _SECONDS = 1.0
 """Timeout for receiving a request, which a command sends all at once."""
 LOOK_SECONDS = 30.0
-"""How often to check whether another vault's process, which serves the socket already, still does."""
+"""How often to check who has the socket: another vault's process, or still this one, whose file may be deleted."""
 _PACKAGE = str(Path(mdmem.__file__).parent)
 _ROOMS = ("capture", "agents", "privacy")
 _TIDY_EVERY = 16
@@ -52,14 +52,15 @@ def serve(path: str) -> None:
     _load()
     with socket.socket(socket.AF_UNIX) as listener:
         before = os.umask(0o177)
-        is_bound = _bind(listener, path)
+        file = _bind(listener, path)
         os.umask(before)
-        if not is_bound:
+        if file is None:
             return
         try:
-            _run(listener, alive)
+            _run(listener, alive, file)
         finally:
-            Path(path).unlink(missing_ok=True)
+            if _file(path) == file:  # else it may be another process's
+                Path(path).unlink(missing_ok=True)
 
 
 def _is_served(path: str) -> bool:
@@ -71,17 +72,27 @@ def _is_served(path: str) -> bool:
     return True
 
 
-def _bind(listener: socket.socket, path: str) -> bool:
-    """Listen at `path`; return False if another process does, or it is impossible."""
+def _file(path: str) -> tuple[int, int] | None:
+    """Return what tells a file from every other that had its path; None if there is none."""
+    try:
+        state = os.lstat(path)
+    except OSError:
+        return None
+    return state.st_ino, state.st_ctime_ns
+
+
+def _bind(listener: socket.socket, path: str) -> tuple[int, int] | None:
+    """Listen at `path` and return its file; None if another process listens there, or it is impossible."""
     if _is_served(path):
-        return False
+        return None
     try:
         Path(path).unlink(missing_ok=True)  # left by a process that was killed
         listener.bind(path)
+        file = _file(path)
         listener.listen(64)
     except OSError:
-        return False
-    return True
+        return None
+    return file
 
 
 def _load() -> None:
@@ -115,13 +126,16 @@ def _memory() -> int:
         return 0
 
 
-def _run(listener: socket.socket, alive: int) -> None:
+def _run(listener: socket.socket, alive: int, file: tuple[int, int] | None = None) -> None:
+    """Serve hooks until stdin closes, a new process is due, or clients no longer find the socket's file."""
     stamp = _stamp()
     with selectors.DefaultSelector() as ready:
         ready.register(listener, selectors.EVENT_READ)
         ready.register(alive, selectors.EVENT_READ)
         for number in range(MAX_HOOKS):
-            sources = [key.fileobj for key, _ in ready.select()]
+            while not (sources := [key.fileobj for key, _ in ready.select(LOOK_SECONDS)]):
+                if file and _file(listener.getsockname()) != file:
+                    return
             if alive in sources or stamp != _stamp():
                 return
             if number % _TIDY_EVERY == 0:

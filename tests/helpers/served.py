@@ -13,10 +13,11 @@ from tests.helpers.claude import registered
 from tests.helpers.waiting import SECONDS
 
 
-def serving(path: str) -> list[str]:
+def serving(path: str, look_seconds: float = 30.0) -> list[str]:
     """Return the command that starts the process, which listens at `path`."""
     loaded = f"import sys; sys.path += {launcher.search_path()!r}; from mdmem.recall import served"
-    return [sys.executable, "-I", "-S", "-B", "-X", "utf8", "-c", f"{loaded}; served.serve({path!r})"]
+    code = f"served.LOOK_SECONDS = {look_seconds}; served.serve({path!r})"
+    return [sys.executable, "-I", "-S", "-B", "-X", "utf8", "-c", f"{loaded}; {code}"]
 
 
 def start(event: dict[str, Any] | None, env: dict[str, str] | None = None) -> subprocess.Popen[bytes]:

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -178,8 +179,10 @@ def test_a_server_ends_after_a_hook_that_began_anew_because_an_installer_may_be_
         assert line in code
         code = code.replace(line, instead)
     (package / "launch.py").write_text(code, "utf-8")
+    with (package / "agents" / "codex.py").open("a", encoding="utf-8") as agent:
+        agent.write("\n\ndef read(*_):\n    raise ImportError\n")
     monkeypatch.setattr(launcher, "PACKAGE", str(package))
-    line = registered("hook", "no-agent")
+    line = registered("hook", "codex")
     path = launcher.socket_path()
     with subprocess.Popen(serving(path), stdin=subprocess.PIPE) as process:
         until(lambda: os.path.exists(path))
@@ -224,6 +227,28 @@ def test_a_second_server_waits_and_ends_with_its_watcher(vault: Path, server: su
 
     assert server.poll() is None
     assert os.path.exists(launcher.socket_path())
+
+
+@pytest.mark.parametrize("instead", ["nothing", "a folder", "another's socket"])
+def test_a_server_whose_socket_is_gone_ends_for_a_new_one_and_leaves_what_is_in_its_place(
+    vault: Path, home: Path, short_data: Path, instead: str
+) -> None:
+    registered("hook")
+    path = Path(launcher.socket_path())
+    with (
+        subprocess.Popen(serving(str(path), 0.05), stdin=subprocess.PIPE) as server,
+        socket.socket(socket.AF_UNIX) as other,
+    ):
+        until(lambda: served._is_served(str(path)))
+        path.unlink()
+        if instead == "a folder":
+            path.mkdir()
+        elif instead != "nothing":
+            other.bind(str(path))
+
+        assert server.wait(LIMIT_SECONDS) == 0
+
+    assert path.exists() == (instead != "nothing")
 
 
 @pytest.mark.slow
