@@ -31,7 +31,7 @@ def read_stdin(seconds: float | None = None) -> bytes:
     reading fails, what came before is the payload.
 
     Raises:
-        OSError: reading fails before anything has come.
+        Exception: reading fails before anything has come.
     """
     pieces: list[bytes] = []
     try:
@@ -39,7 +39,7 @@ def read_stdin(seconds: float | None = None) -> bytes:
             _read_into(pieces)
         else:
             system.within(seconds, lambda: _read_into(pieces))
-    except OSError as error:
+    except Exception as error:
         if not pieces and not isinstance(error, TimeoutError):
             raise  # and else nothing would be left for another attempt
     return b"".join(pieces)

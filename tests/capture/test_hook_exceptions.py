@@ -195,7 +195,8 @@ def test_a_loss_that_a_full_disk_does_not_let_be_counted_is_told_each_time(fresh
     assert [one["why"] for one in losses.recent(found, time.time())] == ["disk-full", "OSError"]
 
 
-def test_a_payload_is_stored_though_its_reading_failed_at_the_end(fresh: Callable[[], Path]) -> None:
+@pytest.mark.parametrize("error", [OSError(errno.EIO, "cannot close"), MemoryError()])
+def test_a_payload_is_stored_though_its_reading_failed_at_the_end(fresh: Callable[[], Path], error: Exception) -> None:
     vault = fresh()
 
     def start() -> None:
@@ -203,7 +204,7 @@ def test_a_payload_is_stored_though_its_reading_failed_at_the_end(fresh: Callabl
 
         def within(seconds: float, work: Callable[[], None]) -> None:
             real(seconds, work)
-            raise OSError(errno.EIO, "cannot close")
+            raise error
 
         vars(system)["within"] = within
 
