@@ -134,7 +134,7 @@ def is_being_replaced() -> bool:
         rooms = [entry.path for entry in os.scandir(folder) if entry.is_dir() and entry.name != "__pycache__"]
         changed = max(os.stat(path).st_mtime for path in (folder, *rooms))
     except OSError:
-        return os.path.isdir(folder)  # a room has just gone
+        return True  # a room, or the folder itself, has just gone
     return abs(time.time() - changed) < RECENT_SECONDS
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import cache_from_source
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -380,6 +381,25 @@ def test_waits_for_a_python_and_then_for_mdmem_do_not_add_up(
 
     until(lambda: notes(vault) == 1)
     assert naps.read_text().split().count(".1") == 30
+
+
+def test_a_folder_that_goes_while_it_is_looked_at_is_being_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package, look = tmp_path / "mdmem", os.scandir
+    package.mkdir()
+    for path in (package, tmp_path):
+        os.utime(path, (0, 0))
+    monkeypatch.setattr(launch, "__file__", str(package / "launch.py"))
+    assert not launch.is_being_replaced()
+
+    def looks(path: str) -> Any:
+        package.rmdir()
+        return look(path)
+
+    monkeypatch.setattr(os, "scandir", looks)
+
+    assert launch.is_being_replaced()
 
 
 LATE = """
