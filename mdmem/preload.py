@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 EVERY = "every-hook"
 FIRST = {
     "mdmem.agents.prompts": "a-prompt",
+    "mdmem.search.asking.topics": "a-search",
     "mdmem.inject.context": "a-search",
     "mdmem.capture.tools.shown_files": "a-command",
     "mdmem.capture.tools.commands": "a-command",
