@@ -246,7 +246,7 @@ def test_a_server_whose_socket_is_gone_ends_for_a_new_one_and_leaves_what_is_in_
         elif instead != "nothing":
             other.bind(str(path))
 
-        assert server.wait(LIMIT_SECONDS) == 0
+        assert server.wait(SECONDS) == 0
 
     assert path.exists() == (instead != "nothing")
 

@@ -342,10 +342,9 @@ def _looks_random(shape: str, word: str) -> bool:
     at = 0
     parts = shape.split(" ")
     for part in parts if max(map(len, parts)) >= SHORTEST_TOKEN else ():
-        if len(part) >= SHORTEST_TOKEN:
-            text = word[at : at + len(part)]
-            if _is_jumble(part, text) or _is_unpronounceable(part, text):
-                return True
+        text = word[at : at + len(part)]
+        if len(part) >= SHORTEST_TOKEN and (_is_jumble(part, text) or _is_unpronounceable(part, text)):
+            return True
         at += len(part) + 1
     if "0" not in shape:
         return False
@@ -365,15 +364,13 @@ def _is_spread(shape: str, word: str) -> bool:
     letters = sum([len(part) for part in parts if len(part) > 3 and "0" not in part])
     if letters > 0.2 * (len(shape) - letters):
         return False  # as most words are, such as file names
-    mixed = changes = digits = 0
-    at = 0
+    mixed = changes = digits = at = 0
     for part in parts:
-        text = word[at : at + len(part)]
-        at += len(part) + 1
-        if ("0" in part or len(part) <= 3) and not _is_hash(text):
+        if ("0" in part or len(part) <= 3) and not _is_hash(word[at : at + len(part)]):
             mixed += len(part)
             changes += turns(part)
             digits += part.count("0")
+        at += len(part) + 1
     is_random = mixed >= _SHORTEST_SPREAD and digits >= 5 and changes >= 0.26 * mixed and letters <= 0.2 * mixed
     return is_random and not is_camel_case(shape, word)
 
