@@ -282,7 +282,11 @@ class _Weights:
         asked_numbers = numbers.of_question(text, foreign=foreign)
         self._numbers = dict(asked_numbers).keys()
         self._numbers_in: dict[int, set[Number]] = {}
+        lists = {one[0] for one in asked_numbers if numbers.may_be_several(*one) and not self._is_known(one[0])}
+        asked_numbers = [one for one in asked_numbers if one[0] not in lists]
+        self._numbers = dict(asked_numbers).keys()
         of_numbers = frozenset(chain.from_iterable(numbers.spelling(*number) for number in asked_numbers))
+        of_numbers |= set(map(numbers.joined, lists))
         by_word = [units for units in _by_word(text, asked) if units[0].terms[0][0] not in of_numbers]
         weighed = [(units[0].terms[0][0], self._weighed(units, known)) for units in by_word]
         self._words = [word for term, word in weighed if term not in _COMPARING or any(word.notes)]
@@ -313,6 +317,9 @@ class _Weights:
             notes = {one: 1.0 for one in notes if number in self._numbers_in[one]}
         notes |= as_one
         return _WeighedWord(self._rarity(notes), [notes], [], False, False)
+
+    def _is_known(self, number: Number) -> bool:
+        return any(self._of_number(number).notes)
 
     def _with_groups(self, number: Number) -> set[int]:
         """Return the notes that have each group of digits of a number; the last is often the rarest."""

@@ -142,6 +142,7 @@ def test_a_number_or_version_with_points_is_one_word(tmp_path: Path, vault: Path
         ("why not 20_000?", "attachments"),
         ("warum nicht 20.000?", "attachments"),
         ("pourquoi pas 20 000 ?", "attachments"),
+        ("pourquoi pas 20 000", "attachments"),
         ("who asked for 3925", "Leclerc"),
         ("who asked for 3'925", "Leclerc"),
         ("why 1284000", "archive"),
@@ -150,6 +151,9 @@ def test_a_number_or_version_with_points_is_one_word(tmp_path: Path, vault: Path
         ("why 2000", ""),
         ("who asked for 284000", ""),
         ("why 1284", ""),
+        ("why 30000000", "rows of the log"),
+        ("why 30000", ""),
+        ("why 502 503 504?", "proxy"),
     ],
 )
 def test_a_whole_number_is_found_however_its_thousands_are_marked(
@@ -163,6 +167,8 @@ def test_a_whole_number_is_found_however_its_thousands_are_marked(
             ("The ceiling is wrong", "It is 3 925 € now, as Leclerc says."),
             ("Count the rows", "There are 1284000 with the archive."),
             ("Show the calendar", "The calendar shows 20 weeks, 000 to 019."),
+            ("Trim the table", "It has 30,000,000 rows of the log."),
+            ("Requests fail", "We try again on 502, 503 and 504: the proxy restarts."),
         ],
     )
 

@@ -22,8 +22,8 @@ _STAGE = r"(?i:[-.]?(?:rc|alpha|beta|pre|dev)[-.]?[0-9]*|[ab][0-9]+)?"
 _DIGITS = rf"[0-9]+(?:[.,][0-9]+)+{_STAGE}(?![.,]?\w)"
 _ASKED = lazy(rf"(?<![\w.,])[vV]?({_DIGITS})")
 _IN_NOTE = lazy(rf"(?<![0-9])(?<![0-9][.,])({_DIGITS})")
-_WHOLE = lazy(r"(?<![\w.,:/-])[1-9][0-9]{3,8}(?![\w:/-])(?![.,]\w)")
-_SPACED = lazy(r"(?<![\w.,:/-])(?<![0-9] )[1-9][0-9]{0,2}(?:[ \u00a0\u202f'’_][0-9]{3})+(?![\w:/-])(?![.,]\w)")
+_WHOLE = lazy(r"(?<![\w.,:/+-])[1-9][0-9]{3,8}(?![\w:/-])(?![.,]\w)")
+_SPACED = lazy(r"(?<![\w.,:/+-])(?<![0-9] )[1-9][0-9]{0,2}(?:[ \u00a0\u202f'’_][0-9]{3})+(?![\w:/-])(?![.,]\w)")
 _TIME = lazy(
     r"(?i)(?P<hour>[0-9]{1,2})"
     r"(?::(?P<minute>[0-5][0-9])(?::[0-5][0-9])?(?![0-9:]))?"
@@ -49,7 +49,8 @@ def in_note(text: str, asked: Collection[Number]) -> set[Number]:
         text = _SPACED.sub(lambda match: ",".join(_in_thousands(match[0])), text)
     times = {number for number in asked if number[0].endswith(":")}
     sizes = {len(number) for number in asked if number not in times}
-    found = {number[:size] for number in map(_groups, _IN_NOTE.findall(text)) for size in sizes} if sizes else set()
+    split = map(_groups, _IN_NOTE.findall(text)) if sizes else ()
+    found = {one[:size] for one in split for size in ([len(one)] if joined(one) else sizes)}  # 20,000,000 is no 20,000
     told = (one for time, _ in _times(text) for one in _same_times(time)) if times else ()
     return found.union(told).intersection(asked)
 
@@ -65,13 +66,19 @@ def terms(number: Number) -> list[frozenset[str]]:
 
 
 def joined(number: Number) -> str:
-    """Return a number without the marks between its thousands: `20000`; "" if it is none of four digits or more."""
+    """Return a number without the marks between its thousands: `20000`; "" if it is none of four to nine digits."""
     first, *others = number
-    is_whole = first[:1] != "0" and first.isdigit() and len(first) <= _GROUP and bool(others)
+    is_whole = first[:1] != "0" and first.isdigit() and len(first) <= _GROUP and 0 < len(others) <= _MOST_GROUPS
     return "".join(number) if is_whole and all(len(one) == _GROUP and one.isdigit() for one in others) else ""
 
 
-_GROUP = 3
+_GROUP, _MOST_GROUPS = 3, 2
+"""Digits of a group, and groups behind the first: `192.168.100.200` is an address."""
+
+
+def may_be_several(number: Number, typed: str) -> bool:
+    """Whether a whole number, as typed, may also be a list of numbers: `502 503 504`."""
+    return " " in typed and bool(joined(number))
 
 
 def _in_thousands(number: str) -> Number:
@@ -101,16 +108,16 @@ def spelling(number: Number, typed: str) -> frozenset[str]:
 def spelled(text: str, *, foreign: bool) -> str:
     """Return a question with other spellings of its times: `at 2 am` also asks for `02:00`, and the reverse.
 
-    A whole number also asks for its last three digits, which are a word where its thousands are marked, and the
-    reverse. foreign: as in `of_question`.
+    A whole number also asks for its groups, which are words where its thousands are marked, and the reverse. foreign:
+    as in `of_question`.
     """
-    added: list[str] = []
+    added: list[str] = []  # behind commas: `20 000, 000` is no `20 000 000`
     for number, typed in of_question(text, foreign=foreign):
         if number[0].endswith(":"):
             added += (f"{hour % 12 or 12} {hour:02} {number[1]}" for hour in _hours(number))
         elif whole := joined(number):
-            added += (number[-1], *([whole] if typed != whole else ()))
-    return " ".join([text, *added])
+            added += [*number, *([whole] if typed != whole else ())]
+    return ", ".join([text, *added])
 
 
 def _groups(number: str) -> Number:
