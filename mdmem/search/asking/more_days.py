@@ -18,8 +18,9 @@ class DayWords(NamedTuple):
 
     months: as in `9 ekim`. in_month: what names a month without a day, with a group `month`. weekdays: from 0, Monday.
     days_ago: as in `dün`. units: word -> `day`, `week`, `month` or `year`. counts: word -> number. ago: behind a count
-    and a unit. last, this: before a unit. other: before a weekday, these name no day in the past. names: words of which
-    a text has one if it names days. common: those of `names` that mean something else as often.
+    and a unit. single: units that mean one before `ago`, as in `неделю назад`. last, this: before a unit. at: before a
+    weekday. other: before a weekday, these name no day in the past. names: words of which a text has one if it names
+    days. common: those of `names` that mean something else as often; a weekday needs one of `last`, `this` or `at`.
     """
 
     months: dict[str, int]
@@ -29,8 +30,10 @@ class DayWords(NamedTuple):
     units: dict[str, str]
     counts: dict[str, int]
     ago: str
+    single: frozenset[str]
     last: frozenset[str]
     this: frozenset[str]
+    at: frozenset[str]
     other: frozenset[str]
     common: frozenset[str]
 
@@ -51,8 +54,10 @@ TURKISH = DayWords(
     units={"gun": "day", "gunu": "day", "hafta": "week", "ay": "month", "yil": "year"},
     counts=_numbered("bir iki uc dort bes alti yedi sekiz dokuz on"),
     ago="once",
+    single=frozenset(),
     last=word_set("gecen"),
     this=word_set("bu"),
+    at=frozenset(),
     other=word_set("her gelecek onumuzdeki haftaya"),
     common=word_set("ocak mart nisan ekim kasim aralik pazar dun gun gunu hafta ay yil"),
 )
@@ -72,9 +77,11 @@ RUSSIAN = DayWords(
     },
     counts=_numbered("один/одну два/две три четыре пять шесть семь восемь девять десять"),
     ago="назад",
+    single=word_set("день неделю месяц год"),
     last=word_set("прошлую прошлои прошлом прошлыи"),
     this=word_set("эту этои этот этом"),
+    at=word_set("в во"),
     other=word_set("каждыи каждую каждое следующии следующую следующее"),
-    common=word_set("дня днеи день недели неделе месяца года лет"),
+    common=word_set("среда среду дня днеи день недели неделе месяца года лет"),
 )
 ALL = (TURKISH, RUSSIAN)

@@ -207,14 +207,18 @@ def _rows_of(names: more_days.DayWords) -> tuple[_Row, ...]:
     months, unit = _either(names.months), f"(?P<unit>{_either(names.units)})"
     counted = rf"(?P<count>\d+|{_either(names.counts)}) {unit}"
     before = f"(?:(?P<this>{_either(names.this)}) |(?P<other>{_either(names.other)}) )?"
+    named = "|".join(rf"(?<=\b{word} )" for word in sorted(names.last | names.this | names.at))
+    common, sure = (_either(names.weekdays.keys() & names.common), _either(names.weekdays.keys() - names.common))
+    weekday = rf"(?P<day>{sure}|{common}(?= gunu\b)|(?:{named}){common})"  # `среда` is also an environment
+    single = ((rf"\b(?<!\d )(?P<unit>{_either(names.single)}) {names.ago}\b(?P<this>)", _relative),)
     return (
         (rf"\b(?P<day>\d{{1,2}}) (?P<month>{months})\b{_YEAR}", _calendar_day),
         (rf"\b{names.in_month.format(months=months)}\b{_YEAR}", _calendar_month),
         (rf"\b{counted} {names.ago}\b", _counted),
-        (rf"\b{unit} {names.ago}\b(?P<this>)", _relative),
+        *(single if names.single else ()),
         (rf"\b(?:{_either(names.last)}|(?P<this>{_either(names.this)})) {unit}\b", _relative),
         (rf"\b{_either(names.days_ago)}\b".join(_NOT_NAMED), _named_day),
-        (rf"\b{before}(?P<day>{_either(names.weekdays)})\b", _weekday),
+        (rf"\b{before}{weekday}\b", _weekday),
     )
 
 
