@@ -17,8 +17,6 @@ from mdmem.search.text.stopwords import FOREIGN, STOPWORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from mdmem.search.asking.periods import Period
 
 
@@ -94,12 +92,11 @@ def without(topic: str, period: Period) -> str:
     """Return a question's topic without the words for its days and for work."""
     words = period.words | _GENERAL
     others = (word for word in topic.split() if words.isdisjoint(analysis.words(fold(word))))
-    return " ".join(word for word in others if not _begins_any(fold(word), period.words))
+    return " ".join(word for word in others if period.words.isdisjoint(f"{fold(word)}{end}" for end in _IN_TURKISH))
 
 
-def _begins_any(word: str, names: Iterable[str]) -> bool:
-    """Whether a word is the name of a day without its ending, as is `ekim` of `ekimde`."""
-    return len(word) > 2 and word.isalpha() and any(name.startswith(word) for name in names)
+_IN_TURKISH = ("ta", "te", "da", "de")
+"""Endings of Turkish days, which a topic has not: `ekim` for `ekimde`."""
 
 
 def has_topic(topic: str, language: str, period: Period) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 from mdmem import config
 from mdmem.config import Config
-from mdmem.search import engine
+from mdmem.search import days, engine
 from mdmem.search.asking import periods
 from tests.helpers.injected import new_session
 from tests.helpers.talk import Talk
@@ -95,3 +95,20 @@ def test_all_days_are_searched_where_nothing_of_the_day_matches(shop: Config) ->
 @pytest.mark.parametrize("name", ["the today button", "our yesterday tab", "der Heute-Knopf", "einem Gestern-Reiter"])
 def test_a_name_that_begins_like_a_day_names_none(name: str) -> None:
     assert periods.period_in(f"what did we do about {name}?", NOW.date()) is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "topic", "remaining"),
+    [
+        ("what did we do about the sun shader on sunday?", "sun shader", "sun shader"),
+        ("Ekim'de shader için ne yaptık?", "Ekim shader", "shader"),
+        ("ekimde shader için ne yaptık?", "Ekim shader", "shader"),
+    ],
+)
+def test_a_topic_loses_the_names_of_days_and_no_word_that_begins_like_one(
+    asked: str, topic: str, remaining: str
+) -> None:
+    period = periods.period_in(asked, NOW.date())
+
+    assert period is not None
+    assert days.without(topic, period) == remaining
