@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.search.asking import facts, failures, phrases, prose, shape
+from mdmem.search.asking import facts, failures, languages, phrases, prose, shape
 from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, SURE
 
 ASKING = [
@@ -709,6 +709,8 @@ def test_an_order_about_failures_is_no_message_of_a_program(prompt: str) -> None
         "lambda cold starts",
         "shadow render passes",
         "run-time error 1004 refresh.bas",
+        "auto-save interval",
+        "pre-commit hook",
         "Gain.kt",
         "src/report-table.tsx",
     ],
@@ -838,10 +840,17 @@ def test_an_order_behind_a_label_names_nothing_that_is_looked_for(prompt: str) -
         ("socket.gaierror: [Errno -3] Temporary failure in name resolution", True),
         ("com.acme.Service: started in 3 s", False),
         ("src.errors.handler: rename it", False),
+        ("use console.error: the pipeline hides stdout", False),
+        ("window.onerror: report it", False),
     ],
 )
 def test_an_error_is_known_by_the_module_of_its_name(line: str, is_error: bool) -> None:
     assert (failures.error_line(line) == line) is is_error
+
+
+@pytest.mark.parametrize("language", sorted({"", "en", "error", *phrases.ASKING, *languages.unspaced()}))
+def test_only_languages_with_substrings_are_taken_for_unspaced(language: str) -> None:
+    assert languages.is_unspaced(language) is (language in languages.unspaced())
 
 
 def test_the_first_line_of_npm_tells_its_error() -> None:

@@ -37,10 +37,14 @@ def _without_modules(word: str) -> str:
     return modules[:begin] + last if last[:1].isupper() and is_path else word
 
 
+_NO_ERRORS = frozenset(["error", "onerror"])
+"""Functions and handlers: `console.error`, `window.onerror`."""
+
+
 def _is_in_errors(name: str) -> bool:
     """Whether a name is that of an error by its module: `sqlalchemy.exc.NoResultFound`, `socket.gaierror`."""
     *modules, last = name.strip("( ").rpartition(" ")[2].split(".")
-    if modules and last.isalpha() and last.endswith("error"):
+    if modules and last.isalpha() and last.endswith("error") and last not in _NO_ERRORS:
         return True
     return last[:1].isupper() and last.isalnum() and not _OF_ERRORS.isdisjoint(modules)
 

@@ -390,7 +390,11 @@ def unspaced() -> dict[str, Unspaced]:
 
 def is_unspaced(language: str) -> bool:
     """Whether the language of a question is one of `unspaced`."""
-    return language not in LANGUAGES and language not in ("", "en", "error")
+    return language in _UNSPACED
+
+
+_UNSPACED = frozenset(["ja", "zh", "ko", "th", "hi"])
+"""The languages of `unspaced`, without its substrings."""
 
 
 _BEFORE = """

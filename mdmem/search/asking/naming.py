@@ -14,7 +14,8 @@ def only_names(prompt: str) -> bool:
     if _is_order_behind_label(prompt) or any(map(_is_place, prompt.split())):
         return False
     words = prose.folds(prose.words(prose.prose(prompt)))
-    if "-" in prompt.lstrip().partition(" ")[0] and words[1:2] and words[1] not in _BEHIND_VERBS:
+    is_compound = "-" in prompt.lstrip().partition(" ")[0] and words[1:2] and words[1] not in _BEHIND_VERBS
+    if is_compound and not english.names(words):
         words = words[1:]  # `run-time error 1004`: a compound noun, and no order
     if not english.names(words) or not all(map(str.isascii, words)):
         return False
