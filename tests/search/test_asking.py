@@ -352,6 +352,16 @@ def test_what_somebody_said_that_would_be_was_said_in_the_past() -> None:
     assert found.grade == SURE
 
 
+@pytest.mark.parametrize(
+    "prompt",
+    ["¿qué falta para que el test pase?", "残りは何バイト？", "残っているのは何個？", "还有哪些没用到的导入？"],
+)
+def test_what_is_missing_or_left_here_is_hardly_asked_of_the_past(prompt: str) -> None:
+    found = shape.of(prompt) or shape.look_up(prompt)
+
+    assert found is None or found.grade < LIKELY
+
+
 @pytest.mark.parametrize("prompt", ["why would a pod be evicted?", "how could a leap second be skipped"])
 def test_what_would_be_done_in_general_is_hardly_asked_of_the_past(prompt: str) -> None:
     found = shape.of(prompt)
