@@ -19,11 +19,15 @@ MAX_DEPTH = 16
 
 _TODO = {
     "mapping values are not allowed": "put a value with a colon and a space in quotes",
-    r"character '\t'": "indent with spaces, not tabs",
+    r"character '\t'": "use spaces, not tabs",
+    "cannot start any token": "put the value in quotes",
+    "unknown escape character": "put a value with backslashes in single quotes",
     "unexpected end of stream": "a quotation mark is not closed",
     "but got '<stream end>'": "a bracket is not closed",
 }
-"""Part of a problem that PyYAML names in words of its own -> what to do, in plain words."""
+"""Part of a problem that PyYAML names in words of its own -> what to do, in plain words; the first that fits counts."""
+_JOINED = "put a space after the colon in the line above, or indent this line like that one"
+"""What to do if the colon is the first one of its line: YAML takes the line for more of the value above."""
 
 
 class Refused(yaml.MarkedYAMLError):
@@ -79,8 +83,8 @@ def load(header: str) -> tuple[dict[str, Any], str | None]:
         why = error.problem or error.context or "unknown"
         if isinstance(error, Refused):
             return {}, f"{line}: the front matter cannot be read ({why})"
-        todo = next((f": {_TODO[part]}" for part in _TODO if part in why), "")
-        return {}, f"{line}: the front matter is not valid YAML ({why}{todo})"
+        todo = _todo(why, mark)
+        return {}, f"{line}: the front matter is not valid YAML ({why}{todo and ': '}{todo})"
     except (yaml.YAMLError, ValueError, TypeError, AttributeError, KeyError, RecursionError, OverflowError) as error:
         return {}, f"line 1: the front matter cannot be read ({type(error).__name__})"
     if values is None:
@@ -90,17 +94,25 @@ def load(header: str) -> tuple[dict[str, Any], str | None]:
     return {str(key): value for key, value in values.items()}, None
 
 
+def _todo(why: str, mark: Any) -> str:
+    """Return what to do about a problem that PyYAML found at this mark, "" if there is no advice."""
+    part = next((part for part in _TODO if part in why), "")
+    if part.startswith("mapping") and ": " not in mark.buffer[mark.pointer - mark.column : mark.pointer]:
+        return _JOINED
+    return _TODO.get(part, "")
+
+
 def _look_first(text: str) -> None:
     """Refuse input that is unsafe for the recursive composer, using the flat stream of events."""
     depth = 0
     for event in yaml.parse(text, Loader=_Parser):
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            raise Refused("an anchor or alias")
+            raise Refused("an anchor or alias", event.start_mark)
         if getattr(event, "tag", None):
-            raise Refused("a tag")
+            raise Refused("a tag", event.start_mark)
         if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
             depth += 1
         elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
             depth -= 1
         if depth > MAX_DEPTH:
-            raise Refused("too deeply nested")
+            raise Refused("too deeply nested", event.start_mark)
