@@ -274,10 +274,10 @@ def is_page(path: str) -> bool:
     if path in page_paths(folder):
         return True
     usual_name = page_name(folder)
-    is_own = usual_name.rpartition("-")[2] == name.rpartition("-")[2] or not _is_like_a_page(usual_name)
+    is_own = usual_name.rpartition("-")[2] == name.rpartition("-")[2] or not is_like_a_page(usual_name)
     from mdmem.vault import layout
 
-    return layout.is_session(folder) and _is_like_a_page(name) and is_own
+    return layout.is_session(folder) and is_like_a_page(name) and is_own
 
 
 def page_of(names: Collection[str], folder: str) -> str:
@@ -288,11 +288,11 @@ def page_of(names: Collection[str], folder: str) -> str:
     for name in (page_name(folder), FORMER_PAGE):
         if name in names:
             return name
-    candidates = [name for name in names if _is_like_a_page(name)]
+    candidates = [name for name in names if is_like_a_page(name)]
     return candidates[0] if len(candidates) == 1 else ""
 
 
-def _is_like_a_page(name: str) -> bool:
+def is_like_a_page(name: str) -> bool:
     """Whether a file name has the form of a session folder's: time, words, session tag."""
     tag = name.removesuffix(".md").rpartition("-")[2]
     return name.endswith(".md") and name[:4].isdigit() and name[4:5] == "-" and len(tag) == 8 and not numbers(name)
@@ -373,7 +373,7 @@ def find_session(
     sessions = [tuple(folder.split("/")) for folder in folders]
     tagged = [parts for parts in sessions if parts[-1].endswith(tails)]
     untagged = (parts for parts in sessions if not parts[-1].endswith(tails))
-    others = [parts for parts in untagged if renamed or not _is_like_a_page(page_name(parts[-1]))]
+    others = [parts for parts in untagged if renamed or not is_like_a_page(page_name(parts[-1]))]
     matching = next((parts for parts in tagged if _session_of(config, parts) in (session, "")), ())
     return matching or next((parts for parts in others if _session_of(config, parts) == session), ())
 

@@ -80,13 +80,16 @@ def test_the_start_page_lists_open_work_of_all_projects_as_todo_does(day: Day) -
     assert f"- To do: [Task 0](notes/task-0.md) (notes-app, {dates[0]})" in said
 
 
+@pytest.mark.parametrize("name", ["The parser", "2026-09-14 The parser"])
 @pytest.mark.parametrize("is_folder", [True, False])
-def test_a_session_is_listed_with_its_time_when_its_page_or_its_folder_was_renamed(day: Day, is_folder: bool) -> None:
+def test_a_session_is_listed_with_its_time_when_its_page_or_its_folder_was_renamed(
+    day: Day, is_folder: bool, name: str
+) -> None:
     upkeep.refresh(day.config(), now=NOW, everything=True)
     (page,) = (page for page in pages(day) if page.stem.endswith("-3f0c6d1e"))
     before = re.findall(r"^- (\S+ \S+) \[Why does", (day.vault / "README.md").read_text("utf-8"), re.MULTILINE)
     moved = page.parent if is_folder else page
-    moved.rename(moved.with_name("The parser" if is_folder else "The parser.md"))
+    moved.rename(moved.with_name(name if is_folder else f"{name}.md"))
     upkeep.refresh(day.config(), now=NOW, everything=True)
     text = (day.vault / "README.md").read_text("utf-8")
     assert "The%20parser" in text or "The parser" in text

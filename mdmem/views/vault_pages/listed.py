@@ -189,9 +189,15 @@ def day(session: SessionRow) -> str:
 
 def moment(session: SessionRow) -> str:
     """Return the day and time at which a session began, from its page or its folder; a person may rename both."""
-    names = session.page.split("/")[:-3:-1]
-    name = next((name for name in names if name[:4].isdigit() and name[4:5] == "-" and not layout.is_day(name)), "")
+    folder, _, page_name = session.page.rpartition("/")
+    names = [page_name, journal.page_name(folder)]
+    name = next(filter(journal.is_like_a_page, names), "") or next(filter(_has_time, names), "")
     return f"{day(session)} {name[:2]}:{name[2:4]}" if name else day(session)
+
+
+def _has_time(name: str) -> bool:
+    """Whether a name that a person gave begins with a time, and not with a day."""
+    return name[:4].isdigit() and name[4:5] == "-" and not layout.is_day(name[:10])
 
 
 def session_line(session: SessionRow, folder: str = "", *, project: bool = False) -> str:
