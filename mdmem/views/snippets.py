@@ -13,10 +13,13 @@ _SIGNS = (
 )
 _LINK = r"!?\[(?=[^\[\]]*\]\()|\]\([^()\s]*(?:\)|$)"  # a link except its words
 _SYNTAX = re.compile(f"{_SIGNS}|{_LINK}")
+_WIDTH = r"\d+(?:x\d+)?"
 _OWN_SYNTAX = re.compile(
-    rf"{_SIGNS}|{_LINK}|(?:>\s)?\[![\w-]+\][+-]?\s|(?<!\w)!?\[\[(?:[^\[\]|]*\|)?(?P<words>[^\s\[\]|][^\[\]|]*)\]\]"
+    rf"{_SIGNS}|{_LINK}|(?:>\s)?\[![\w-]+\][+-]?\s(?:>\s)?"
+    rf"|(?<!\w)!?\[\[(?:[^\[\]|]*\|(?!{_WIDTH}\]))?(?P<words>[^\s\[\]|][^\[\]|]*)(?:\|{_WIDTH})?\]\]"
 )
-"""In a note that is not captured, also the kind of a callout, and a wikilink except its words."""
+"""In a note that is not captured, also the kind of a callout, and a wikilink except its words; an image with a width
+keeps its name."""
 _PAGE_SYNTAX = re.compile(
     rf"{_SIGNS}|(?<!\\)\[(?=(?:\\.|[^\[\]\\])*(?:\]\(|$))|(?<!\\)\]\((?:<[^<>]*>|[^()\s<>]*)(?:\)|$)"
     r"|\\(?=[^\w\s])|(?<!\S)(?P<item>[-*]|\d+\.)(?=\s)|(?<=\A…)[^\s()\[\]]*\.md\)"

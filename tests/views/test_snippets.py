@@ -58,11 +58,12 @@ def test_the_end_of_an_address_at_the_start_of_a_pages_snippet_is_left_out() -> 
 
 
 def test_a_wikilink_and_a_callout_of_a_persons_note_are_shown_by_their_words() -> None:
-    text = "> [!warning] Careful! See [[win|the windows note]], [[deploy]] and ![[plan.png]]; x[[1]] stays"
+    text = "> [!warning] Careful! See [[win|the windows note]], [[deploy]] and ![[plan.png|300]]; x[[1]] stays"
     found = text.index("the windows")
     plain, marked = snippets.readable(text, [(found, found + len("the windows note"))], "note")
     assert plain == "Careful! See the windows note, deploy and plan.png; x[[1]] stays"
     assert [plain[start:stop] for start, stop in marked] == ["the windows note"]
+    assert snippets.readable("> [!warning]- > Never on Fridays", [], "note")[0] == "Never on Fridays"
 
 
 def test_what_looks_like_a_wikilink_in_a_tool_run_stays_code() -> None:
