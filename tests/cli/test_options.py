@@ -227,6 +227,7 @@ def test_a_number_with_a_dash_is_answered_with_the_option_that_takes_it(day: Day
 
 def test_without_a_guess_an_unexpected_word_is_only_refused(day: Day) -> None:
     assert day.attempt("status", "everything").stderr.endswith("Got unexpected extra argument (everything)\n")
+    assert day.attempt("config", "list", "inject", "chars").stderr.endswith("Got unexpected extra argument (chars)\n")
 
 
 def test_the_last_session_is_the_latest(day: Day) -> None:

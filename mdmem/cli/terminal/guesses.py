@@ -30,7 +30,7 @@ def instead(error: click.UsageError) -> str:
     unexpected = _UNEXPECTED.fullmatch(error.message)
     if unexpected is None or error.ctx is None:
         return ""
-    words, command = unexpected[1].split(), error.ctx.info_name or ""
+    words, command = unexpected[1].split(), error.ctx.command_path.partition(" ")[2]
     if (command, words[0]) in _INSTEAD:
         return _INSTEAD[command, words[0]]
     with suppress(MdmemError):  # such as broken settings
