@@ -249,6 +249,9 @@ def test_a_sessions_page_whose_new_name_no_hook_knows_is_named(day: Day) -> None
     assert found["severity"] == "note"
     assert found["text"].startswith(mine.relative_to(day.vault).as_posix())
     assert f"Call it {page.name} again" in found["todo"]
+    page.write_bytes(mine.read_bytes())
+    (found,) = (one for one in look(day, "notes") if one["severity"] != "fine")
+    assert "They are equal: delete one of them." in found["todo"]
     mine.rename(page)
     page.parent.rename(page.parent.with_name("A day with the parser"))  # a renamed folder keeps its page's name
     assert [one["severity"] for one in look(day, "notes")] == ["fine"]
