@@ -20,8 +20,6 @@ from tests.helpers.history_vault import git, put, start, turn
 from tests.helpers.plain_git import make_remote
 from tests.helpers.waiting import SECONDS, until
 
-"""However busy the machine is, nothing here takes so long."""
-
 _AS_ON_A_TERMINAL = """if True:
     import signal
     signal.signal(signal.SIGINT, signal.default_int_handler)
