@@ -243,8 +243,10 @@ def _nearest(typed: str, commands: list[str]) -> str:
     # short one exactly: `mask` is not `ask`. Of a command, the first letter is seldom wrong: `entity` is not `init`.
     words = [word for word in difflib.get_close_matches(typed, _MEANT, 3, 0.8) if len(word) > 4 or word == typed]
     first = [name for name in commands if name[0] == typed[:1]]
-    similar = difflib.get_close_matches(typed, [*commands, *words], 1, 0.75) or difflib.get_close_matches(
-        typed, first, 1, 0.65
+    similar = (
+        [name for name in commands if sorted(name) == sorted(typed)]  # swapped letters: `stauts` is not `stats`
+        or difflib.get_close_matches(typed, [*commands, *words], 1, 0.75)
+        or difflib.get_close_matches(typed, first, 1, 0.65)
     )
     return f"Did you mean '{_MEANT.get(similar[0], similar[0])}'?" if similar else ""
 

@@ -223,6 +223,7 @@ def test_a_number_beyond_all_counts_is_refused_in_plain_words(ask: Run, words: t
         ("push", "sync"), ("ls", "list"), ("rememebr", "note"), ("sesions", "sessions"), ("usage", "stats"),
         ("tasks", "todo"), ("memories", "list"), ("save", "note"), ("stop", "pause"), ("conversation", "history"),
         ("entity", "about"), ("changes", "diff"), ("mask", "privacy"), ("wbe", "web"), ("lsit", "list"),
+        ("stauts", "status"), ("atg", "tag"), ("hwy", "why"),
     ],
 )  # fmt: skip
 def test_a_misspelled_command_and_one_of_other_programs_are_answered_with_the_right_one(
