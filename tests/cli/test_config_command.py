@@ -256,13 +256,16 @@ def test_the_settings_of_a_section_or_with_a_word_in_their_names_are_listed(day:
     assert listed == [row.key for row in SETTINGS if row.key.startswith("capture.")]
     assert [row["key"] for row in day.json("config", "list", "Max_Lines")] == ["capture.max_lines"]
     assert "Did you mean capture.max_lines?" in str(day.attempt("config", "list", "captre.max_lines").exception)
-    assert "No setting has 'vault' in its name." in str(day.attempt("config", "list", "vault").exception)
+    assert "No setting has 'zebra' in its name." in str(day.attempt("config", "list", "zebra").exception)
+    assert [row["value"] for row in day.json("config", "list", "vault", "--changed")] == [str(day.vault)]
     assert "'capture' in its name is at its default" in day.run("config", "list", "capture", "--changed").stderr
 
 
 def test_the_name_of_a_section_is_answered_with_how_to_list_it(day: Day) -> None:
     failed = day.attempt("config", "get", "capture").exception
     assert "`mdmem config list capture` lists those of this section." in str(failed)
+    failed = day.attempt("config", "get", "Capture").exception
+    assert "`mdmem config list Capture` lists those of this section." in str(failed)
 
 
 def test_a_slip_in_a_file_is_named_with_the_nearest_key(day: Day) -> None:

@@ -173,16 +173,20 @@ def list_settings(loaded: Config, word: str, changed: bool, as_json: bool) -> No
               mdmem config list inject
     """
     warn(loaded)
-    rows = [row for row in SETTINGS if word.lower() in row.key]
+    rows = [row for row in ((VAULT, *SETTINGS) if word else SETTINGS) if word.lower() in row.key]
     if not rows:
         raise ConfigError(f"No setting has {word!r:.60} in its name. {_tip(word)}")
-    shown = [row for row in rows if not changed or loaded.settings.values[row.key] != row.default]
+    shown = [row for row in rows if not changed or _is_changed(loaded, row)]
     if as_json:
         render.print_json([_as_object(loaded, row) for row in shown])
         return
     render.write(line for row in shown for line in _lines(loaded, row))
     if not shown:
         click.echo(f"Every setting{f' with {word!r} in its name' if word else ''} is at its default.", err=True)
+
+
+def _is_changed(loaded: Config, row: Setting[Any]) -> bool:
+    return source(loaded, row) != "default" if row is VAULT else loaded.settings.values[row.key] != row.default
 
 
 def _lines(loaded: Config, row: Setting[Any]) -> Iterator[list[Piece]]:
@@ -238,7 +242,7 @@ def known(key: str) -> Setting[Any]:
 
 def _tip(key: str) -> str:
     """Return what to do about the name of a setting that does not exist."""
-    if any(row.key.startswith(f"{key}.") for row in SETTINGS):
+    if any(row.key.startswith(f"{key.lower()}.") for row in SETTINGS):
         return f"`mdmem config list {key}` lists those of this section."
     near = checks.nearest(key)
     return f"Did you mean {near}?" if near else "`mdmem config list` lists all of them."
