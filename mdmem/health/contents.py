@@ -14,7 +14,7 @@ from pathlib import Path
 from mdmem import plural, privacy
 from mdmem.config import Config
 from mdmem.files import UnreadableError
-from mdmem.health import MOST, HealthFinding, error, fine, note, sessions, to_edit, warning
+from mdmem.health import MOST, WRONG, HealthFinding, error, fine, note, sessions, to_edit, warning
 from mdmem.health.private import SessionMemories
 from mdmem.health.scope import CheckScope, twins
 from mdmem.health.sessions import wrong_clock
@@ -75,12 +75,10 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         findings.add("", problem)
     for path in _cut_off(config, paths):
         findings.add("", error(f"{path} has lost its end, and so notes of its session.", archives.restoring(path)))
-    yield from findings.listed
-    if findings.count > MOST:
-        yield warning(f"and {findings.count - MOST} more notes like these.", "Fix those and run the check again.")
-    if not findings.count and scope.view is None:
+    yield from findings.first()
+    if not any(findings.counts.values()) and scope.view is None:
         yield fine(f"{plural.number(count, 'file')}, all readable")
-    elif not findings.count and scope.view is not None:
+    elif not any(findings.counts.values()) and scope.view is not None:
         yield fine(f"{plural.number(scope.view.live, 'file')}, of which {count} new, all readable; --all reads each")
 
 
@@ -129,20 +127,29 @@ def _links(config: Config) -> Iterator[str]:
 
 
 class _NoteFindings:
-    """Findings in notes: the first ones, and the total number."""
+    """Findings in notes: the first ones, and the number of those that are wrong (True) and those that are not."""
 
     def __init__(self, scope: CheckScope) -> None:
-        self.listed: list[HealthFinding] = []
-        self.count = 0
+        self.counts = {True: 0, False: 0}
+        self._listed: dict[bool, list[HealthFinding]] = {True: [], False: []}
         self._scope = scope
 
     def add(self, path: str, finding: HealthFinding) -> None:
         """Add a finding in a note. path: "" for a note that cannot be read."""
-        self.count += 1
-        if self.count <= MOST:
-            self.listed.append(finding)
+        is_wrong = finding.severity in WRONG
+        self.counts[is_wrong] += 1
+        if self.counts[is_wrong] <= MOST:
+            self._listed[is_wrong].append(finding)
         if path:
             self._scope.wrong.add(path)
+
+    def first(self) -> Iterator[HealthFinding]:
+        """Yield the first findings, those that are wrong before the others, with how many more there are of each."""
+        for is_wrong, severity in ((True, warning), (False, note)):
+            yield from self._listed[is_wrong]
+            more = self.counts[is_wrong] - MOST
+            if more > 0:
+                yield severity(f"and {more} more notes like these.", "Fix those and run the check again.")
 
 
 def _with_same_id(config: Config, paths: Collection[str], marks: array[int]) -> Iterator[tuple[str, str, str]]:

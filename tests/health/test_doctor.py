@@ -339,6 +339,16 @@ def test_many_findings_of_one_sort_are_counted(day: Day) -> None:
     assert found[-1]["text"].startswith("and 10 more")
 
 
+def test_what_is_only_worth_knowing_of_many_notes_hides_nothing_that_is_wrong(day: Day) -> None:
+    for number in range(25):
+        (day.vault / "notes" / f"{number}.md").write_text(f"---\ndate: 2.{number}.26\n---\nText {number}.\n")
+    assert [found["severity"] for found in look(day, "notes")] == ["note"] * 21
+    (day.vault / "notes" / "zero.md").write_bytes(b"a\0b")
+    first, *_, last = look(day, "notes")
+    assert (first["severity"], "contains a NUL byte" in first["text"]) == ("warning", True)
+    assert (last["severity"], last["text"]) == ("note", "and 5 more notes like these.")
+
+
 def test_an_index_that_does_not_agree_is_rebuilt_when_asked(day: Day) -> None:
     day.run("index")
     (path,) = Path(day.config().index_dir).glob("*.terms")
