@@ -245,7 +245,8 @@ def numbers(name: str) -> tuple[int, ...]:
     if not (good and first.isascii() and second.isascii()):
         return ()
     is_page = len(first) == len("HHMM") and len(rest.rpartition("-")[2]) == len("00893aaf.md")  # `404 errors …`
-    return () if is_page else (int(first), int(second))
+    is_day = len(second) < len("000")  # `2026-09-14 My notes.md`
+    return () if is_page or is_day else (int(first), int(second))
 
 
 # -- sessions --------------------------------------------------------------------------------------

@@ -471,6 +471,14 @@ def test_a_session_folder_that_its_owner_renamed_is_found(vault: Path, new: str,
     assert places(notes(vault)) == ["001-000-prompt", "002-000-prompt", "002-001-bash"]
 
 
+def test_a_file_with_a_day_in_its_name_beside_the_notes_leaves_their_numbers(vault: Path) -> None:
+    capture(prompt("first"))
+    (page,) = session_pages(vault)
+    page.rename(page.with_name("2026-09-14 My session.md"))
+    capture(prompt("second", 2))
+    assert "002-000-prompt" in places(notes(vault))
+
+
 def test_a_session_folder_that_its_owner_deleted_comes_back_with_the_next_note_only(vault: Path) -> None:
     for n in (1, 2):
         capture(prompt(f"prompt {n}", n))

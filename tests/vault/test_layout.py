@@ -116,9 +116,10 @@ def test_packed_sessions_of_one_day_in_both_shapes_have_a_file_each(tmp_path: Pa
     [
         ("part2/001-003-response-done-0123456789.md", (1, 3)), ("1000-404-bash-make-0123456789.md", (1000, 404)),
         ("001-000-.md", (1, 0)), ("0800-404-errors-00893aaf.md", ()), ("0800-12-00893aaf.md", ()), ("1-2.md", ()),
+        ("2026-09-14 My notes.md", ()), ("2026-09-14.md", ()),
     ],
 )  # fmt: skip
-def test_a_page_whose_title_begins_with_a_number_is_not_numbered_as_a_note_is(
+def test_a_page_whose_title_begins_with_a_number_or_a_day_is_not_numbered_as_a_note_is(
     name: str, numbers: tuple[int, ...]
 ) -> None:
     assert journal.numbers(name) == numbers
