@@ -37,9 +37,7 @@ def path_of(config: Config, name: str) -> str:
     if match := by_beginning({**ids_in(paths), **_ids_like(config.vault, paths, note_id)}, note_id):
         return match
     hint = deletion_of(config, name)
-    tag = name[:8].lower()
-    folders = layout.sessions(config.vault) if len(tag) >= MIN_ID_CHARS else ()
-    if not hint and any(folder.rpartition("-")[2].startswith(tag) for folder in folders):
+    if not hint and session_folders(config, name):
         hint = f"That is a session: `mdmem history {shlex.quote(name)}` reads it."
     hint = hint or "`mdmem search` finds notes by their words; `mdmem list` shows the newest."
     raise NotFoundError(f"No note has the id or path {name!r}. {hint}")

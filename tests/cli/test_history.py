@@ -18,6 +18,7 @@ import pytest
 from mdmem.config import Config
 from mdmem.history.git import repository
 from mdmem.search.index import completion, update_process
+from mdmem.vault.journal import session_tag
 from tests.conftest import session_pages
 from tests.helpers.history_vault import FOLDER, SESSION, captured, git, head_files, put, run_here, turn
 from tests.helpers.plain_git import make_remote
@@ -208,6 +209,14 @@ def test_a_session_or_a_folder_in_place_of_a_note_is_answered_with_what_to_do(md
     said = mdmem("forget", "notes/old").stderr
     assert "That is a folder: delete it as you delete others" in said
     assert "--matching" not in said
+
+
+def test_a_name_is_called_a_sessions_only_where_history_finds_the_session(mdmem: Run, kept: Path) -> None:
+    timed = "019a2b3c-4d5e-7f60-8123-456789abcdef"  # its folder has a hash, as the id does not begin with random digits
+    turn(kept, session=timed, folder=f"{Path(FOLDER).parent.as_posix()}/0900-what-{session_tag(timed)}")
+    for name in (timed[:8], timed, session_tag(timed)[:6], SESSION[:6], f"{SESSION[:8]}zzz", f"{SESSION[:9]}ffff"):
+        is_found = mdmem("history", name).returncode == 0
+        assert ("That is a session" in mdmem("why", name).stderr) is is_found, name
 
 
 def test_a_line_after_the_last_one_is_refused(mdmem: Run, kept: Path) -> None:
