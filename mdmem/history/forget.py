@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterable
 from functools import reduce
 from itertools import islice
-from pathlib import Path
 from typing import NamedTuple
 
 from mdmem import plural, timestamps
@@ -200,8 +199,9 @@ def _paths(config: Config, name: str) -> list[str]:
                 raise _DeletedError(f"{text} {deletion}") from None
             hint = f"To forget all notes with these words: mdmem forget --matching {shlex.quote(name)}"
             folder = layout.typed_path(config.vault, name)
-            if folder and Path(config.vault, folder).is_dir():
-                hint = "That is a folder: delete it as you delete others, and `mdmem commit` commits that."
+            if folder and any(disk.walk(config.vault, folder)):
+                advice = "That is a folder: delete it as you delete others, and `mdmem commit` commits that."
+                hint = advice if "/" in name else f"{advice} {hint}"  # a word may be meant as a word
             raise NotFoundError(f"{text} {hint}") from None
     if len({folder.rpartition("-")[2] for folder in folders}) > 1:
         listed = ", ".join(folder.rpartition("/")[2] for folder in folders[:5])

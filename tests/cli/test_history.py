@@ -205,10 +205,21 @@ def test_diff_takes_the_id_of_a_note(mdmem: Run, kept: Path) -> None:
 
 def test_a_session_or_a_folder_in_place_of_a_note_is_answered_with_what_to_do(mdmem: Run, kept: Path) -> None:
     assert f"That is a session: `mdmem history {SESSION[:6]}` reads it." in mdmem("why", SESSION[:6]).stderr
-    (kept / "notes" / "old").mkdir(parents=True)
+    put(kept, "notes/old/plan.md", "# Plan\n")
     said = mdmem("forget", "notes/old").stderr
     assert "That is a folder: delete it as you delete others" in said
     assert "--matching" not in said
+    said = mdmem("forget", "notes").stderr
+    assert "That is a folder: delete it as you delete others" in said
+    assert said.endswith("mdmem forget --matching notes\n")
+
+
+@pytest.mark.parametrize("name", [".git", "x" * 300, "a\0b"])
+def test_what_holds_no_notes_is_not_called_a_folder_to_delete(mdmem: Run, kept: Path, name: str) -> None:
+    done = mdmem("forget", name)
+    assert done.returncode == 5
+    assert "--matching" in done.stderr
+    assert "folder" not in done.stderr
 
 
 def test_a_name_is_called_a_sessions_only_where_history_finds_the_session(mdmem: Run, kept: Path) -> None:
