@@ -12,6 +12,7 @@ from mdmem.history import attribution, pages
 from mdmem.history.attribution import AgentChanges
 from mdmem.history.changes import OWN_FILES, Change, is_own
 from mdmem.history.git import objects
+from mdmem.privacy import withheld
 from mdmem.vault import generated, journal, layout, note, packed, people
 
 MAX_SUBJECT_CHARS = 100
@@ -163,11 +164,12 @@ def _is_upkeep(file: File, before: Mapping[str, bytes]) -> bool:
 def _writer(session_pages: list[File], before: Mapping[str, bytes], by_agents: AgentChanges) -> str:
     """Return who wrote on a session's page: an agent, or "hand"; "" for nobody.
 
-    mdmem itself changes only the generated part, and the first title, which is a placeholder.
+    mdmem itself changes only the generated part, and a title that is a placeholder.
     """
     for page in session_pages:
         earlier = note.parse(before.get(page.change.oid, b"")).meta
-        is_untitled = earlier.get("title") == journal.untitled(str(earlier.get("created", "")))
+        placeholders = (journal.untitled(str(earlier.get("created", ""))), withheld.MARK)
+        is_untitled = earlier.get("title") in placeholders
         if not is_untitled and not _is_upkeep(page, before):
             return _changer(page, by_agents) or "hand"
     return ""

@@ -28,7 +28,8 @@ from mdmem.history import batch, commit, past, undo, why
 from mdmem.history.git import environment, git_index, lock, repository, writer
 from mdmem.history.scan import ScanMode
 from mdmem.learn import decisions
-from mdmem.vault import generated, journal, user_notes
+from mdmem.privacy import withheld
+from mdmem.vault import front_matter, generated, journal, user_notes
 from tests.conftest import notes
 from tests.helpers import claude
 from tests.helpers.few import few
@@ -104,16 +105,19 @@ def test_a_start_page_that_only_mentions_the_markers_is_counted_as_not_committed
     assert "1 file not committed yet, such as README.md." in texts
 
 
-def test_words_on_pages_are_a_persons_and_the_title_that_a_first_prompt_gives_is_not(vault: Path) -> None:
+@pytest.mark.parametrize("placeholder", [journal.untitled("2026-09-14T08:00:01Z"), withheld.MARK])
+def test_words_on_pages_are_a_persons_and_the_title_that_a_first_prompt_gives_is_not(
+    vault: Path, placeholder: str
+) -> None:
     config = start(vault)
     turn(vault)
     other = "journal/acme-notes-app/2026-09-15/0900-another"
     turn(vault, 2, session="another", folder=other)
     other_page = vault / other / "0900-another.md"
-    placeholder = journal.untitled("2026-09-14T08:00:01Z")
-    other_page.write_text(other_page.read_text().replace("Why does the parser fail", placeholder))
+    untitled = front_matter.line("title", placeholder)
+    other_page.write_text(other_page.read_text().replace("title: Why does the parser fail", untitled))
     commit.commit(config)
-    other_page.write_text(other_page.read_text().replace(placeholder, "Take 2"))
+    other_page.write_text(other_page.read_text().replace(untitled, "title: Take 2"))
     (titled,) = commit.commit(config).commits
     assert titled.subject == "acme-notes-app: Take 2 (session page)"
 
