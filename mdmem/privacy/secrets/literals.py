@@ -101,6 +101,7 @@ def bare_word(text: str, at: int, *, whole_word: bool) -> str:
         label, closing, _ = word.partition("](")
         if closing and "[" not in label:  # the end of a Markdown link's label
             word = label
+    word = word.partition("-]{+")[0]  # the end of an old word, in `git diff --word-diff`
     if "=" in word:
         for sign in _NEXT_PAIR:
             value, separator, following = word.partition(sign)

@@ -27,6 +27,9 @@ _BRANCHES = frozenset(":|?(")  # of a choice: `a ? n.pass : n.fail`
 _CODE = frozenset(".,?:;()")
 _DEFINERS = ("define(", "setdefault(", "putenv(", "setenv(", "setproperty(", "environmentvariable(", "flag.string(")
 _TAKERS = ("password", "passwd", "passphrase", "secret", "apikey", "api_key", "totp")  # functions that take a secret
+_WORD_DIFF = (("[-", "-]"), ("{+", "+}"))  # around an old and a new word, of `git diff --word-diff`
+_AROUND_CHANGE = "\"',;"
+_LONGEST_CHANGE = 256  # characters of such a word
 _SHORTEST_HASH = 20  # hexadecimal digits: below a commit title they are its hash
 
 
@@ -41,6 +44,8 @@ def assigned(name: Name, at: int) -> list[Span]:
         from mdmem.privacy.secrets.pairs import lists
 
         return lists.mnemonic(name, at)
+    if text.startswith(("[-", "{+"), at) and (changed := _in_word_diff(name, at)):
+        return changed
     if text[at : at + 1] == "[" and name.low[name.end - 1] == "s":
         from mdmem.privacy.secrets.pairs import lists
 
@@ -66,6 +71,23 @@ def _changed(name: Name, old: Literal) -> list[Span]:
     at = old.end + old.quoted
     literal = literals.read(name.text, at + 4, whole_word=False) if name.text.startswith(' -> "', at) else None
     return [_span(name, literal)] if literal and values.is_secret(literal.text, name.weight, quoted=True) else []
+
+
+def _in_word_diff(name: Name, at: int) -> list[Span]:
+    """Return the old and the new value in `[-…-]{+…+}`, of which either may be missing."""
+    spans: list[Span] = []
+    for opening, closing in _WORD_DIFF:
+        end = name.text.find(closing, at, at + _LONGEST_CHANGE) if name.text.startswith(opening, at) else -1
+        if end < 0:
+            continue
+        value = name.text[at + len(opening) : end]
+        core = value.strip(_AROUND_CHANGE)
+        is_value = any(map(str.isdigit, core)) and " " not in core and (not name.is_plain_key or _is_key(core))
+        if is_value and values.is_secret(core, name.weight, quoted=True):
+            start = at + len(opening) + value.index(core)
+            spans.append((start, start + len(core), name.kind))
+        at = end + len(closing)
+    return spans
 
 
 def spoken(name: Name, at: int) -> list[Span]:

@@ -54,10 +54,6 @@ def after_assignment(name: Name) -> int:
     if text[value : value + 1] == "-" and text[name.start - 2 : name.start] == "${":
         return value + 1  # ${NAME:-…}
     value = skip_blank(text, value)
-    if text.startswith("[-", value):  # git diff --word-diff
-        old, added, _ = text[value : value + _LONGEST_INSIDE].partition("-]{+")
-        at = value + len(old) + len(added)
-        return at if added and any(map(str.isdigit, text[at : at + _LONGEST_INSIDE].partition("+}")[0])) else 0
     stars = scan.closers(text, value)
     if stars > value and text[stars : stars + 1] in ("\n", "\r") and not text.startswith(('"""', "'''"), value):
         return 0  # **Password:**, with the value on the next line
