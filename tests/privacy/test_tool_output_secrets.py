@@ -59,6 +59,11 @@ def test_a_translated_help_or_message_of_a_program_stays(text: str) -> None:
     assert clean(text, origin="tool").value == text
 
 
+@pytest.mark.parametrize("value", ["mojeheslo", "LustigesKennwort", "мойпарольсобака"])
+def test_a_password_that_contains_a_foreign_word_for_one_is_masked(value: str) -> None:
+    assert clean(f"Passwort: {value}\n", origin="tool").value == "Passwort: [REDACTED]\n"
+
+
 def test_aligned_options_of_a_command_are_still_read() -> None:
     command = f"tool --user      ana \\\n  --password  {SECRET} \\\n  --all"
 

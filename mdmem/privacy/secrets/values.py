@@ -329,12 +329,21 @@ _ALGORITHMS = (
 
 
 def names_a_secret(core: str) -> bool:
-    """Whether a value names a secret instead of being one: it contains a word like "password" and no digit."""
+    """Whether a value names a secret instead of being one: it contains a word like "password" and no digit.
+
+    In other languages, it is such a word, perhaps inflected; where no blanks part words, also a sentence with one.
+    """
     low = core.lower()
     if "0" in shape(core):
         return False
-    is_name = any(noun in low for noun in _NOUNS) or low.endswith((" key", *ELSEWHERE))
-    return is_name or (not low.isascii() and any(noun in low for noun in KEYWORDS_BEYOND_ASCII))
+    if any(noun in low for noun in _NOUNS) or low.endswith(" key") or low in ELSEWHERE:
+        return True
+    if low.isascii():
+        return False
+    return any(noun in low and (noun >= _CJK or len(low) <= len(noun) + 3) for noun in KEYWORDS_BEYOND_ASCII)
+
+
+_CJK = "\u2e80"  # from here, scripts without blanks between words
 
 
 def _is_prose(core: str) -> bool:
