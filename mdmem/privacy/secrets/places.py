@@ -312,14 +312,24 @@ def _chap_lines(text: str) -> Iterator[Span]:
 
 def _tried_logins(text: str) -> Iterator[Span]:
     """Find the password in `[+] domain\\user:…`, as programs list the logins that they tried."""
-    for _, at in secrets.occurrences(text, "[+] ", "[-] "):
+    for begin, at in secrets.occurrences(text, "[+] ", "[-] "):
         line = text[at : at + _LONGEST_WORD].partition("\n")[0]
         word = next((word for word in line.split() if ":" in word[1:-1]), "")
         user, _, password = word.partition(":")
-        is_user = "\\" in user or line.startswith("VALID LOGIN:")
-        if is_user and password[:1] not in ("", "\\") and not values.is_placeholder(password):
+        is_login = line.startswith("VALID LOGIN:")
+        if (not is_login and "\\" not in user) or password[:1] in ("", "\\"):
+            continue
+        if values.is_unlike_words(password) or (
+            not values.is_placeholder(password) and (is_login or _is_behind_port(text, begin))
+        ):
             start = at + line.index(word) + len(user) + 1
             yield start, start + len(password), "password"
+
+
+def _is_behind_port(text: str, at: int) -> bool:
+    """Whether a service, a host, a port and a name precede on the line: `SMB  10.0.0.1  445  DC  [+] …`."""
+    words = text[max(0, at - _LONGEST_WORD) : at].rpartition("\n")[2].split()
+    return len(words) > 3 and words[-2].isdecimal()
 
 
 def _hooks(text: str, low: str, address: str, alphabet: str) -> Iterator[Span]:
