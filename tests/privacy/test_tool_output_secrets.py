@@ -59,6 +59,19 @@ def test_a_translated_help_or_message_of_a_program_stays(text: str) -> None:
     assert clean(text, origin="tool").value == text
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"tool --password  {SECRET} extra",
+        "tool --password  lagunotul extra",
+        f"  --password  {SECRET} extra",
+        "curl --token  abcd1234efgh5678 https://x.example",
+    ],
+)
+def test_an_argument_two_blanks_behind_its_option_is_masked(command: str) -> None:
+    assert "[REDACTED]" in ran(command, "")["command"]
+
+
 @pytest.mark.parametrize("value", ["mojeheslo", "LustigesKennwort", "мойпарольсобака"])
 def test_a_password_that_contains_a_foreign_word_for_one_is_masked(value: str) -> None:
     assert clean(f"Passwort: {value}\n", origin="tool").value == "Passwort: [REDACTED]\n"
@@ -139,6 +152,9 @@ def test_a_dump_without_a_password_stays() -> None:
         ("git diff --word-diff", "DB_PASSWORD=[-{}-]{+required+}"),
         ("git diff --word-diff", "[-DB_PASSWORD={}-]{+DB_PASSWORD=Ansolevik3395+}"),
         ("git diff --word-diff", 'password: [-"{}",-]'),
+        ("elasticsearch-reset-password.bat -u elastic", "Password for the [elastic] user reset.\r\nNew value: {}\r\n"),
+        ("elasticsearch-reset-password", "Password for the [elastic] user successfully reset\nNew value: {}"),
+        ("docker logs x", "Please use the following password to go on:\r\n\r\n{}\r\n\r\nIt is also in a file.\r\n"),
         ("docker logs x", "Please use the following password to go on:\n\n{}\n\nIt is also in a file."),
         ("bin/elasticsearch", "Password for the elastic user (reset with `reset-password`):\n  {}\n"),
         ("irb", 'irb> ENV["DB_PASSWORD"]\n=> "{}"'),

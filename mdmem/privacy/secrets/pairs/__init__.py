@@ -267,8 +267,10 @@ def _is_flag(name: Name) -> bool:
         return False  # a hyphen in a manual page
     start = name.outer()
     if name.low[start] == "-" and name.text.startswith("  ", name.closed):
-        words = name.text[name.closed : name.closed + _LONGEST_LINE].partition("\n")[0].split()
-        return len(words) < 2 or words[1][0] in "-\\|&;>"  # otherwise the words explain the option
+        from mdmem.privacy.secrets.pairs import lines
+
+        if lines.explains_option(name):
+            return False
     blank = name.low.rfind(" ", max(0, start - 80), start) + 1
     if (
         name.line_before().strip() == "option"
@@ -367,8 +369,8 @@ def _in_answer(name: Name) -> int:
 
 
 def _below_sentence(name: Name) -> int:
-    end = name.text.find("\n", name.closed, name.closed + _LONGEST_LINE)
-    if end <= name.sign or name.text[end - 1] not in ":.":
+    sentence, line_break, _ = name.text[name.closed : name.closed + _LONGEST_LINE].partition("\n")
+    if not line_break or not sentence.rstrip().endswith((":", ".", " reset")):
         return 0
     from mdmem.privacy.secrets.pairs import lines
 

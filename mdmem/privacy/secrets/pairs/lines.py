@@ -7,7 +7,7 @@ Prose may have the same words, so the words before the name are compared with kn
 from __future__ import annotations
 
 from mdmem.privacy import secrets
-from mdmem.privacy.secrets import scan
+from mdmem.privacy.secrets import scan, values
 from mdmem.privacy.secrets.literals import PROSE, skip_blank
 
 TYPE_CHECKING = False
@@ -67,7 +67,7 @@ def below_sentence(name: Name) -> int:
     `Password for the [elastic] user successfully reset.⏎New value: …`, `Use this password to go on:⏎⏎…`.
     """
     text = name.text
-    sentence = text[name.closed : name.closed + _LONGEST_LINE].partition("\n")[0]
+    sentence = text[name.closed : name.closed + _LONGEST_LINE].partition("\n")[0].rstrip()
     at = scan.next_line(text, name.closed + len(sentence))
     if text.startswith("```", at):
         at = scan.next_line(text, at + len(text[at : at + _LONGEST_LINE].partition("\n")[0]))
@@ -84,6 +84,14 @@ _NEW_VALUE = "New value: "
 _GIVING = ("use the following ", "use this ")
 _ANNOUNCING = (" is:", " ist:", "(reset ", " generated", " created")
 _IN_CODE = ("=", "{", '"', "->", "|")
+
+
+def explains_option(name: Name) -> bool:
+    """Whether words that explain an option follow it, as in the help of a command, and not its argument."""
+    if name.line_before().strip()[:1] not in ("", "-"):
+        return False  # behind the name of a command
+    words = name.text[name.closed : name.closed + _LONGEST_LINE].partition("\n")[0].split()
+    return len(words) > 1 and words[1][0] not in "-\\|&;>" and not values.is_unlike_words(words[0])
 
 
 def is_setting(name: Name) -> bool:
