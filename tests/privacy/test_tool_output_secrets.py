@@ -139,6 +139,7 @@ def test_a_dump_without_a_password_stays() -> None:
         ("aws secretsmanager get-random-password --output text", "{}"),
         ("kwallet-query -r shop kdewallet", "{}"),
         ("nmcli -s -g 802-11-wireless-security.psk connection show Home", "{}"),
+        ("nmcli -s -g wifi-sec.psk connection show Home", "{}"),
         ("mix phx.gen.secret", "{}"),
         ("conan user -p {} -r remote ana", ""),
         ("choco source add -n=x -u=ana -p={}", ""),
@@ -173,6 +174,12 @@ def test_a_password_is_masked_where_a_program_takes_or_prints_it(command: str, o
 
     assert SECRET not in str(stored)
     assert "[REDACTED]" in str(stored)
+
+
+def test_how_a_wireless_network_is_secured_is_no_secret() -> None:
+    command = "nmcli -g 802-11-wireless-security.key-mgmt connection show Home"
+
+    assert ran(command, "wpa-psk2") == {"command": command, "output": "wpa-psk2"}
 
 
 def test_a_word_is_masked_in_an_item_of_yaml_on_one_line() -> None:

@@ -373,7 +373,7 @@ PRINTED = (
     "bw ", "rand ", "pwgen", "security ", "whoami -t", "cred", "parameter", "sops ", "terraform ", "tofu ", "heroku ",
     ".env ", "chamber ", "urandom", " genkey", "curlrc", "wgetrc", "muttrc", "mbsyncrc", "imaprc", "mailrc", "msmtprc",
     "john", "hashcat", "netrc", ".hgrc", ".s3cfg", ".my.cnf", "userlist.txt", "sssd.conf", "/id_", " id_", "codes",
-    "kwallet", "wireless-s",
+    "kwallet", "wireless-s", "wifi-sec.psk",
 )  # fmt: skip
 """Every command that prints a secret contains one of these."""
 

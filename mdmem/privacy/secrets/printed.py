@@ -25,7 +25,8 @@ PRINTERS: tuple[tuple[str, str], ...] = (
     ("secrets.token_", "print"), (" genkey", ""), (" token create", ""), (" tokens create", ""), (" create token ", ""),
     ("/dev/urandom", "base64"), ("rails r", "application.credentials"),
     ("get-random-password", ""), ("kwallet-query ", " -r "), ("dcli password ", ""),
-    ("nmcli ", " -g 802-11-wireless-s"), ("rails secret", ""), ("rake secret", ""), ("phx.gen.secret", ""),
+    ("nmcli ", "wireless-security.psk"), ("nmcli ", "wifi-sec.psk"), ("nmcli ", "wireless-security.wep-key"),
+    ("nmcli ", "wireless-security.leap-password"), ("rails secret", ""), ("rake secret", ""), ("phx.gen.secret", ""),
     ("key:generate", "--show"),
     ("get_random_secret_key", "print"), ("generate-password", ""), ("generate password", ""), ("pass generate ", ""),
 )  # fmt: skip
