@@ -77,6 +77,14 @@ def test_a_password_that_contains_a_foreign_word_for_one_is_masked(value: str) -
     assert clean(f"Passwort: {value}\n", origin="tool").value == "Passwort: [REDACTED]\n"
 
 
+@pytest.mark.parametrize("value", [SECRET, "Modra7Kocka", "99balonu"])
+@pytest.mark.parametrize("end", ["", "\n", "\r\n", ".\r\n"])
+def test_a_password_in_a_foreign_sentence_is_masked_whatever_it_is_made_of(value: str, end: str) -> None:
+    for sentence in ("heslo je {}", "das Kennwort dort lautet {}", "пароль от сервера {}"):
+        stored = clean(sentence.format(value) + end, origin="tool").value
+        assert stored == sentence.format("[REDACTED]") + end
+
+
 def test_aligned_options_of_a_command_are_still_read() -> None:
     command = f"tool --user      ana \\\n  --password  {SECRET} \\\n  --all"
 

@@ -89,7 +89,7 @@ def _in_foreign_sentence(name: Name) -> list[Span]:
     """
     if not (name.word().endswith(_ELSEWHERE) or not name.word().isascii() or name.line_before().endswith(_GIVERS)):
         return []
-    line = name.text[name.closed : name.closed + _LONGEST_SENTENCE].partition("\n")[0]
+    line = name.text[name.closed : name.closed + _LONGEST_SENTENCE].partition("\n")[0].rstrip("\r")
     most = _MOST_BETWEEN if not name.line_before().endswith(_GIVERS) else 0
     at = name.closed
     for number, part in enumerate(line.split(" ")):
@@ -98,7 +98,7 @@ def _in_foreign_sentence(name: Name) -> list[Span]:
         core = word.rstrip("\"'`»”」.,;:!?)）。")
         if len(core) >= _SHORTEST and values.is_unlike_words(core) and core.isascii() and _CODE.isdisjoint(core):
             start = at + part.index(core)
-            return [(start, start + len(core), name.kind)] if not values.names_something(core) else []
+            return [(start, start + len(core), name.kind)] if not values.is_algorithm(core) else []
         if number > most or part[-1:] in (".", ";") or any(map(str.isdigit, part)):
             break
         at += len(part) + 1

@@ -312,11 +312,16 @@ _PARTS_OF_NAMES = ("pass", "pw", "secret", "token", "cred", "auth", "hash", "use
 
 def names_something(word: str) -> bool:
     """Whether a word after a name is a type, an algorithm, a size or a part: `OAuth2Token`, `argon2id`, `8chars`."""
-    if word.lower().startswith(_ALGORITHMS) or word.lower().rstrip(_DIGITS) in _PARTS:
+    if is_algorithm(word) or word.lower().rstrip(_DIGITS) in _PARTS:
         return True
     if word[0].isdigit() and word.lstrip(_DIGITS).isalpha():
         return True
     return is_camel_case(shape(word), word) and not word.rstrip("!?#*")[-2:].isdigit()
+
+
+def is_algorithm(word: str) -> bool:
+    """Whether a word is an algorithm or a protocol with a number: `argon2id`, `SOCKSv5`."""
+    return word.lower().startswith(_ALGORITHMS)
 
 
 _DIGITS = "0123456789"
