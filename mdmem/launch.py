@@ -98,8 +98,13 @@ def begin_again(data: bytes | None) -> None:
     launcher = sys.argv[0]
     if os.path.basename(launcher) != "mdmem-run" or not os.access(launcher, os.X_OK):
         return
-    if os.path.isfile(os.path.join(_package(), "launch.py")):
+    try:
+        os.stat(os.path.join(_package(), "launch.py"))
         return
+    except FileNotFoundError:
+        pass
+    except OSError:
+        return  # files that cannot be read need not be gone, and a shell might not start either
     try:
         import _signal  # type: ignore[import-not-found]
 

@@ -68,7 +68,7 @@ _RESCUE = """import os,time
 try:
  for n in range({tries}):
   try:exec(open({file}).read(),{{"failed":("{module}",w,v),"__file__":{file}}})
-  except Exception:
+  except Exception as e:
    {again}d=os.path.dirname({file})
    while not os.path.isdir(d)and d!=os.path.dirname(d):d=os.path.dirname(d)
    if abs(time.time()-os.stat(d).st_mtime)>{recent}:break
@@ -78,7 +78,8 @@ finally:
  finally:os._exit(0)
 """
 
-_AGAIN = """if"{module}"not in sys.modules and not os.path.isfile({file})and os.access(sys.argv[0],1):
+_AGAIN = """if(isinstance(e,FileNotFoundError)and e.filename=={file}and"{module}"not in sys.modules
+    and os.access(sys.argv[0],1)):
     os.execv(sys.argv[0],sys.argv)
    """
 
