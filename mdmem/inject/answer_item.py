@@ -6,7 +6,7 @@ import os
 from itertools import islice
 
 from mdmem import timestamps
-from mdmem.inject import diffs, excerpts, lock_files, recent
+from mdmem.inject import diffs, excerpts, recent
 from mdmem.inject.block import MAX_TITLE_CHARS, Item
 from mdmem.search import recall, replaced, turn_groups
 from mdmem.search.asking import failures, small_talk
@@ -314,7 +314,7 @@ def _marks(at: Occasion, hit: SearchHit, changes: list[ExcerptHunk], file: str) 
     if hit.project and not at.is_of(hit.project):
         yield f"of another project: {hit.project}"
     every = list(dict.fromkeys(hunk.file for hunk in changes if hunk.file))
-    files = [name for name in every if not lock_files.is_scratch(name)] or every
+    files = [name for name in every if not diffs.is_scratch(name)] or every
     others = [name for name in files if name != file]
     if others:
         yield f"{'also ' if file in every else ''}changed {recent.listed(others, FILES_CHARS)}"

@@ -10,7 +10,7 @@ from mdmem.agents import prompts
 from mdmem.hashing import short
 from mdmem.inject import block, candidates, injection_log, known_fix, open_work, recent, trigger, turns, unasked
 from mdmem.inject.block import Section
-from mdmem.inject.lock_files import is_lock_file
+from mdmem.inject.diffs import is_lock_file
 from mdmem.inject.occasion import Occasion
 from mdmem.search.asking.english import LIKELY, POSSIBLE, SURE
 from mdmem.search.asking.shape import Shape

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from mdmem.inject import excerpts
-from mdmem.inject.lock_files import is_scratch
 from mdmem.search.text import analysis
 from mdmem.values import Value
 
@@ -185,3 +184,19 @@ def _start_of_relevant(
 
 def _width(line: str) -> int:
     return len(line) + 5
+
+
+_LOCK_NAMES = frozenset(["package-lock.json", "npm-shrinkwrap.json", "packages.lock.json", "go.sum"])
+_LOCK_ENDS = (".lock", ".lockb", ".lock.hcl", ".lockfile", "-lock.yaml", "-lock.yml")
+
+
+def is_lock_file(path: str) -> bool:
+    """Whether a file is a package manager's list of exact versions."""
+    name = path.replace("\\", "/").rpartition("/")[2].lower()
+    return name in _LOCK_NAMES or name.endswith(_LOCK_ENDS)
+
+
+def is_scratch(file: str) -> bool:
+    """Whether a file was most likely made to investigate something, and not to stay, or by a package manager."""
+    name = file.rpartition("/")[2].lower()
+    return is_lock_file(name) or name.startswith(("tmp", "scratch", "debug")) or "repro" in name or "replicat" in name
