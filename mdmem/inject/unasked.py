@@ -158,16 +158,14 @@ def _line(at: Occasion, hit: SearchHit, *, full: bool) -> Item | None:
     """Return a line of the index; with `full`, as for pinned notes, also its text, or a long one's first sentence."""
     if at.has_seen(hit.id):
         return None
-    if not full:  # no word of its text is given, so that a long one is not cleaned
-        parsed = note.load(at.config.vault, hit.path)
-        if recent.left_out(parsed, at.event.agent):
-            return None
+    read = people.read if full else note.load  # of most, no word of the text is given, so that it is not cleaned
+    parsed = read(at.config.vault, hit.path)
+    if recent.left_out(parsed, at.event.agent):
+        return None
+    if not full:
         item = answer_item.item_of(at, hit, hit.title, "", room=130)
         item.is_listed = bool(parsed.body.strip())
         return item
-    parsed = people.read(at.config.vault, hit.path)
-    if recent.left_out(parsed, at.event.agent):
-        return None
     body = at.gate.stored(parsed.body[:_READ_CHARS])
     whole = excerpts.prose(body)
     is_short = len(whole) <= _PINNED_CHARS and "```" not in body and len(parsed.body) <= _READ_CHARS
