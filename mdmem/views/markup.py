@@ -257,10 +257,6 @@ def _fence(_: Any, tokens: Sequence[Token], place: int, _options: Any, _env: Any
     return f'<pre tabindex="0"{attribute}><code>{_with_marks(escape(token.content), None)}</code></pre>\n'
 
 
-def _code_block(_: Any, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:
-    return f'<pre tabindex="0"><code>{_with_marks(escape(tokens[place].content), None)}</code></pre>\n'
-
-
 def _code_inline(_: Any, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:
     return f"<code>{_with_marks(escape(tokens[place].content), None)}</code>"
 
@@ -308,7 +304,7 @@ def _parser() -> MarkdownIt:
         "link_close": _link_close,
         "image": _image,
         "fence": _fence,
-        "code_block": _code_block,
+        "code_block": _fence,
         "code_inline": _code_inline,
         "table_open": _table_open,
         "table_close": _table_close,
