@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from array import array
-from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
@@ -37,6 +36,3 @@ class TextBuffer:
         self._file.seek(self._ends[number])
         found: bytes = self._file.read(self._ends[number + 1] - self._ends[number])
         return found
-
-    def __iter__(self) -> Iterator[bytes]:
-        return map(self.read, range(len(self)))
