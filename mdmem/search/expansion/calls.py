@@ -14,12 +14,10 @@ from mdmem import log, timestamps
 from mdmem.search.expansion import ledger
 from mdmem.search.expansion.providers import (
     KEYS,
+    NOT_STARTED,
     PROVIDERS,
-    BadAnswerError,
-    FailedError,
-    MissingError,
+    NoAnswerError,
     Provider,
-    RefusedError,
     Request,
     checked,
     value_of,
@@ -124,18 +122,12 @@ def _ask_one(name: str, caller: str, provider: Provider, request: Request) -> st
     answer, outcome, message = "", "ok", ""
     try:
         if not provider.is_there(request.config, request.env):
-            raise MissingError(_MISSING[name])
+            raise NoAnswerError(NOT_STARTED, _MISSING[name])
         answer = checked(provider.ask(request))
-    except MissingError as error:
-        outcome, message = "not started", str(error)
+    except NoAnswerError as error:
+        outcome, message = error.outcome, str(error)
     except TimeoutError:
         outcome = "timeout"
-    except RefusedError:
-        outcome = "refused"
-    except BadAnswerError:
-        outcome = "rubbish"
-    except FailedError as error:
-        outcome, message = f"error: {error.what}", str(error)
     except Exception as error:  # noqa: BLE001 - any network failure
         outcome = f"error: {type(error).__name__}"
     message = message or str(request.facts.pop("error", ""))

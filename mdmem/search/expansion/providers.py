@@ -29,24 +29,16 @@ MIN_WORDS = 5
 """An answer with fewer words is not a note."""
 
 
-class RefusedError(Exception):
-    """The model refused to answer."""
+REFUSED, RUBBISH, NOT_STARTED = "refused", "rubbish", "not started"
+"""Outcomes: the model refused to answer; the response is not an answer; the provider could not be reached."""
 
 
-class BadAnswerError(Exception):
-    """The response is not an answer."""
+class NoAnswerError(Exception):
+    """A provider gave no answer. outcome: one of the above or `error: …`, for the ledger. The message may be ""."""
 
-
-class MissingError(Exception):
-    """The provider could not be started; its message says why."""
-
-
-class FailedError(Exception):
-    """The provider reported an error. what: a word or a status, such as `HTTP 401`."""
-
-    def __init__(self, what: str, message: str) -> None:
+    def __init__(self, outcome: str, message: str = "") -> None:
         super().__init__(message)
-        self.what = what
+        self.outcome = outcome
 
 
 class Request(NamedTuple):
@@ -87,16 +79,16 @@ _REFUSALS = (
 
 
 def checked(answer: Any) -> str:
-    """Return an answer that can be a note. Raises RefusedError or BadAnswerError when it cannot."""
+    """Return an answer that can be a note. Raises NoAnswerError when it cannot."""
     if not isinstance(answer, str):
-        raise BadAnswerError
+        raise NoAnswerError(RUBBISH)
     text = " ".join(answer[: 4 * MAX_GUESS_CHARS].split())
     if text.lower().replace("’", "'").startswith(_REFUSALS):
-        raise RefusedError
+        raise NoAnswerError(REFUSED)
     odd = sum(not c.isprintable() or c == "\ufffd" for c in text)
     is_markup = text.startswith(("{", "<", "["))
     if len(analysis.words(text)) < MIN_WORDS or 20 * odd > len(text) or is_markup:
-        raise BadAnswerError
+        raise NoAnswerError(RUBBISH)
     return text[:MAX_GUESS_CHARS]
 
 
@@ -131,7 +123,7 @@ def _ask_claude(request: Request) -> str:
                 **system.detached(),
             )
         except OSError as error:
-            raise MissingError(f"`claude` could not be started: {error.strerror}") from None
+            raise NoAnswerError(NOT_STARTED, f"`claude` could not be started: {error.strerror}") from None
         request.facts["pid"] = process.pid
         try:
             out, _ = process.communicate(request.text.encode("utf-8", "replace"), timeout=request.seconds)
@@ -162,13 +154,13 @@ def _claude_result(out: bytes, status: int) -> str:
     try:
         value = json.loads(out)
     except (ValueError, RecursionError):
-        raise BadAnswerError from None
+        raise NoAnswerError(RUBBISH) from None
     if isinstance(value, list):  # if the user has set --verbose, all messages come
         value = next((item for item in reversed(value) if isinstance(item, dict) and "result" in item), None)
     if not isinstance(value, dict) or status != 0 or value.get("is_error"):
-        raise BadAnswerError
+        raise NoAnswerError(RUBBISH)
     if value.get("stop_reason") == "refusal":
-        raise RefusedError
+        raise NoAnswerError(REFUSED)
     return checked(value.get("result"))
 
 
@@ -188,7 +180,7 @@ def _ask_anthropic(request: Request) -> str:
     headers = {"x-api-key": key(request.config, request.env, "anthropic"), "anthropic-version": "2023-06-01"}
     answer = _within(request.seconds, lambda: _post(f"{address}/v1/messages", headers, body, request.seconds))
     if answer.get("stop_reason") == "refusal":
-        raise RefusedError
+        raise NoAnswerError(REFUSED)
     return "\n".join(str(block.get("text", "")) for block in objects(answer.get("content")))
 
 
@@ -218,9 +210,9 @@ def _chat(request: Request, name: str, address: str, limit: str = "max_tokens") 
     choice = next(iter(objects(answer.get("choices"))), {})
     message = choice.get("message")
     if not isinstance(message, dict):
-        raise BadAnswerError
+        raise NoAnswerError(RUBBISH)
     if choice.get("finish_reason") == "content_filter" or message.get("refusal"):
-        raise RefusedError
+        raise NoAnswerError(REFUSED)
     return str(message.get("content") or "")
 
 
@@ -228,9 +220,9 @@ def _post(url: str, headers: Mapping[str, str], body: Mapping[str, Any], seconds
     """Send a JSON object and return the response. A redirect is an error, so that a key goes nowhere else.
 
     Raises:
-        FailedError: when the address is invalid or the server responds with an error status.
-        MissingError, TimeoutError: when the server cannot be reached, or not in time.
-        BadAnswerError: when the response is not a JSON object.
+        NoAnswerError: when the address is invalid, the server cannot be reached or responds with an error status, or
+            the response is not a JSON object.
+        TimeoutError: when the server does not respond in time.
     """
     from urllib import error, request
 
@@ -239,7 +231,7 @@ def _post(url: str, headers: Mapping[str, str], body: Mapping[str, Any], seconds
             return None
 
     if not url.startswith(("https://", "http://")):
-        raise FailedError("address", "The address of a provider must begin with https:// or http://.")
+        raise NoAnswerError("error: address", "The address of a provider must begin with https:// or http://.")
     data = json.dumps(body).encode()
     post = request.Request(url, data, {"content-type": "application/json", **headers})  # noqa: S310 - checked above
     try:
@@ -247,17 +239,17 @@ def _post(url: str, headers: Mapping[str, str], body: Mapping[str, Any], seconds
             text = answer.read(MAX_ANSWER_BYTES)
     except error.HTTPError as failed:
         with failed:
-            raise FailedError(f"HTTP {failed.code}", failed.read(2_000).decode("utf-8", "replace")) from None
+            raise NoAnswerError(f"error: HTTP {failed.code}", failed.read(2_000).decode("utf-8", "replace")) from None
     except error.URLError as failed:
         if isinstance(failed.reason, TimeoutError):
             raise TimeoutError from None
-        raise MissingError(f"the server could not be reached: {failed.reason}") from None
+        raise NoAnswerError(NOT_STARTED, f"the server could not be reached: {failed.reason}") from None
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        raise BadAnswerError from None
+        raise NoAnswerError(RUBBISH) from None
     if not isinstance(value, dict):
-        raise BadAnswerError
+        raise NoAnswerError(RUBBISH)
     return value
 
 
