@@ -294,12 +294,6 @@ CITED_SESSIONS = 3
 _ID_CHARS = 10
 
 
-def citing(view: View, name: str) -> set[str]:
-    """Return the sessions whose answers cite a note."""
-    citing_notes = view.notes("facet", f"link:{name}".lower()) & view.notes("facet", "kind:response")
-    return {str(view.facts(number).get("session", "")) for number in citing_notes}
-
-
 def cited(view: View) -> Iterator[tuple[int, int]]:
     """Yield notes cited by answers of at least `CITED_SESSIONS` sessions, with the number of sessions."""
     answers = view.notes("facet", "kind:response")
@@ -316,11 +310,13 @@ def cited(view: View) -> Iterator[tuple[int, int]]:
 def given_in_vain(config: Config, view: View) -> Iterator[tuple[int, int]]:
     """Yield notes injected at least `injection_log.IN_VAIN_TIMES` times and never cited, with how often."""
     counted = Counter(str(name) for row in injection_log.read_log(config) for name in row["ids"])
+    answers = view.notes("facet", "kind:response")
     for name, times in counted.most_common():
         if times < injection_log.IN_VAIN_TIMES:
             return
         number = next(iter(view.notes("facet", f"id:{name}".lower())), None)
-        if number is not None and not _is_page(view, number) and not citing(view, name):
+        is_cited = not answers.isdisjoint(view.each("facet", f"link:{name}".lower()))
+        if number is not None and not _is_page(view, number) and not is_cited:
             yield number, times
 
 
