@@ -73,25 +73,17 @@ def refresh(
         raise
     if made is None:
         return []
-    source = "" if made.written else made.source
-    _write_stamp(config, Stamp(now, time.process_time() - began, made.marks, source, made.left, made.places))
-    return made.written
-
-
-class _Made(NamedTuple):
-    """The pages that were written, and what the next `Stamp` records."""
-
-    written: list[str]
-    marks: Set[str]
-    left: Set[str]
-    source: str
-    places: Set[str]
+    written, stamp = made
+    _write_stamp(config, stamp._replace(seen=now, cost=time.process_time() - began))
+    return written
 
 
 def _make(
     config: Config, last: Stamp, *, is_told: bool, is_resting: bool, quick: bool, everything: bool
-) -> _Made | None:
-    """Make the pages that may have changed; return None if that is postponed, or their sources are unchanged.
+) -> tuple[list[str], Stamp] | None:
+    """Make the pages that may have changed; return those written, and the marks of the next `Stamp`.
+
+    None if that is postponed, or their sources are unchanged.
 
     is_told: print why it is postponed. is_resting: postpone it unless a note that pages lead to is gone.
     """
@@ -104,7 +96,7 @@ def _make(
             click.echo(f"mdmem: {notice} Pages are made when it is done.", err=True)
         return None
 
-    def answer(view: View) -> _Made | None:
+    def answer(view: View) -> tuple[list[str], Stamp] | None:
         if (quick and not last.seen and view.live > QUICK_NOTES) or freshness.being_built(config):
             return None
         places = _places(view)
@@ -114,8 +106,8 @@ def _make(
         if source == last.source and not everything:
             return None
         try:
-            made = making.make(config, view, last.seen, last.marks, last.left, everything=everything)
-            return _Made(*made, source, places)
+            written, marks, left = making.make(config, view, last.seen, last.marks, last.left, everything=everything)
+            return written, Stamp(marks=marks, source="" if written else source, left=left, places=places)
         finally:
             view.answers.clear()  # frees the table of all sessions
 
