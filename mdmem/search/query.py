@@ -12,7 +12,7 @@ from mdmem.named_tuple import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
     from datetime import datetime
 
 KEYS = ("kind", "project", "session", "tool", "file", "tag", "agent", "branch", "is")
@@ -82,20 +82,15 @@ def parse(text: str, now: datetime | None = None) -> Query:
     return reader.query()._replace(typed=typed)
 
 
-def with_filters(query: Query, now: datetime | None = None, **given: str | Iterable[str] | None) -> Query:
+def with_filters(
+    query: Query, now: datetime | None = None, *, as_options: bool = False, **given: str | Iterable[str] | None
+) -> Query:
     """Return the query with filters given as options, such as `tag=["a", "b"]` or `since="2w"`; None is no filter.
 
-    An invalid value adds a hint, as in the query language.
+    An invalid value adds a hint, as in the query language. as_options: on a command line, so that a hint names `--tag`
+    instead of `tag:`.
     """
-    return _with_values(query, _Reader(now), given)
-
-
-def with_options(query: Query, given: Mapping[str, str | Iterable[str] | None]) -> Query:
-    """Return what `with_filters` does, for a command line: a hint names `--tag` instead of `tag:`."""
-    return _with_values(query, _Reader(None, as_options=True), given)
-
-
-def _with_values(query: Query, reader: _Reader, given: Mapping[str, str | Iterable[str] | None]) -> Query:
+    reader = _Reader(now, as_options=as_options)
     for key, value in given.items():
         for text in [value] if isinstance(value, str) else value or ():
             if not reader.filter(key, text, wanted=True):
