@@ -280,7 +280,7 @@ def _facets(
         yield layout.BOXES
     if facts["kind"] == "response" and _LEFT.search(body[-_END_CHARS:]):
         yield layout.LEFT
-    states = list(_states(path, parsed, facts, edited=edited))
+    states = _states(path, parsed, facts, edited=edited)
     if facts["kind"] == "prompt" and len(_texts(meta.get("dismissed"))) < len(list(wordings.worded_rules(body))):
         states.append("candidate")
     yield from (f"is:{state}" for state in states)
@@ -325,26 +325,20 @@ def _says(parsed: note.Parsed, key: str) -> bool:
     return parsed.meta.get(key) not in (None, False, "", "false")
 
 
-def _states(path: str, parsed: note.Parsed, facts: Mapping[str, Any], *, edited: bool) -> Iterator[str]:
+def _states(path: str, parsed: note.Parsed, facts: Mapping[str, Any], *, edited: bool) -> list[str]:
     meta = parsed.meta
-    if _says(parsed, "pinned"):
-        yield "pinned"
-    if edited:
-        yield "edited"
-    if meta.get("success") is False or meta.get("exit_code") not in (None, 0):
-        yield "failed"
-    if meta.get("status") in note.WITHHELD:
-        yield str(meta["status"])
-    if facts.get("private"):
-        yield "private"
-    if meta.get("redacted"):
-        yield "redacted"
-    if _says(parsed, "staged"):
-        yield "staged"
-    if people.stays_here(meta):
-        yield "local"
-    if note.is_internal(path, facts["kind"]):
-        yield "internal"
+    states = (
+        ("pinned", _says(parsed, "pinned")),
+        ("edited", edited),
+        ("failed", meta.get("success") is False or meta.get("exit_code") not in (None, 0)),
+        (str(meta.get("status")), meta.get("status") in note.WITHHELD),
+        ("private", facts.get("private")),
+        ("redacted", meta.get("redacted")),
+        ("staged", _says(parsed, "staged")),
+        ("local", people.stays_here(meta)),
+        ("internal", note.is_internal(path, facts["kind"])),
+    )
+    return [state for state, holds in states if holds]
 
 
 def path_tails(path: str) -> list[str]:
