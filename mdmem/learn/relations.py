@@ -42,22 +42,13 @@ def of_note(config: Config, view: View, path: str, meta: Mapping[str, object]) -
 
 def _forward(view: View, path: str, meta: Mapping[str, object]) -> Iterator[TypedLink]:
     for key in LINK_KEYS:
-        for written in _each(meta.get(key)):
+        for written in replaced.written(meta.get(key)):
             number = _meant(view, path, written)
             name, title = note.id_in_reference(written), ""
             if number is not None:
                 facts = view.facts(number)
                 name, title = str(facts["id"]), str(facts["title"])
             yield TypedLink(key.replace("_", " "), name, title, view.path(number) if number is not None else "")
-
-
-def _each(value: object) -> Iterator[str]:
-    """Yield each link of a value in front matter, in which YAML reads an unquoted `[[wikilink]]` as nested lists."""
-    if isinstance(value, list):
-        for one in value:
-            yield from _each(one)
-    elif value:
-        yield str(value)
 
 
 def _meant(view: View, path: str, written: str) -> int | None:

@@ -27,13 +27,18 @@ def names(path: str, name: str, title: str) -> frozenset[str]:
     return frozenset({name.lower(), path.lower(), stem, stem.rpartition("/")[2], links.stem(title.lower())} - {""})
 
 
+def written(value: object) -> Iterator[str]:
+    """Yield each link of a value in front matter, in which YAML reads an unquoted `[[wikilink]]` as nested lists."""
+    if isinstance(value, list):
+        for one in value:
+            yield from written(one)
+    elif value:
+        yield str(value)
+
+
 def targets(value: object, path: str) -> Iterator[str]:
     """Yield what a link in the front matter of the note at `path` names, as in `names`."""
-    if isinstance(value, list):
-        for one in value:  # nested for an unquoted `[[wikilink]]`, which YAML reads as a list in a list
-            yield from targets(one, path)
-    elif value:
-        text = note.id_in_reference(str(value))
+    for text in map(note.id_in_reference, written(value)):
         wiki = next(links.written(f"[[{text}]]"), None)
         yield links.key(wiki, path.rpartition("/")[0]) if wiki else text.lower()
 
