@@ -29,6 +29,8 @@ from mdmem.web.site import PageRequest
 SIZE = 20
 KEYS = ("kind", "project", "tool", "agent", "file")
 STATES = ("failed", "edited", "pinned", "private")
+AGES = {"1d": ("a day", 1), "7d": ("7 days", 7), "30d": ("30 days", 30)}
+"""Value of `since:` -> its label, and its days."""
 MAX_CHARS = 1_000
 """Maximum length of a query; the rest is ignored."""
 _UNFINISHED = re.compile(r"(?<!\S)[^\W_]{4,}$")
@@ -109,15 +111,12 @@ def _active_filters(form: dict[str, str], sort: str) -> dict[str, str]:
 
 def _facets(request: PageRequest, query: Query, form: dict[str, str]) -> dict[str, list[FacetValue]]:
     counts = count(request.view, request.config.vault, query)
-    ages = {f"since:{value}": key for key, value in (("a day", "1d"), ("7 days", "7d"), ("30 days", "30d"))}
     facets_of_notes = {
         key: [_facet_value(form, key, name, total) for name, total in counts[key].items()] for key in KEYS
     }
     states = [_facet_value(form, "is", name, total) for name, total in counts["is"].items()]
     times = [
-        _facet_value(form, "since", name.removeprefix("since:"), total)._replace(label=ages[name])
-        for name, total in counts["time"].items()
-        if name in ages
+        _facet_value(form, "since", age, total)._replace(label=AGES[age][0]) for age, total in counts["time"].items()
     ]
     facets = {**facets_of_notes, "state": states, "time": times}
     return {key: values for key, values in facets.items() if _is_offered(key, values)}
@@ -228,6 +227,7 @@ def _by_file(view: View, numbers: set[int]) -> dict[str, int]:
 
 def _by_age(view: View, numbers: set[int]) -> dict[str, int]:
     created, now = view.numbers("created"), time.time()
-    ages = {"since:1d": 1, "since:7d": 7, "since:30d": 30}
-    counted = {name: sum(created[number] >= now - days * 86_400 for number in numbers) for name, days in ages.items()}
-    return {name: total for name, total in counted.items() if total}
+    counted = {
+        age: sum(created[number] >= now - days * 86_400 for number in numbers) for age, (_, days) in AGES.items()
+    }
+    return {age: total for age, total in counted.items() if total}
