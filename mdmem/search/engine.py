@@ -104,7 +104,7 @@ def search(
 
     filters["is"] = filters.pop("state", None)
     parsed = language.parse(query, options.now) if isinstance(query, str) else query
-    parsed = language.with_filters(parsed, options.now, **filters)
+    parsed = language.with_filters(parsed, filters, options.now)
     dated = _of_days(parsed, options.now) if options.reads_days else None
     if dated is None:
         return _search(config, parsed, options)

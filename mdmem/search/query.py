@@ -12,7 +12,7 @@ from mdmem.named_tuple import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
 KEYS = ("kind", "project", "session", "tool", "file", "tag", "agent", "branch", "is")
@@ -64,7 +64,7 @@ class Query(NamedTuple):
         return " ".join([self.words, *self.phrases, *self.must])
 
 
-_OPERATORS = r'(?P<sign>[+-]?)(?:(?P<key>[A-Za-z]+):)?(?:"(?P<phrase>[^"]*)"|(?P<word>\S+))|(?P<other>\S+)'
+_OPERATORS = r'(?P<sign>[+-]?)(?:(?P<key>[A-Za-z]+):)?(?:"(?P<phrase>[^"]*)"|(?P<word>\S+))'
 
 
 def parse(text: str, now: datetime | None = None) -> Query:
@@ -83,12 +83,16 @@ def parse(text: str, now: datetime | None = None) -> Query:
 
 
 def with_filters(
-    query: Query, now: datetime | None = None, *, as_options: bool = False, **given: str | Iterable[str] | None
+    query: Query,
+    given: Mapping[str, str | Iterable[str] | None],
+    now: datetime | None = None,
+    *,
+    as_options: bool = False,
 ) -> Query:
-    """Return the query with filters given as options, such as `tag=["a", "b"]` or `since="2w"`; None is no filter.
+    """Return the query with further filters, such as `{"tag": ["a", "b"], "since": "2w"}`; None is no filter.
 
-    An invalid value adds a hint, as in the query language. as_options: on a command line, so that a hint names `--tag`
-    instead of `tag:`.
+    An invalid value adds a hint, as in the query language. as_options: given on a command line, so that a hint names
+    `--tag` instead of `tag:`.
     """
     reader = _Reader(now, as_options=as_options)
     for key, value in given.items():
@@ -163,11 +167,9 @@ class _Reader:
         """Process the next token."""
         sign, key, phrase, word = token["sign"], token["key"], token["phrase"], token["word"]
         value = phrase if phrase is not None else word
-        if value is None:
-            self._words.append(token[0])
-        elif key and self._is_filter(key, value, sign):
+        if key and self._is_filter(key, value, sign):
             return
-        elif key:
+        if key:
             self._words.append(token[0].replace('"', " "))
         elif phrase is not None:
             self._take_phrase(sign, phrase)

@@ -108,7 +108,7 @@ def parsed(at: Access, text: str, **filters: Any) -> Query:
     Raises UsageError when a filter cannot be read: the answer must not contain what it should exclude.
     """
     query = language.parse(text)
-    narrowed = language.with_filters(query, None, **{key: value or None for key, value in filters.items()})
+    narrowed = language.with_filters(query, {key: value or None for key, value in filters.items()})
     refused = narrowed.hints[len(query.hints) :]
     if refused:
         raise UsageError(" ".join(refused))

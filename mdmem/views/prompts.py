@@ -54,7 +54,7 @@ class MatchedPrompts(NamedTuple):
 def read(text: str, given: Mapping[str, str | None]) -> tuple[PromptQuery, Query]:
     """Parse a query and its filters; a value that cannot be read is reported as a problem."""
     parsed = language.parse(text)
-    narrowed = filters.with_filters(filters.Query(), None, kind="prompt", **given)
+    narrowed = filters.with_filters(filters.Query(), {"kind": "prompt", **given})
     for key, value, is_wanted in parsed.filters:
         if key == "kind":  # another kind would widen the search: filters by kind are alternatives
             if ("prompt" in value.lower().split(",")) != is_wanted:

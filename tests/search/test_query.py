@@ -102,7 +102,9 @@ def test_what_cannot_be_read_is_searched_as_words_with_a_hint(text: str, words: 
 
 
 def test_options_are_filters_too_and_a_bad_one_leaves_a_hint() -> None:
-    asked = query.with_filters(parse("parser since:2026-09-01"), NOW, kind="prompt", tag=["a", "b"], until="nonsense")
+    asked = query.with_filters(
+        parse("parser since:2026-09-01"), {"kind": "prompt", "tag": ["a", "b"], "until": "nonsense"}, NOW
+    )
 
     assert asked.filters == (Filter("kind", ("prompt",)), Filter("tag", ("a",)), Filter("tag", ("b",)))
     assert asked.since == at("2026-09-01T00:00")

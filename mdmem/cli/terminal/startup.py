@@ -28,7 +28,7 @@ def query(given: Mapping[str, Any], text: str = "") -> Query:
     if given.get("failed"):
         given = {**given, "is_": (*given.get("is_", ()), "failed")}
     filters = {key.rstrip("_"): value for key, value in given.items() if value and key != "failed"}
-    filtered = language.with_filters(parsed, as_options=True, **filters)
+    filtered = language.with_filters(parsed, filters, as_options=True)
     refused = filtered.hints[len(parsed.hints) :]
     if refused:
         raise UsageError(refused[0])

@@ -50,7 +50,7 @@ def search(request: PageRequest) -> Response:
     """Show the results, or a part of them, best first."""
     form = chosen(request)
     filters = {key: value or None for key, value in form.items() if key != "q"}
-    asked_query = query.with_filters(query.parse(form["q"]), None, **filters)
+    asked_query = query.with_filters(query.parse(form["q"]), filters)
     is_search = any(form[key] for key in ("q", *KEYS, "since", "on", "is"))
     page = request.number("page")
     chosen_sort = "newest" if request.query.get("sort") == "newest" else ""
@@ -59,7 +59,7 @@ def search(request: PageRequest) -> Response:
     view = request.view  # builds an index that was deleted: a search without an update would find nothing
     result = engine.search(request.config, asked_query, options)
     if not result.total and _UNFINISHED.search(form["q"]):
-        unfinished = query.with_filters(query.parse(f"{form['q']}*"), None, **filters)
+        unfinished = query.with_filters(query.parse(f"{form['q']}*"), filters)
         extended = engine.search(request.config, unfinished, options)
         if extended.total:
             hint = "No note has these words; these have words that begin like the last one."
