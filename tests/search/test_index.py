@@ -53,6 +53,7 @@ from mdmem.search.index.view import View
 from mdmem.search.query import Query
 from mdmem.vault.disk import WalkedFile
 from mdmem.views import figures, sessions
+from tests.helpers.indexed import in_step
 
 
 @pytest.fixture
@@ -1424,7 +1425,7 @@ def test_a_note_is_named_by_id_prefix_citation_or_path(vault: Path, settings: Co
 
 
 def _assert_agrees(settings: Config) -> None:
-    assert not scan.differences(index.current(settings), scan.everywhere(settings.vault))
+    assert in_step(settings)
     assert index.verify(settings, repair=False).agrees
 
 

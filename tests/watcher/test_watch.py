@@ -28,20 +28,15 @@ from mdmem.history.git import git_index, repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.scan import ScanMode
 from mdmem.search import index
-from mdmem.search.index import scan
 from mdmem.watcher import client, events, loop, stillness, touched
 from tests.conftest import REPO
 from tests.helpers.history_vault import put
+from tests.helpers.indexed import in_step
 from tests.helpers.plain_git import git, make_remote
 from tests.helpers.waiting import until
 from tests.helpers.watching import running, status
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-
-
-def in_step(settings: config.Config) -> bool:
-    """Return whether the index matches the vault, without bringing it up to date."""
-    return not scan.differences(index.current(settings), scan.everywhere(settings.vault))
 
 
 @pytest.fixture
@@ -763,7 +758,8 @@ def test_without_inotify_the_watcher_polls_and_says_so(vault: Path, mdmem: Run, 
         assert said in str(status(vault)["polling"])
         (vault / "notes" / "2" / "late.md").write_text("a heron in the reeds")
         until(
-            lambda: in_step(config.load(str(vault))) and index.current(config.load(str(vault))) is not None, "indexed"
+            lambda: in_step(config.load(str(vault))) and index.current(config.load(str(vault))) is not None,
+            "indexed",
         )
         assert process.poll() is None
         found = mdmem("doctor", "--only", "watcher")

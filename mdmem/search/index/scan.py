@@ -278,13 +278,8 @@ def folder_time(root: str, folder: str) -> int | None:
         return None
 
 
-def differences(view: View | None, seen: Seen) -> Diff:
-    """Return the differences between what was scanned and the same part of the index."""
-    if view is None:
-        return Diff(list(seen.entries), [])
-    if seen.shallow is None and seen.deep is None:
-        walk = Comparison(view, seen)
-        return Diff([entry for entry, _ in walk], list(walk.gone()))
+def differences(view: View, seen: Seen) -> Diff:
+    """Return the differences between the part of the vault that was scanned and the same part of the index."""
     known = _indexed_notes(view, seen)
     files = []
     for entry in seen.entries:

@@ -163,6 +163,4 @@ def facet(signature: str) -> str:
 def likeness(first: str, second: str) -> float:
     """Return the share of words that two signatures have in common, 0 to 1."""
     first_words, second_words = (frozenset(re.findall(r"\w+", text)) for text in (first, second))
-    if not (first_words and second_words):
-        return 0.0
-    return len(first_words & second_words) / len(first_words | second_words)
+    return len(first_words & second_words) / (len(first_words | second_words) or 1)
