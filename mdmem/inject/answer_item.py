@@ -156,7 +156,7 @@ def of_prompt(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -
 
 def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int, file: str = "") -> tuple[Item | None, str]:
     """Return the entry of a note's turn. file: the one it is wanted for: its changes are shown, if there are any."""
-    session = recent.SessionFolder(at.config, at.gate, tuple(layout.folder_of(hit.path).split("/")))
+    session = recent.SessionFolder(at.config, at.gate, layout.folder_of(hit.path))
     turn = Turn(session, next(iter(journal.numbers(hit.path)), session.last_turn()))
     prompt, response = turn.of_kind("prompt"), turn.of_kind("response")
     telling = session.read(response or prompt) if response or prompt else people.read(at.config.vault, hit.path)

@@ -189,12 +189,11 @@ def _session_start(at: Occasion) -> Offer:
     if compacted:
         injection_log.forget(at.record)
         at.given = frozenset()
-        folder = at.record.folder or journal.find_session(at.config, at.record.id, most=journal.MAX_DAYS)
-        if folder:
-            current = "/".join(folder)
-            offer.add("compacted", recent.before_compaction(recent.SessionFolder(at.config, at.gate, folder)))
+        parts = at.record.folder or journal.find_session(at.config, at.record.id, most=journal.MAX_DAYS)
+        if current := "/".join(parts):
+            offer.add("compacted", recent.before_compaction(recent.SessionFolder(at.config, at.gate, current)))
     sessions = _last_sessions(at, 2 if compacted else recent.MAX_SESSIONS)
-    shown = ["/".join(session.parts) for session in recent.with_what_is_left(sessions, newest=not compacted)]
+    shown = [session.folder for session in recent.with_what_is_left(sessions, newest=not compacted)]
     later_sections = [
         ("open", _new(at, open_work.of_project(at, shown, current))),
         ("recent", _new(at, recent.last_done(sessions, newest=not compacted))),
@@ -323,9 +322,7 @@ def _last_sessions(at: Occasion, most: int) -> list[recent.SessionFolder]:
     worked = recent.worked_on(at, at.now - RESUMED_SECONDS, at.now)
     tomorrow = timestamps.local_time(at.now + 86_400)[:10]  # it is today in some time zones
     spans = (("", tomorrow), (f"{tomorrow}~", "9999"))
-    sessions = chain.from_iterable(
-        recent.sessions(at.config, at.gate, at.project, without=at.record, days=days, worked=worked) for days in spans
-    )
+    sessions = chain.from_iterable(recent.sessions(at, days, worked) for days in spans)
     latest = islice(sessions, recent.MOST_LOOKED_AT)  # scripts may have asked hundreds of questions
     shown = (
         session for session in latest if session.is_worth_showing() and not session.waits_elsewhere(at.here.branch)

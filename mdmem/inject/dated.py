@@ -64,9 +64,9 @@ def _sessions(at: Occasion, period: Period) -> Iterator[recent.SessionFolder]:
     first, last = _days(period)
     before = (period.first - timedelta(days=1)).isoformat()  # one may have run past midnight
     worked = recent.worked_on(at, *days.seconds(period))
-    sessions = recent.sessions(at.config, at.gate, at.project, without=at.record, days=(before, last), worked=worked)
+    sessions = recent.sessions(at, (before, last), worked)
     for session in islice(sessions, recent.MOST_LOOKED_AT):
-        is_of_period = layout.day_of("/".join(session.parts)) >= first or session.last_day() >= first
+        is_of_period = layout.day_of(session.folder) >= first or session.last_day() >= first
         if is_of_period and session.is_worth_showing() and not session.waits_elsewhere(at.here.branch):
             yield session
 

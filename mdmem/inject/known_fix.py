@@ -124,6 +124,6 @@ def _ending(at: Occasion, solved: str) -> str:
 
 def _answer(at: Occasion, run: str) -> tuple[recent.SessionFolder, str]:
     """Return the session of a run, and the answer of its turn, or ""."""
-    session = recent.SessionFolder(at.config, at.gate, tuple(layout.folder_of(run).split("/")))
+    session = recent.SessionFolder(at.config, at.gate, layout.folder_of(run))
     turn = answer_item.Turn(session, journal.numbers(run)[0])
     return session, turn.of_kind("response")

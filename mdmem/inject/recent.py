@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from mdmem.search.gate import Gate
     from mdmem.search.index.view import View
     from mdmem.search.runs import CommandRun
-    from mdmem.vault.journal import Record
     from mdmem.vault.note import Parsed
 
 MAX_SESSIONS, MOST_LOOKED_AT = 5, 100
@@ -46,19 +45,17 @@ _OUTCOME_CHARS = 240, 400
 _LATEST, _OLDER_CHARS = 2, 300
 """Number of sessions that are shown in full, and the length for the others."""
 
-Parts = tuple[str, ...]
-
 
 class SessionFolder:
-    """One session's folder on disk: its page, and its notes in order."""
+    """One session's folder on disk: its page, and its notes in order. folder: relative to the vault, POSIX."""
 
-    def __init__(self, config: Config, gate: Gate, parts: Parts) -> None:
+    def __init__(self, config: Config, gate: Gate, folder: str) -> None:
         self._config = config
         self.gate = gate
-        self.parts = parts
-        names = disk.names_in(config.vault, "/".join(parts))
+        self.folder = folder
+        names = disk.names_in(config.vault, folder)
         self.names = sorted([name for name in names if journal.numbers(name)], key=journal.numbers)
-        self.page_name = journal.page_of(names, parts[-1])
+        self.page_name = journal.page_of(names, folder.rpartition("/")[2])
 
     @cached_property
     def _written(self) -> Parsed:
@@ -82,7 +79,7 @@ class SessionFolder:
 
     def path(self, name: str) -> str:
         """Return the vault path of one of the session's files."""
-        return "/".join((*self.parts, name))
+        return f"{self.folder}/{name}"
 
     def read(self, name: str) -> Parsed:
         """Read one of the session's files; a missing one, or one marked private in its front matter, is empty."""
@@ -98,7 +95,7 @@ class SessionFolder:
         return self._kind_of(self.of_turn(turn)) == turn_groups.WORK
 
     def _kind_of(self, names: Iterable[str]) -> int:
-        return turn_groups.kind_of_turn(os.path.join(self._config.vault, *self.parts), names)
+        return turn_groups.kind_of_turn(os.path.join(self._config.vault, self.folder), names)
 
     def is_worth_showing(self) -> bool:
         """Whether the session has work, or a question that was answered from more than memory."""
@@ -246,31 +243,22 @@ def _is_switched_off(parsed: Parsed) -> bool:
     return '"autoMemoryEnabled":false' in "".join(text.split())
 
 
-def sessions(
-    config: Config,
-    gate: Gate,
-    project: str,
-    *,
-    without: Record,
-    days: tuple[str, str] = ("", "9999"),
-    worked: Mapping[str, str] | None,
-) -> Iterator[SessionFolder]:
-    """Yield the project's sessions, last worked on first, except those without notes and the one of `without`.
+def sessions(at: Occasion, days: tuple[str, str], worked: Mapping[str, str]) -> Iterator[SessionFolder]:
+    """Yield the project's sessions, last worked on first, except those without notes and the present one.
 
     days: the first and the last day of those that are wanted, ISO 8601. worked: as `worked_on` returns it; a session
     that it does not have counts for the day on which it began.
     """
     first, last = days
-    tail = f"-{journal.session_tag(without.id)}"
-    for day, folder in _by_last_day(config, project, worked or {}):
+    tail, own = f"-{journal.session_tag(at.record.id)}", "/".join(at.record.folder)
+    for day, folder in _by_last_day(at.config, at.project, worked):
         if day < first:
             return
         if layout.day_of(folder) > last:
             continue
-        parts = tuple(folder.split("/"))
-        if folder.endswith(tail) or parts == without.folder:
+        if folder.endswith(tail) or folder == own:
             continue
-        session = SessionFolder(config, gate, parts)
+        session = SessionFolder(at.config, at.gate, folder)
         if session.names:
             yield session
 
@@ -373,7 +361,7 @@ def session_item(session: SessionFolder, *, is_brief: bool = False, with_left: b
         parts.append(_sentence(lead + session.outcome(answers[-1], taken, with_left=with_left)))
     text = " ".join([*parts, *touched])
     day = session.last_day()
-    marks = (f"last worked on {day}",) if day > layout.day_of("/".join(session.parts)) else ()
+    marks = (f"last worked on {day}",) if day > layout.day_of(session.folder) else ()
     return session.item(session.page_name, text, *marks, room=len(text))
 
 
