@@ -38,27 +38,23 @@ def resolve(config: Config, reference: str, *, look: bool = True) -> str:
         BusyError: when the index must be rebuilt and another process is writing it.
     """
     wanted = note.id_in_reference(reference)
-    path = _as_path(config, wanted)
+    path, name = _as_path(config, wanted), wanted.lower()
     if path is not None:
         return path
     try:
-        paths, is_partial = _in_index(config, wanted.lower(), look=look)
-    except BusyError:
-        paths, is_partial = in_files(config, wanted.lower()), False
-        if not paths:
+        paths, is_partial = _in_index(config, name, look=look)
+    except (BusyError, OSError) as error:  # the index cannot be written or read
+        paths, is_partial = in_files(config, name), False
+        if not paths and isinstance(error, BusyError):
             raise
-    except OSError:  # the index cannot be written or read
-        paths, is_partial = in_files(config, wanted.lower()), False
     if not paths and is_partial:
-        paths = in_files(config, wanted.lower())
+        paths = in_files(config, name)
     if len(paths) == 1:
         return paths[0]
     if is_partial and not paths:
         raise NotFoundError(f"No note has the id or path {reference!r:.80} so far. The index is still being built.")
     if not paths:
-        hint = (
-            _hint(config, wanted.lower()) or "`mdmem search` finds notes by their words; `mdmem list` shows the newest."
-        )
+        hint = _hint(config, name) or "`mdmem search` finds notes by their words; `mdmem list` shows the newest."
         raise NotFoundError(f"No note has the id or path {reference!r:.80}. {hint}")
     names = ", ".join(paths[:5])
     text = f"{len(paths)} notes match {wanted!r:.40}: {names}. Give more characters, or the path."
