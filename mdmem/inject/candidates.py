@@ -243,10 +243,7 @@ def _persons_first(answers: Iterable[Answer]) -> list[Answer]:
     """Sort what a person wrote or decided before other answers that score about as high."""
     ordered = list(answers)
     top = ordered[0].score if ordered else 0.0
-    return sorted(
-        ordered,
-        key=lambda answer: not (answer.score >= 0.7 * top and bars.is_kept(answer)),
-    )
+    return sorted(ordered, key=lambda answer: not (answer.score >= 0.7 * top and bars.is_kept(answer)))
 
 
 def _item_of(

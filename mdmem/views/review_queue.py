@@ -136,8 +136,7 @@ def is_decided(config: Config, view: View, number: int) -> bool:
 
 def written(view: View) -> set[int]:
     """Return the notes that people and agents wrote on purpose."""
-    found = view.of_kinds(note.WRITTEN)
-    return found - view.internal
+    return view.of_kinds(note.WRITTEN) - view.internal
 
 
 def doubled(view: View) -> list[tuple[NoteRow, NoteRow]]:

@@ -187,20 +187,16 @@ def row(view: View, number: int) -> NoteRow:
         kind=facts["kind"],
         title=facts["title"],
         created=timestamps.iso_time(view.number("created", number)),
-        project=_text(facts, "project"),
-        session=_text(facts, "session"),
-        agent=_text(facts, "agent"),
-        tool=_text(facts, "tool"),
+        project=str(facts.get("project", "")),
+        session=str(facts.get("session", "")),
+        agent=str(facts.get("agent", "")),
+        tool=str(facts.get("tool", "")),
         prompt=_number(facts, "prompt"),
         sequence=_number(facts, "sequence"),
         success=facts.get("success") if isinstance(facts.get("success"), bool) else None,
         pinned=bool(view.number("flags", number) & FLAGS["pinned"]),
         files=facts.get("files", []),
     )
-
-
-def _text(facts: dict[str, Any], key: str) -> str:
-    return str(facts.get(key, ""))
 
 
 def _number(facts: dict[str, Any], key: str) -> int:

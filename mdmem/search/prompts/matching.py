@@ -32,8 +32,7 @@ class PromptMatcher:
 
     def every(self, words: Iterable[str]) -> set[int]:
         """Return the prompts that have all of these words, ignoring function words."""
-        terms = analysis.query_terms(" ".join(words))
-        return self._with_terms(terms)
+        return self._with_terms(analysis.query_terms(" ".join(words)))
 
     def some(self, words: Iterable[str]) -> set[int]:
         """Return the prompts that have any of these words."""

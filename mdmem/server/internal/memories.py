@@ -11,11 +11,7 @@ from mdmem import log, timestamps
 from mdmem.config import Config
 from mdmem.errors import MdmemError, NotFoundError, UsageError, VaultError
 from mdmem.search.text import analysis
-from mdmem.server.internal.context import (
-    CONFIG_FILE,
-    Scope,
-    forges,
-)
+from mdmem.server.internal.context import CONFIG_FILE, Scope, forges
 from mdmem.vault import disk, editing, note, user_notes
 
 MAX_MEMORIES = 5_000
