@@ -149,11 +149,6 @@ def _named_day(match: re.Match[str], today: date) -> tuple[date, date]:
     return _of_unit("day", today, _DAYS_AGO[match[0]])
 
 
-def _day_before(_match: re.Match[str], today: date) -> tuple[date, date]:
-    """Read `the day before yesterday`."""
-    return _of_unit("day", today, 2)
-
-
 def _part_of_day(match: re.Match[str], today: date) -> tuple[date, date]:
     """Read `last night`, `this morning`, `ce matin`."""
     return _of_unit("day", today, PARTS_OF_DAY[match["which"]])
@@ -338,16 +333,13 @@ _PATTERNS: tuple[_Row, ...] = (
         rf"\b(?P<week>{_either(ORDER)}) (?:week|woche|semaine|semana) (?:of|in|im|des|de|du) {_MONTH}\b{_YEAR}",
         _calendar_month,
     ),
-    (
-        rf"\b{_IN_MONTH} {_MONTH}\b{_YEAR}",
-        _calendar_month,
-    ),
+    (rf"\b{_IN_MONTH} {_MONTH}\b{_YEAR}", _calendar_month),
     (r"(?P<year>)(?<!\d)(?P<month>\d{1,2})月", _calendar_month),
     (jamo(r"(?P<month>\d{1,2})월 ?(?P<day>\d{1,2})일"), _calendar_day),
     (jamo(rf"(?P<count>\d+){_KOREAN_UNIT} ?전") + _ENDS_KOREAN, _counted),
     (jamo(rf"(?:지난|(?P<this>이번)) ?(?!일){_KOREAN_UNIT}") + _ENDS_KOREAN, _relative),
     (jamo(rf"(?P<other>(?:매주|다음(?: ?주)?) ?)?(?P<day>{_either(OF_KOREAN)})요일"), _weekday),
-    (r"\b(?:the )?day before yesterday\b", _day_before),
+    (r"\b(?:the )?day before yesterday\b", lambda _, today: _of_unit("day", today, 2)),
     (rf"\b{_COUNT} (?:of )?{_UNIT} (?:ago|back|fa|atras|geleden|temu)\b", _counted),
     (
         r"\b(?:few|several) days (?:ago|back)\b|\b(?:vor ein paar|vor einigen) tagen\b|\bil y a quelques jours\b",

@@ -47,13 +47,7 @@ class ModelAnswer(NamedTuple):
     model: str = ""
 
 
-def ask(
-    config: Config,
-    question: Question,
-    *,
-    each: float,
-    seconds: float | None,
-) -> ModelAnswer:
+def ask(config: Config, question: Question, *, each: float, seconds: float | None) -> ModelAnswer:
     """Ask the providers until one answers.
 
     each: deadline of one provider. seconds: time limit for all; each gets an equal share of the remaining time.

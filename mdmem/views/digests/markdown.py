@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from itertools import groupby
+from itertools import accumulate, groupby
 
 from mdmem import plural, timestamps, when
 from mdmem.config import Config
@@ -183,11 +183,7 @@ def for_agent(config: Config, conversation: Conversation, facts: DigestNotes) ->
 
 def _count_fitting(lines: list[str], chars: int) -> int:
     """Return how many of the lines fit."""
-    for count, line in enumerate(lines):
-        chars -= len(line) + 1
-        if chars < 0:
-            return count
-    return len(lines)
+    return sum(end <= chars for end in accumulate(len(line) + 1 for line in lines))
 
 
 def _spoken_lines(config: Config, conversation: Conversation, room: int) -> Iterator[str]:
