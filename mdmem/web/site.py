@@ -197,7 +197,6 @@ def _environment() -> Environment:
         "duration": lambda milliseconds: wording.duration(milliseconds / 1000),
         "markdown": markdown.render,
         "marked": markdown.marked,
-        "diff": markdown.diff,
     }
     return environment
 
