@@ -83,6 +83,7 @@ def after(config: Config, event: Event, env: Mapping[str, str], data: bytes, sta
 
 
 def _takes_context(event: Event) -> bool:
+    """Whether the event's agent takes context here; else nothing is given, or remembered as given."""
     from mdmem import agents
 
     return agents.load(event.agent).reply(event, "anything", None) is not None
@@ -176,7 +177,7 @@ def wants(config: Config, event: Event, env: Mapping[str, str]) -> bool:
 
 
 def respond(
-    config: Config, event: Event, env: Mapping[str, str], started: float, is_late: Callable[[], bool] | None = None
+    config: Config, event: Event, env: Mapping[str, str], started: float, is_late: Callable[[], bool] = lambda: False
 ) -> bytes:
     """Build an event's injection, remember it, and return the agent's reply.
 
@@ -186,11 +187,9 @@ def respond(
     from mdmem.agents import payload
     from mdmem.inject import context
 
-    if not _takes_context(event):
-        return b""  # nothing is given or remembered as given
     agent = agents.load(event.agent)
     deadline = started + seconds(config, event)
-    text = context.build(config, event, timestamps.now(env), deadline, *([is_late] if is_late else []))
+    text = context.build(config, event, timestamps.now(env), deadline, is_late)
     from mdmem.search.index import completion
 
     message = completion.notice(config) or None
@@ -223,7 +222,7 @@ def answer_payload(
     if event.name not in EVENTS or event.subagent:
         return b""
     config = settings.load(vault, env)
-    if not wants(config, event, env):
+    if not wants(config, event, env) or not _takes_context(event):
         return b""
     until = began + seconds(config, event)
     return respond(config, event, env, began, is_late or (lambda: time.monotonic() >= until))
