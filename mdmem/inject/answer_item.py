@@ -17,7 +17,7 @@ from mdmem.vault import journal, layout, note, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from mdmem.inject.diffs import ExcerptHunk
     from mdmem.inject.occasion import Occasion
@@ -210,7 +210,7 @@ def item_of(
     *,
     room: int,
     marks: Iterable[str] = (),
-    lines: Iterable[str] = (),
+    lines: Sequence[str] = (),
 ) -> Item:
     """Return an entry of a note with a cleaned text. marks: remarks. lines: code below the text."""
     return Item(

@@ -51,7 +51,7 @@ def show(request: PageRequest) -> Response:
     return request.page(
         "note",
         note=opened,
-        meta={key: value for key, value in meta.items() if key not in ("title",)},
+        meta={key: value for key, value in meta.items() if key != "title"},
         tags=user_notes.tags_of(meta.get("tags")),
         row=fresh,
         html=_html(opened, base),
