@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import dropwhile, takewhile
 
 from mdmem.inject import telling
-from mdmem.inject.sentence_ends import is_full_stop
+from mdmem.inject.block import is_full_stop
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
