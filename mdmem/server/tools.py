@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, NamedTuple
 
 from mdmem.server import entries, learned, prompts, reading, remembering, revising, sessions, writing
@@ -33,6 +34,8 @@ class Tool(NamedTuple):
 
 
 _FEELINGS = ("feelings", "^feel_[a-z0-9_]+$", {"type": "number", "minimum": 0, "maximum": 1})
+_writing = partial(Tool, writes=True, needs=FOR_WRITING)
+_remembering = partial(Tool, needs=0)
 
 TOOLS: tuple[Tool, ...] = (
     Tool(reading.search, "Search memory", entries.lines),
@@ -47,42 +50,33 @@ TOOLS: tuple[Tool, ...] = (
     Tool(learned.fixes, "What solved an error", learned.fixes_text, needs=FOR_TEXT),
     Tool(learned.open_work, "What was left open", learned.open_text, needs=FOR_TEXT),
     Tool(sessions.stats, "How much is remembered", sessions.stats_text),
-    Tool(writing.add_note, "Save a note", writing.written_text, writes=True, needs=FOR_WRITING),
-    Tool(writing.append_note, "Add to a note", writing.written_text, writes=True, needs=FOR_WRITING),
-    Tool(writing.pin, "Pin a note", writing.written_text, writes=True, idempotent=True, needs=FOR_WRITING),
-    Tool(writing.supersede, "Mark a note as out of date", writing.written_text, writes=True, needs=FOR_WRITING),
-    Tool(revising.edit_note, "Edit a note", revising.revised_text, writes=True, destructive=True, needs=FOR_WRITING),
-    Tool(revising.move_note, "Move a note", revising.revised_text, writes=True, needs=FOR_WRITING),
-    Tool(
-        revising.delete_note, "Delete a note", revising.revised_text, writes=True, destructive=True, needs=FOR_WRITING
-    ),
-    Tool(revising.undo_change, "Undo a change", revising.revised_text, writes=True, needs=FOR_WRITING),
-    Tool(
+    _writing(writing.add_note, "Save a note", writing.written_text),
+    _writing(writing.append_note, "Add to a note", writing.written_text),
+    _writing(writing.pin, "Pin a note", writing.written_text, idempotent=True),
+    _writing(writing.supersede, "Mark a note as out of date", writing.written_text),
+    _writing(revising.edit_note, "Edit a note", revising.revised_text, destructive=True),
+    _writing(revising.move_note, "Move a note", revising.revised_text),
+    _writing(revising.delete_note, "Delete a note", revising.revised_text, destructive=True),
+    _writing(revising.undo_change, "Undo a change", revising.revised_text),
+    _remembering(
         remembering.remember_create_internal_memory,
         "Remember for yourself",
         remembering.stored_text,
         writes=True,
         extra=_FEELINGS,
-        needs=0,
     ),
-    Tool(
+    _remembering(
         remembering.remember_update_internal_memory,
         "Change a memory of yours",
         remembering.stored_text,
         writes=True,
         destructive=True,
         extra=_FEELINGS,
-        needs=0,
     ),
-    Tool(remembering.remember_search_internal_memory, "Search your memories", remembering.memories_text, needs=0),
-    Tool(remembering.remember_query_internal_memory, "Ask your memories", remembering.memories_text, needs=0),
-    Tool(remembering.remember_search_internal_memory_by, "Sort your memories", remembering.memories_text, needs=0),
-    Tool(
-        remembering.remember_publish,
-        "Publish a memory of yours",
-        remembering.stored_text,
-        writes=True,
-        idempotent=True,
-        needs=0,
+    _remembering(remembering.remember_search_internal_memory, "Search your memories", remembering.memories_text),
+    _remembering(remembering.remember_query_internal_memory, "Ask your memories", remembering.memories_text),
+    _remembering(remembering.remember_search_internal_memory_by, "Sort your memories", remembering.memories_text),
+    _remembering(
+        remembering.remember_publish, "Publish a memory of yours", remembering.stored_text, writes=True, idempotent=True
     ),
 )
