@@ -134,7 +134,7 @@ def update(
         raise UsageError("There is nothing to change: give content, title, tags, weight, trust or feel_...")
 
     def edit(data: bytes) -> bytes:
-        present = _memory(scope, memory.path, data)
+        present = _memory(scope, memory.path, note.parse(data), {})
         if present is None or present.id != memory.id:
             raise _unknown(memory_id)
         _commit(config, present)
@@ -147,7 +147,7 @@ def update(
     written: list[bytes] = []
     user_notes.change(config, memory.path, edit, internal=True)
     # It may now need more trust than its accessor has: the change is still reported, once.
-    return _memory(scope._replace(trust=1.0), memory.path, written[-1]) or memory
+    return _memory(scope._replace(trust=1.0), memory.path, note.parse(written[-1]), {}) or memory
 
 
 def _commit(config: Config, memory: Memory) -> None:
@@ -248,15 +248,11 @@ def _read(config: Config, scope: Scope, path: str, stat: os.stat_result) -> Memo
         if len(_cache) >= _CACHE_ENTRIES:
             _cache.clear()
         cached = _cache[key] = (state, parsed, counts)
-    memory = _from_parsed(scope, path, cached[1], cached[2])
+    memory = _memory(scope, path, cached[1], cached[2])
     return memory and memory._replace(mtime_ns=stat.st_mtime_ns)
 
 
-def _memory(scope: Scope, path: str, data: bytes) -> Memory | None:
-    return _from_parsed(scope, path, note.parse(data), {})
-
-
-def _from_parsed(scope: Scope, path: str, parsed: note.Parsed, counts: Mapping[str, int]) -> Memory | None:
+def _memory(scope: Scope, path: str, parsed: note.Parsed, counts: Mapping[str, int]) -> Memory | None:
     """Return the memory in a file; None if it lacks a mark of this scope, or needs more trust."""
     meta = parsed.meta
     tags = tuple(user_notes.tags_of(meta.get("tags")))
