@@ -91,10 +91,15 @@ def _by(key: Callable[[Ask, Memory], Any]) -> Callable[[Ask], list[Memory]]:
     return lambda ask: sorted(ask.memories, key=lambda memory: (key(ask, memory), memory.age), reverse=ask.descending)
 
 
-def _by_rating(ask: Ask) -> list[Memory]:
-    rated = [memory for memory in ask.memories if rating(memory) is not None]
-    ordered = _by(lambda _, memory: rating(memory))(ask._replace(memories=rated))
-    return ordered + [memory for memory in ask.memories if rating(memory) is None]
+def _by_value(value: Callable[[Ask, Memory], Any]) -> Callable[[Ask], list[Memory]]:
+    """Return an order by a value; memories that have none come last."""
+
+    def ordered(ask: Ask) -> list[Memory]:
+        having = [memory for memory in ask.memories if value(ask, memory) is not None]
+        without = [memory for memory in ask.memories if value(ask, memory) is None]
+        return _by(value)(ask._replace(memories=having)) + without
+
+    return ordered
 
 
 def _by_discovery(ask: Ask) -> list[Memory]:
@@ -108,15 +113,11 @@ def _by_discovery(ask: Ask) -> list[Memory]:
     return ordered if ask.descending else ordered[::-1]
 
 
-def _by_property(ask: Ask) -> list[Memory]:
-    """Order by one key of the front matter: numbers before texts; memories without it come last."""
-    having = [memory for memory in ask.memories if _sort_key(memory.meta.get(ask.field)) is not None]
-    names = {memory.id for memory in having}
-    is_time = ask.field in ("created", "updated")
-    ordered = _by(lambda _, memory: _sort_key(getattr(memory, ask.field) if is_time else memory.meta.get(ask.field)))(
-        ask._replace(memories=having)
-    )
-    return ordered + [memory for memory in ask.memories if memory.id not in names]
+def _property(ask: Ask, memory: Memory) -> tuple[bool, float, str] | None:
+    """Return the sort key of one key of the front matter: numbers before texts; None for a memory without it."""
+    value = _sort_key(memory.meta.get(ask.field))
+    is_time = value is not None and ask.field in ("created", "updated")
+    return _sort_key(getattr(memory, ask.field)) if is_time else value
 
 
 def _sort_key(value: Any) -> tuple[bool, float, str] | None:
@@ -128,9 +129,9 @@ def _sort_key(value: Any) -> tuple[bool, float, str] | None:
 MODES: dict[str, Callable[[Ask], list[Memory]]] = {
     "byTime": _by(lambda _, memory: memory.created),
     "byDensity": _by(lambda ask, memory: ask.links[memory.id]),
-    "byRating": _by_rating,
+    "byRating": _by_value(lambda _, memory: rating(memory)),
     "byDiscovery": _by_discovery,
-    "byProperty": _by_property,
+    "byProperty": _by_value(_property),
     "bySignificance": _by(lambda ask, memory: significance(memory, ask.links[memory.id])),
     "byBroad": _by(lambda _, memory: memory.created),
     "byRandom": lambda ask: random.sample(ask.memories, len(ask.memories)),
