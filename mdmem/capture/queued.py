@@ -6,10 +6,12 @@ import os
 import time
 
 from mdmem import files, log, system
+from mdmem.agents import Event
 from mdmem.capture import retry_queue
 from mdmem.capture.pending import Capture, Outcome, PendingNote
 from mdmem.capture.store import publish
 from mdmem.hook_errors import VaultError, no_vault
+from mdmem.project import Project
 from mdmem.vault import disk, note
 
 TYPE_CHECKING = False
@@ -125,9 +127,6 @@ class _QueuedEvent(Capture):
     __slots__ = ("_prompt_note",)
 
     def __init__(self, config: Config, queued: dict[str, Any]) -> None:
-        from mdmem.agents import Event
-        from mdmem.project import Project
-
         super().__init__(config, Event(agent=queued["agent"], name="", session=queued["session"]), float(queued["now"]))
         self._prompt_note = str(queued["prompt_note"])
         for slot, value in zip(Project.__slots__, queued["project"], strict=True):

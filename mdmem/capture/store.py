@@ -7,7 +7,7 @@ from mdmem.capture import turn
 from mdmem.capture.pending import EMPTY, PRIVATE, Capture, Outcome, PendingNote, has_queued
 from mdmem.capture.session import REPEAT_SECONDS, Session, folder_words
 from mdmem.hashing import short
-from mdmem.hook_errors import DeadlineError, VaultError
+from mdmem.hook_errors import DeadlineError, PatternError, VaultError
 from mdmem.vault import disk, journal, note
 from mdmem.vault.journal import numbers
 
@@ -116,7 +116,6 @@ def store(at: Capture, draft: PendingNote) -> Outcome:
 def note_withheld(at: Capture, outcome: Outcome, failure: BaseException, what: str) -> None:
     """Record that a text is left out of what is stored, because it could not be checked, and why."""
     from mdmem import log
-    from mdmem.hook_errors import PatternError
 
     outcome.withheld = True
     outcome.why = str(failure) if isinstance(failure, PatternError) else ""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from mdmem import privacy
+from mdmem import privacy, project
 from mdmem.agents import aliases, command_line, goes_on
+from mdmem.capture import turn
 from mdmem.capture.pending import OWN_LOOKUP, Capture, Outcome, PendingNote
 from mdmem.capture.store import store
 from mdmem.capture.tools import limits, table
@@ -66,7 +67,7 @@ def keep(at: Capture) -> Outcome:
 
 def _learn_of(files_read: dict[str, list[str]], at: Capture) -> None:
     """Remember what is private in the files of a command that goes on or writes: it comes later, without its name."""
-    from mdmem.capture import remembered, turn
+    from mdmem.capture import remembered
 
     texts = [text for contents in files_read.values() for text in contents]
     spans = [span for text in texts for span in privacy.clean(text, rules=at.rules, origin="tool").spans]
@@ -127,7 +128,7 @@ def _draft(at: Capture, clean: Any) -> note.Draft | None:
 
 def _learn_values(at: Capture, shown: list[Any]) -> None:
     """Remember the values that a run shows of an excluded file: what uses them shows them without its name."""
-    from mdmem.capture import remembered, turn
+    from mdmem.capture import remembered
     from mdmem.capture.tools import excluded
 
     if not remembered.learn(at, (), excluded.values_in(shown)):
@@ -149,8 +150,6 @@ def _add_commit(at: Capture, meta: dict[str, Any]) -> None:
     words = meta["command"].split()
     if meta.get("success") is False or "git" not in words or "commit" not in words:
         return
-    from mdmem import project
-
     commit, subject, seconds = project.last_commit(at.project.worktree)
     printed = str(meta.get("made_commit", ""))
     if commit and at.now - _COMMIT_SECONDS <= seconds <= at.now + 60 and (not printed or commit[:7] in printed):

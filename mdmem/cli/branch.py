@@ -10,6 +10,8 @@ import click
 from mdmem import plural
 from mdmem.cli.terminal import completions, options, render
 from mdmem.errors import NotFoundError, UsageError
+from mdmem.history import branches
+from mdmem.search.staged import place
 from mdmem.views import staged, wording
 from mdmem.views.vault_pages import upkeep
 
@@ -75,7 +77,6 @@ def merge(settings: Config, name: str, project: str | None, as_json: bool) -> in
     Example:  mdmem branch merge feature/dates
     """
     from mdmem.cli.commits import print_applied
-    from mdmem.history import branches
 
     group = _chosen(settings, name, project or "")
     applied = branches.release(settings, group.paths, group.branch)
@@ -100,7 +101,6 @@ def drop(settings: Config, name: str, project: str | None, yes: bool, as_json: b
     Example:  mdmem branch drop experiment
     """
     from mdmem.cli.commits import print_applied
-    from mdmem.history import branches
 
     options.refuse_to_ask(as_json=as_json, yes=yes)
     group = _chosen(settings, name, project or "")
@@ -121,8 +121,6 @@ def _print_applied_json(group: staged.Waiting, applied: Applied) -> int:
 
 def _chosen(settings: Config, name: str, project: str) -> staged.Waiting:
     """Return the notes that wait on a branch."""
-    from mdmem.search.staged import place
-
     groups = [group for group in staged.waiting(settings) if group.branch == name and project in ("", group.project)]
     if not groups:
         raise NotFoundError(f"No notes wait on the branch {name!r:.80}. `mdmem branch list` shows the branches.")

@@ -18,6 +18,7 @@ from mdmem.cli import listing
 from mdmem.cli.terminal import completions, extent, options, pager, progress, render, startup
 from mdmem.cli.terminal.render import print_json, safe, warn
 from mdmem.errors import MdmemError, NotFoundError, UsageError
+from mdmem.progress import listeners
 from mdmem.vault import journal, layout, note
 from mdmem.views.vault_pages import upkeep
 
@@ -80,7 +81,6 @@ def commit(settings: Config, session: str | None, accept: tuple[str, ...], quiet
     from mdmem.history import commit as work
     from mdmem.history.git import tidy
     from mdmem.history.scan import ScanMode
-    from mdmem.progress import listeners
     from mdmem.views import conversation
     from mdmem.watcher import client
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem import plural, timestamps
+from mdmem.agents import Event
 from mdmem.cli.terminal import completions, extent, options, render
 from mdmem.errors import UsageError
 from mdmem.history import find
@@ -20,7 +21,6 @@ from mdmem.views import citations, rows
 from mdmem.views import injections as injections_view
 
 if TYPE_CHECKING:
-    from mdmem.agents import Event
     from mdmem.config import Config
     from mdmem.inject.candidates import Candidate
     from mdmem.inject.context import Explanation
@@ -56,7 +56,6 @@ def inject(vault: str | None, /, agent: str, explain: str | None, cwd: str, sess
         process.main([agent], vault)
     elif not explain.strip():
         raise UsageError("The prompt is empty: give the text to explain.")
-    from mdmem.agents import Event
     from mdmem.inject import context, occasion
 
     settings = options.settings(vault)
@@ -98,8 +97,6 @@ def _offer_moved(settings: Config, place: Project, moved: list[projects.MovedPro
 
 
 def _start_of(event: Event) -> Event:
-    from mdmem.agents import Event
-
     return Event(agent=event.agent, name="SessionStart", session=event.session, cwd=event.cwd, source="startup")
 
 

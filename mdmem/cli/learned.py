@@ -11,6 +11,9 @@ import click
 from mdmem import plural, timestamps
 from mdmem.cli.terminal import completions, extent, options, progress, render, startup
 from mdmem.errors import MdmemError, NotFoundError, UsageError
+from mdmem.history import find
+from mdmem.learn import work
+from mdmem.search.query import Query
 from mdmem.views import rows as note_rows
 from mdmem.views import wording
 from mdmem.views.vault_pages.open_work import LABELS
@@ -100,9 +103,6 @@ def todo(
     \b
     Example:  mdmem todo --project notes-app
     """
-    from mdmem.history import find
-    from mdmem.learn import work
-
     if closed:
         items = [work.mark_done(settings, key, now=options.now(), agent=startup.calling_agent()) for key in closed]
         closed_lines = "\n".join(f"Closed: {render.safe(item.text)}" for item in items)
@@ -318,7 +318,6 @@ def _of_time(settings: Config, project: str, by: str, when: dict[str, str | None
 
 def _of_session(settings: Config, name: str, project: str, *, for_agent: bool) -> tuple[DigestNotes, str]:
     from mdmem import when
-    from mdmem.search.query import Query
     from mdmem.views import conversation
     from mdmem.views.digests import collected, markdown
 

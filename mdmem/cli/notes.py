@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from mdmem import plural, timestamps
+from mdmem import plural, privacy, timestamps
 from mdmem.cli.terminal import completions, editor, options, render, startup
 from mdmem.config import Config
 from mdmem.errors import UsageError
@@ -87,8 +87,6 @@ def _tell_new_project(settings: Config, project: str) -> None:
 
 
 def _tell_what_was_kept_out(settings: Config, typed: list[str]) -> None:
-    from mdmem import privacy
-
     rules = privacy.Rules.of(settings.settings)
     cleaned = privacy.clean([privacy.as_typed(text) for text in typed], rules=rules)
     counts = ((cleaned.private, "private section"), (cleaned.redacted, "secret"))

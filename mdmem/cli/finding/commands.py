@@ -15,6 +15,7 @@ from mdmem.errors import UsageError
 from mdmem.search import staged
 from mdmem.vault import journal
 from mdmem.views import wording
+from mdmem.watcher.warm_search import WarmAnswer, WarmHit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from mdmem.search.engine import SearchResult
     from mdmem.search.index.view import View
     from mdmem.views.prompts import FoundPrompt, MatchedPrompts
-    from mdmem.watcher.warm_search import WarmAnswer
 
 
 class _Question(click.Command):
@@ -161,7 +161,6 @@ def _questions(text: str) -> Iterator[tuple[str, str]]:
 def _search_then(settings: Config, text: str, at: str, limit: int, given: Mapping[str, Any]) -> WarmAnswer:
     """Search a past state of the vault. Without an index, only words, kind and project can be asked for."""
     from mdmem.history import past
-    from mdmem.watcher.warm_search import WarmAnswer, WarmHit
 
     unfit = [key.rstrip("_") for key, value in given.items() if value and key not in ("kind", "project")]
     if unfit:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from mdmem import config
+from mdmem import config, timestamps
 from mdmem.cli.terminal import completions
 from mdmem.cli.terminal.startup import query as query
 from mdmem.cli.terminal.startup import settings as settings
 from mdmem.config import Config
-from mdmem.errors import AmbiguousError, MdmemError
+from mdmem.errors import AmbiguousError, MdmemError, UsageError
 from mdmem.search.query import STATES
 
 if TYPE_CHECKING:
@@ -72,8 +72,6 @@ def span(values: Mapping[str, Any]) -> tuple[str, str]:
 
     Raises UsageError when one cannot be read.
     """
-    from mdmem import timestamps
-
     query_of_span = query({key: values.get(key) for key in ("since", "until", "on")})
     first, last = (
         timestamps.iso_time(bound) if bound is not None else "" for bound in (query_of_span.since, query_of_span.until)
@@ -101,8 +99,6 @@ def as_json(printed: str) -> Callable[[Function], Function]:
 
 def refuse_to_ask(*, as_json: bool, yes: bool) -> None:
     """Raise UsageError if a question would be asked while a program reads the output."""
-    from mdmem.errors import UsageError
-
     if as_json and not yes:
         raise UsageError("--json cannot ask: add --yes.")
 
@@ -118,8 +114,6 @@ def typed_text() -> TextIO:
 @contextlib.contextmanager
 def answered(otherwise: str) -> Iterator[None]:
     """Raise UsageError if stdin ends at a question. otherwise: what to do instead, for its message."""
-    from mdmem.errors import UsageError
-
     try:
         yield
     except click.Abort as error:
@@ -154,8 +148,6 @@ def choose(choices: Mapping[str, tuple[str, str]], default: str) -> str:
 
 def now() -> float:
     """Return the time, in seconds since the epoch; MDMEM_NOW sets it."""
-    from mdmem import timestamps
-
     return timestamps.now(os.environ)
 
 

@@ -9,6 +9,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from mdmem.errors import UsageError, no_vault
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -21,7 +23,6 @@ def query(given: Mapping[str, Any], text: str = "") -> Query:
 
     Raises UsageError when an option's value cannot be read; in the words, that is only a hint.
     """
-    from mdmem.errors import UsageError
     from mdmem.search import query as language
 
     parsed = language.parse(text)
@@ -43,7 +44,6 @@ def settings(given_vault: str | None) -> Config:
     Raises VaultError when there is no vault.
     """
     from mdmem import config
-    from mdmem.errors import no_vault
 
     loaded = config.load(given_vault)
     if not os.path.isdir(loaded.vault):  # noqa: PTH112 - nothing else here needs pathlib
