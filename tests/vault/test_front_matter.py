@@ -182,6 +182,18 @@ def test_no_header_makes_reading_fail(header: str) -> None:
     assert parsed.problem is None or parsed.meta == {}
 
 
+@example("title: |#a")
+@example("title: >#a")
+@example("[key: a?\x85]")
+@example("title: \ufeff")
+@given(st.lists(st.sampled_from([*"ab:-[]{},#'\"|>&*!%?@`~ \n\t\r\x85\ufeff", ": ", "\n- ", "\nkey: "])).map("".join))
+def test_what_the_own_scanner_of_pyyaml_refuses_is_refused(header: str) -> None:
+    try:
+        list(yaml.parse(header, Loader=yaml.SafeLoader))
+    except yaml.YAMLError:
+        assert yaml_loader.load(header)[1] is not None
+
+
 @pytest.mark.parametrize(
     ("header", "meta"),
     [
