@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -133,7 +134,7 @@ def _paths_named(repo: Repository, commits: list[OriginStep], name: str) -> set[
 def _split(config: Config, name: str) -> tuple[str, int]:
     """Split `PATH:LINE`, unless the colon belongs to a path or an id."""
     head, _, tail = name.rpartition(":")
-    if head and tail.isascii() and tail.isdigit() and int(tail):
+    if head and re.fullmatch("0{,9}[1-9][0-9]{,9}", tail):
         try:
             return find.path_of(config, head), int(tail)
         except NotFoundError:

@@ -236,6 +236,8 @@ def test_a_line_after_the_last_one_is_refused(mdmem: Run, kept: Path) -> None:
     assert "line 2" in mdmem("why", "two.md:2").stdout
     done = mdmem("why", "two.md:3")
     assert (done.returncode, "has 2 lines" in done.stderr) == (2, True)
+    assert mdmem("why", f"two.md:{'9' * 5000}").returncode == 5
+    assert mdmem("why", f"two.md:{'0' * 5000}1").returncode == 5
 
 
 def test_memories_of_ghosts_are_not_found_in_the_past_unless_asked_for(mdmem: Run, kept: Path) -> None:

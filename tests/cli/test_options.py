@@ -197,6 +197,7 @@ def test_a_digest_by_day_begins_each_day_at_midnight_after_clocks_changed(
         ("list oldest", "Did you mean `--sort oldest`?"),
         ("list foo bar", "To search for words: mdmem search foo bar"),
         ("log 10", "Did you mean `--limit 10`?"),
+        (f"list {'9' * 5000}", f"To search for words: mdmem search {'9' * 5000}"),  # more digits than `int` reads
         ("log 2w", "Did you mean `--since 2w`?"),
         ("sessions yesterday", "Did you mean `--on yesterday`?"),
         ("sessions notes", "Did you mean `--project notes-app`?"),

@@ -21,8 +21,8 @@ _INSTEAD = {("todo", "add"): '`mdmem note --kind task "…"` writes one.'}
 _SESSION = re.compile(r"(?=.*\d)[0-9a-f-]{4,36}")
 """Matches the name of a session or the beginning of it; without a digit, it is more probably a word."""
 _DURATION = re.compile(r"\d+[mhdw]")
-_MAX_RESULTS = 1_000
-"""The largest number that is taken for a limit, and not for a year."""
+_A_FEW = re.compile(r"0*(\d{1,3}|1000)")
+"""Matches what is taken for a limit; a larger number is probably a year."""
 
 
 def instead(error: click.UsageError) -> str:
@@ -72,8 +72,7 @@ def _meant(ctx: click.Context, words: list[str]) -> Iterator[str]:
 
 
 def _limit(options: Iterable[str], word: str) -> str:
-    is_limit = "--limit" in options and word.isdecimal() and int(word) <= _MAX_RESULTS
-    return f"--limit {word}" if is_limit else ""
+    return f"--limit {word}" if "--limit" in options and _A_FEW.fullmatch(word) else ""
 
 
 def _duration(options: Iterable[str], word: str) -> str:
