@@ -200,7 +200,7 @@ def _paths(config: Config, name: str) -> list[str]:
             hint = f"To forget all notes with these words: mdmem forget --matching {shlex.quote(name)}"
             folder = layout.typed_path(config.vault, name)
             if folder and any(disk.walk(config.vault, folder)):
-                advice = "That is a folder: delete it as you delete others, and `mdmem commit` commits that."
+                advice = "That is a folder: delete it in your file manager or shell, then run `mdmem commit`."
                 hint = advice if "/" in name else f"{advice} {hint}"  # a word may be meant as a word
             raise NotFoundError(f"{text} {hint}") from None
     if len({folder.rpartition("-")[2] for folder in folders}) > 1:

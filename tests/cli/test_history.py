@@ -207,10 +207,10 @@ def test_a_session_or_a_folder_in_place_of_a_note_is_answered_with_what_to_do(md
     assert f"That is a session: `mdmem history {SESSION[:6]}` reads it." in mdmem("why", SESSION[:6]).stderr
     put(kept, "notes/old/plan.md", "# Plan\n")
     said = mdmem("forget", "notes/old").stderr
-    assert "That is a folder: delete it as you delete others" in said
+    assert "That is a folder: delete it in your file manager or shell, then run `mdmem commit`." in said
     assert "--matching" not in said
     said = mdmem("forget", "notes").stderr
-    assert "That is a folder: delete it as you delete others" in said
+    assert "That is a folder: delete it in your file manager or shell, then run `mdmem commit`." in said
     assert said.endswith("mdmem forget --matching notes\n")
 
 
