@@ -68,11 +68,7 @@ class CheckResult(NamedTuple):
 
 
 def look(
-    settings: Config,
-    only: tuple[str, ...] = (),
-    *,
-    every: bool = True,
-    report: CountCallback | None = None,
+    settings: Config, only: tuple[str, ...] = (), *, every: bool = True, report: CountCallback | None = None
 ) -> Iterator[CheckResult]:
     """Run all checks or the named ones; a check that fails yields a finding itself.
 

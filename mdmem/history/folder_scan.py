@@ -129,12 +129,7 @@ def compare(repo: Repository, last: SeenFolders, listed: Collection[str], doubte
 
 
 def _differences(
-    folder: str,
-    entries: _Entries,
-    tree: Tree,
-    before: SeenFolders,
-    listed: Collection[str],
-    doubted: Collection[str],
+    folder: str, entries: _Entries, tree: Tree, before: SeenFolders, listed: Collection[str], doubted: Collection[str]
 ) -> Iterable[Change]:
     """Yield how a folder differs from the commit's tree."""
     unmatched = dict(tree)

@@ -55,10 +55,7 @@ class HeldBack(NamedTuple):
 
 _CANNOT_BE_READ = "{path} cannot be read, so it was not committed."
 _ADVICE = {
-    TOO_LARGE: (
-        "{path} is larger than {most} MiB, so it was not committed.",
-        "Split it, or move it out of the vault.",
-    ),
+    TOO_LARGE: ("{path} is larger than {most} MiB, so it was not committed.", "Split it, or move it out of the vault."),
     UNREADABLE: (  # for lack of permission
         _CANNOT_BE_READ,
         "Take ownership of it, in the vault's folder: sudo chown $USER {quoted}; chmod u+rw {quoted}",

@@ -144,10 +144,7 @@ def _sums(hunks: list[diff.Hunk]) -> tuple[int, int]:
 
 def _changed_lines(written: str) -> tuple[int, int]:
     """Return how many lines a diff adds and removes."""
-    return (
-        written.count("\n+") - written.count("\n+++ "),
-        written.count("\n-") - written.count("\n--- "),
-    )
+    return (written.count("\n+") - written.count("\n+++ "), written.count("\n-") - written.count("\n--- "))
 
 
 def _ready_diff(result: dict[str, Any]) -> str:

@@ -120,10 +120,7 @@ def _guess(settings: Config, text: str) -> str:
 
     guess = hyde.guess(settings, text, caller="search") if text else ""
     if text and not guess:
-        click.echo(
-            f"No model helped with this search: only your words were used. {calls.why_none(settings)}",
-            err=True,
-        )
+        click.echo(f"No model helped with this search: only your words were used. {calls.why_none(settings)}", err=True)
     return guess
 
 

@@ -71,10 +71,7 @@ def rewritten(
         clean = ["--blob-callback", _callback(copy, texts), "--replace-message", _rules(copy, messages)]
         _filter(copy, [*options, *clean])
         if repository.run(repo, "rev-parse", "--show-object-format").strip() != b"sha1":
-            options += [
-                "--blob-callback",
-                "pass",
-            ]  # else git-filter-repo 2.47 reads only ids of blobs in SHA-1
+            options += ["--blob-callback", "pass"]  # else git-filter-repo 2.47 reads only ids of blobs in SHA-1
         if drop:
             _filter(copy, [*options, "--invert-paths", "--paths-from-file", _listed(copy, drop)])
         if rename:
