@@ -20,9 +20,8 @@ _INSTEAD = {("todo", "add"): '`mdmem note --kind task "…"` writes one.'}
 """A command and a first word -> what does that."""
 _SESSION = re.compile(r"(?=.*\d)[0-9a-f-]{4,36}")
 """Matches the name of a session or the beginning of it; without a digit, it is more probably a word."""
-_DURATION = re.compile(r"\d+[mhdw]")
-_A_FEW = re.compile(r"0*(\d{1,3}|1000)")
-"""Matches what is taken for a limit; a larger number is probably a year."""
+_FORMS = {"--limit": re.compile(r"0*(\d{1,3}|1000)"), "--for": re.compile(r"\d+[mhdw]")}
+"""An option -> what its value looks like. A number larger than a thousand is probably a year, and no limit."""
 
 
 def instead(error: click.UsageError) -> str:
@@ -63,20 +62,11 @@ def _meant(ctx: click.Context, words: list[str]) -> Iterator[str]:
             value = "" if own.is_flag else next(remaining, own.metavar or "")
             yield " ".join(filter(None, (f"--{word}", value and shlex.quote(value))))
         else:
-            yield (
-                _limit(options, word)
-                or _duration(options, word)
-                or _time(options, word)
-                or _value(ctx, options.values(), word)
-            )
+            yield (_formed(options, word) or _time(options, word) or _value(ctx, options.values(), word))
 
 
-def _limit(options: Iterable[str], word: str) -> str:
-    return f"--limit {word}" if "--limit" in options and _A_FEW.fullmatch(word) else ""
-
-
-def _duration(options: Iterable[str], word: str) -> str:
-    return f"--for {word}" if "--for" in options and _DURATION.fullmatch(word) else ""
+def _formed(options: Iterable[str], word: str) -> str:
+    return next((f"{name} {word}" for name, form in _FORMS.items() if name in options and form.fullmatch(word)), "")
 
 
 def _time(options: Iterable[str], word: str) -> str:
