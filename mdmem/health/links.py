@@ -14,6 +14,7 @@ from mdmem.config import Config
 from mdmem.errors import MdmemError
 from mdmem.health import MOST, HealthFinding, fine, to_edit, warning
 from mdmem.health.scope import CheckScope
+from mdmem.history import find
 from mdmem.history.git import part
 from mdmem.history.git.part import VaultPart
 from mdmem.search import freshness, index
@@ -49,8 +50,9 @@ def links(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
             pending.clear()
     lost += _leading_nowhere(config, pending)
     scope.wrong.update(path for path, _ in lost)
+    new_paths = _new_paths(config, lost[:MOST])
     for path, link in lost[:MOST]:
-        yield _broken_link(config, path, _text_with_links(config, path), link)
+        yield _broken_link(config, path, _text_with_links(config, path), link, new_paths.get(_key(path, link), ""))
     if len(lost) > MOST:
         yield warning(f"and {plural.number(len(lost) - MOST, 'more link')} like these.", "Fix those and run it again.")
     if not lost:
@@ -73,8 +75,23 @@ def _text_with_links(config: Config, path: str) -> str:
     return "" if "digest" in parsed.meta else text
 
 
-def _broken_link(config: Config, path: str, text: str, link: WrittenLink) -> HealthFinding:
-    """Return the finding for a broken link: a person has to edit theirs, a generated part is rebuilt."""
+def _new_paths(config: Config, lost: list[tuple[str, WrittenLink]]) -> dict[str, str]:
+    """Return where the notes are now that links lead to by an earlier name, by the links' keys."""
+    names = {posixpath.basename(note_links.stem(link.target)) for _, link in lost}
+    renamed = find.renamed(config, [f"{name}.md" for name in names]) if names else {}
+    existing = ((old, new) for old, new in renamed.items() if disk.read_path(config.vault, new) is not None)
+    return {end: new for old, new in existing for end in note_links.endings(note_links.stem(old.lower()))}
+
+
+def _key(path: str, link: WrittenLink) -> str:
+    return note_links.key(link, path.rpartition("/")[0])
+
+
+def _broken_link(config: Config, path: str, text: str, link: WrittenLink, new_path: str) -> HealthFinding:
+    """Return the finding for a broken link: a person has to edit theirs, a generated part is rebuilt.
+
+    new_path: where the note is now, "" if nobody knows.
+    """
     finding = f"{path}:{link.line}: the link to {link.target!r:.120} leads nowhere."
     parts = None if path.startswith("notes/") else generated.lines_of(text)  # a page moved there belongs to the person
     if parts and len(parts[0]) < link.line <= len(parts[0]) + len(parts[1]):
@@ -83,7 +100,7 @@ def _broken_link(config: Config, path: str, text: str, link: WrittenLink) -> Hea
             "`mdmem doctor --fix` rebuilds the page.",
             lambda: upkeep.refresh(config, now=time.time(), everything=True),
         )
-    return warning(finding, to_edit(path))
+    return warning(finding, f"{to_edit(path)}: that note is {new_path} now." if new_path else to_edit(path))
 
 
 def _leading_nowhere(config: Config, pending: list[tuple[str, WrittenLink]]) -> list[tuple[str, WrittenLink]]:

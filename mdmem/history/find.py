@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import glob
+import os
 import shlex
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -79,6 +81,19 @@ def last_deletion(repo: Repository, place: str) -> tuple[str, str, str]:
     commit = repository.attempt(repo, *arguments, env=PATTERNS).out.decode("utf-8", "replace")
     oid, time, subject = commit.strip("\n").split("\0", 2) if commit else ("", "", "")
     return oid, time, subject
+
+
+def renamed(config: Config, names: Iterable[str]) -> dict[str, str]:
+    """Return old path -> new path of files with these names that commits renamed, oldest first; {} without history."""
+    places = [f":(glob,icase)**/{glob.escape(name)}" for name in names]
+    words = ("diff-tree", "--stdin", "-r", "--find-renames", "--diff-filter=R", "--name-status", "--no-commit-id", "-z")
+    try:
+        repo = repository.open_vault(config.vault)
+        logged = repository.attempt(repo, "log", "--diff-filter=D", "--format=%H", "HEAD", "--", *places, env=PATTERNS)
+        rows = os.fsdecode(repository.run(repo, *words, stdin=logged.out)).split("\0") if logged.out else []
+    except MdmemError:
+        return {}
+    return dict(zip(rows[-3::-3], rows[-2::-3], strict=True))  # a status precedes both paths, and the last row is ""
 
 
 def by_id(paths: Iterable[str], name: str) -> str:

@@ -766,6 +766,23 @@ def test_a_wikilink_may_lead_to_a_title(day: Day) -> None:
     assert texts == ["notes/from.md:1: the link to 'Times in CET' leads nowhere."]
 
 
+def test_a_link_to_a_renamed_note_is_named_with_where_that_note_is_now(day: Day) -> None:
+    for name in ("plan [1]", "gone", "Äther"):
+        put(day.vault, f"notes/{name}.md", f"# {name}\n\n" + "".join(f"Line {line} of {name}.\n" for line in range(20)))
+    assert day.attempt("init", str(day.vault)).exit_code == 0
+    for rename in (("plan [1]", "plan-2"), ("gone", "lost"), ("Äther", "ether")):
+        (day.vault / f"notes/{rename[0]}.md").rename(day.vault / f"notes/{rename[1]}.md")
+        assert day.attempt("commit").exit_code == 0
+    (day.vault / "notes/lost.md").unlink()
+    put(day.vault, "notes/from.md", "[a](<plan [1].md>) [b](Äther.md) [c](gone.md) [d](never.md) [[Notes/gone]]\n")
+
+    todos = [one["todo"] for one in wrong(look(day, "links"))]
+
+    edit = "`mdmem edit notes/from.md`"
+    now = [f"{edit}: that note is notes/{name}.md now." for name in ("ether", "plan-2")]
+    assert sorted(todos) == [edit, edit, edit, *now]
+
+
 def test_each_of_several_copies_of_a_note_is_named_with_the_first(day: Day) -> None:
     for name in ("d/one", "a/two", "c"):
         (day.vault / f"notes/{name}.md").parent.mkdir(exist_ok=True)
