@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from mdmem.agents import BACKGROUND, Event, first_text, joined_text, mapping, message_of, text, texts
-from mdmem.agents.dialect import decoded, exit_code, failure, made_id, seconds
+from mdmem.agents.dialect import decoded, exit_code, failure, made_id, mcp_name, seconds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 NAME = "copilot"
 TITLE = "GitHub Copilot CLI"
+MCP_PREFIX = "mdmem-"
 
 # With Pascal case names, the payload names its event. The model's view of a prompt can be changed only in
 # `userPromptTransformed`, which exists only in camel case.
@@ -142,7 +143,7 @@ def _add_tool(event: Event, payload: dict[str, Any]) -> None:
     kind = first_text(mapping(result), "resultType", "result_type")
     if isinstance(result, dict):
         result = result.get("textResultForLlm", result.get("text_result_for_llm"))
-    event.tool = mcp_name(first_text(payload, "toolName", "tool_name"))
+    event.tool = mcp_name(first_text(payload, "toolName", "tool_name"), MCP_PREFIX)
     event.tool_input = decoded(payload.get("toolArgs", payload.get("tool_input")))
     event.tool_response = payload.get("tool_response") if result is None else result
     tool_use_id = first_text(payload, "toolUseId", "tool_use_id")
@@ -161,11 +162,6 @@ def _add_tool(event: Event, payload: dict[str, Any]) -> None:
         event.error = ""
     if event.error is not None:
         event.name = "PostToolUseFailure"
-
-
-def mcp_name(tool: str) -> str:
-    """Return the name of mdmem's own MCP tools, `mdmem-<tool>` in Copilot, in the common form."""
-    return f"mcp__mdmem__{tool.removeprefix('mdmem-')}" if tool.startswith("mdmem-") else tool
 
 
 def _exit_code(output: str) -> tuple[int | None, str]:

@@ -26,6 +26,11 @@ def made_id(*facts: Any) -> str:
     return f"made-{short(repr(facts), 16)}"
 
 
+def mcp_name(tool: str, prefix: str) -> str:
+    """Return the name of mdmem's own MCP tools, `<prefix><tool>` in this agent, in the common form."""
+    return f"mcp__mdmem__{tool.removeprefix(prefix)}" if tool.startswith(prefix) else tool
+
+
 def exit_code(text: str) -> int | None:
     """Parse an exit code; None for anything else. Those of Windows have ten digits and may be negative."""
     digits = text.strip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from mdmem.agents import Event, claude_code, mapping, number, text
-from mdmem.agents.dialect import failure
+from mdmem.agents.dialect import failure, mcp_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
     event.prompt = _unquoted(event.prompt)
     if event.session.replace("_", "").isalnum():
         event.transcript = os.path.join(database(env), event.session)
-    event.tool = _mcp(event.tool)
+    event.tool = mcp_name(event.tool, "mdmem_")
     if payload.get("answer") is True:
         event.extra["answer"] = "yes"
     if event.tool in _SILENT:
@@ -119,8 +119,3 @@ def _unquoted(prompt: str) -> str:
     if not is_quoted or '"' in inner or " " not in inner or inner.endswith("\\"):
         return prompt
     return prompt.strip()[1:-1].replace('\\"', '"')
-
-
-def _mcp(tool: str) -> str:
-    """Return the name of mdmem's own MCP tools, `mdmem_<tool>` in OpenCode, in the common form."""
-    return f"mcp__mdmem__{tool.removeprefix('mdmem_')}" if tool.startswith("mdmem_") else tool

@@ -90,12 +90,9 @@ def _write_notes(config: Config, most: int | None, session_key: str, until: floa
             continue
         try:
             _publish(config, path)
-        except FileNotFoundError as error:
-            if error.filename == path:
-                continue  # another process without the lock has written it
-            stuck.add(_key(name))
-            result.problem = result.problem or error
         except (OSError, VaultError) as error:
+            if isinstance(error, FileNotFoundError) and error.filename == path:
+                continue  # another process without the lock has written it
             stuck.add(_key(name))  # the vault cannot take it yet
             result.problem = result.problem or error
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

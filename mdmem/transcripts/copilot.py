@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from mdmem.agents import Event, copilot, mapping, message_of, number, objects, text
+from mdmem.agents.dialect import mcp_name
 from mdmem.transcripts.lines import Lines
 from mdmem.transcripts.saved import (
     SPOKEN,
@@ -142,7 +143,7 @@ class CopilotReader:
         result = data.get("result")
         output = text(result.get("content")) if isinstance(result, dict) else text(result)
         fields: dict[str, Any] = {
-            "tool_name": _TOOLS.get(name, copilot.mcp_name(name)),
+            "tool_name": _TOOLS.get(name, mcp_name(name, copilot.MCP_PREFIX)),
             "tool_input": tool_input,
             "tool_use_id": call,
         }
