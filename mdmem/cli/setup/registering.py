@@ -1,0 +1,242 @@
+"""What `install` and `uninstall` do: change the settings of agents and clients, and print what was changed."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from mdmem import config, launch, plural
+from mdmem.agents.install import known, mcp_registration, offers, registration, status_line
+from mdmem.agents.install.known import AGENTS, CLIENTS, located
+from mdmem.cli.setup import protocol
+from mdmem.cli.terminal import options, progress, render
+from mdmem.errors import ConfigError, MdmemError, UsageError
+from mdmem.watcher import unit
+
+
+class InstallRequest(NamedTuple):
+    """The options and arguments of `install`."""
+
+    agents: tuple[str, ...]
+    scope: str
+    every: bool
+    with_mcp: bool
+    also: tuple[str, ...]
+    with_line: bool
+    now: bool
+    dry_run: bool
+    yes: bool
+    as_json: bool
+
+
+def install(vault: str | None, asked: InstallRequest) -> None:
+    """Do what `mdmem install` says."""
+    from mdmem.agents.install import extra  # slow to load, like the others that are imported where they are used
+
+    with_unit = unit.NAME in asked.agents
+    asked = asked._replace(agents=tuple(name for name in asked.agents if name != unit.NAME))
+    names = list(asked.agents) if asked.agents or with_unit else _detected(asked)
+    settings = config.load(vault)
+    for name in asked.agents:  # check that all exist before changing anything
+        mcp_registration.client_of(name) if asked.with_mcp else known.row_of(name)
+    extra.require_files()
+    if asked.with_mcp:
+        extra.require_mcp()
+    if not asked.dry_run:
+        with progress.ProgressBar("Compiling the hooks", shown=not asked.as_json):
+            launch.compile_all()  # hooks do not write bytecode themselves
+    here = {row.agent for row in known.detect()}
+    absent = [known.title(name) for name in names if name in known.AGENTS and name not in here]
+    failed: list[MdmemError] = []
+    changes = list(_changes(asked, names, settings, settings.vault if vault else None, failed))
+    if with_unit:
+        changes.append(unit.install(settings.vault, os.environ, now=asked.now, dry_run=asked.dry_run))
+    if asked.dry_run and not asked.as_json:
+        _print_diffs(changes)
+        _raise_first(failed)
+        return
+    _print_changes(changes, as_json=asked.as_json)
+    if not asked.as_json and not Path(settings.vault).is_dir():
+        click.echo(f"There is no vault at {settings.vault} yet: run `mdmem init`.", err=True)
+    elif not asked.as_json and names and any(change.action in WORDS for change in changes):
+        click.echo("Next: start a new session; `mdmem status` shows when it was heard from.", err=True)
+    if warning := extra.temporary():
+        click.echo(warning, err=True)
+    if not asked.as_json and absent:
+        text = f"Not found on this machine: {', '.join(absent)}. Hooks do nothing until their agent is installed."
+        click.echo(text, err=True)
+    if not asked.as_json and not vault:
+        from mdmem.health import folders
+
+        for finding in folders.without_variable(settings):
+            click.echo(f"{finding.text} {finding.todo}", err=True)
+    _raise_first(failed)
+
+
+def _raise_first(failed: list[MdmemError]) -> None:
+    """Report why some agents' settings could not be changed, after the others have been."""
+    for other in failed[1:]:
+        click.echo(f"mdmem: {other}", err=True)
+    if failed:
+        raise failed[0]
+
+
+def _detected(asked: InstallRequest) -> list[str]:
+    """Return the agents and clients found on this machine, after asking unless --all is given."""
+    found = [row.agent for row in known.detect() if known.located(known.row_of(row.agent).settings, asked.scope)]
+    clients = set(mcp_registration.detect()) & set(mcp_registration.clients(asked.scope)) if asked.with_mcp else ()
+    names = [*found, *sorted(clients)]
+    if not names:
+        raise ConfigError("No coding agent was found on this machine. Name one: `mdmem install claude-code`.")
+    if not (asked.every or asked.yes or asked.dry_run):
+        click.echo(f"Found: {', '.join(names)}.", err=True)
+        options.confirm("Register the hooks with all of them?", err=True)
+    return names
+
+
+def _changes(
+    asked: InstallRequest, names: list[str], settings: config.Config, vault: str | None, failed: list[MdmemError]
+) -> Iterator[registration.SettingsChange]:
+    """Register hooks and server, the status line, the advice on notes, and further settings that the user wants.
+
+    failed: collects the errors of agents that could not be registered, so that the others still are.
+    """
+    registered = []
+    for name in names:
+        try:
+            yield from _register(name, asked.scope, vault, with_mcp=asked.with_mcp, dry_run=asked.dry_run)
+            registered.append(name)
+        except (ConfigError, UsageError) as error:  # the latter: no such scope there
+            failed.append(error)
+    names = registered
+    if asked.with_line:
+        for name in status_line.of(names):
+            yield status_line.register(name, asked.scope, vault=vault, dry_run=asked.dry_run)
+    for name in names:
+        yield from protocol.of_agent(name, wanted=settings.settings.learn.protocol, dry_run=asked.dry_run)
+    asks = not (asked.yes or asked.dry_run or asked.as_json) and sys.stdin.isatty()
+    for name in names:
+        yield from _accept(name, asked.scope, asked.also, asks=asks, dry_run=asked.dry_run)
+
+
+def _print_diffs(changes: list[registration.SettingsChange]) -> None:
+    for change in changes:
+        click.echo(change.diff or f"Nothing to change in {change.path}.\n", nl=False)
+
+
+def _register(
+    name: str, scope: str, vault: str | None, *, with_mcp: bool, dry_run: bool
+) -> Iterator[registration.SettingsChange]:
+    """Register one agent; without `vault`, a vault that was registered before is kept."""
+    is_client = with_mcp and name in CLIENTS
+    if name in AGENTS or not is_client:
+        given = vault or registration.status(name, scope).vault or None
+        yield registration.register(name, scope, vault=given, dry_run=dry_run)
+    if is_client:
+        given = vault or mcp_registration.status(name, scope).vault or None
+        yield mcp_registration.register(name, scope, vault=given, dry_run=dry_run)
+
+
+def _accept(
+    name: str, scope: str, also: tuple[str, ...], *, asks: bool, dry_run: bool
+) -> Iterator[registration.SettingsChange]:
+    """Add the further settings that `--also` names; with `asks`, ask about the others."""
+    for offer in offers.OFFERS.get(name, ()):
+        wanted = offer.name in also
+        if not wanted and asks and offers.accept(name, offer, scope, dry_run=True).action != "unchanged":
+            wanted = click.confirm(offer.question, default=False, err=True)
+        if wanted:
+            yield offers.accept(name, offer, scope, dry_run=dry_run)
+
+
+def _print_changes(
+    changes: list[registration.SettingsChange], *, as_json: bool, unchanged: str = "already up to date in"
+) -> None:
+    if as_json:
+        render.print_json(changes)
+        return
+    for change in changes:
+        click.echo(f"{change.title}: {WORDS.get(change.action, unchanged)} {change.path}")
+        if change.action == "updated" and change.backup:
+            click.echo(f"  Backup: {change.backup}")
+        if change.note:
+            click.echo(f"  {change.note}")
+
+
+WORDS = {
+    "created": "registered in the new file",
+    "updated": "registered in",
+    "removed": "removed from",
+    "deleted": "removed, with the now empty file",
+}
+
+
+def uninstall(
+    vault: str | None, agents: tuple[str, ...], scope: str, *, every: bool, only_mcp: bool, now: bool, as_json: bool
+) -> None:
+    """Do what `mdmem uninstall` says."""
+    if not agents and not every:
+        raise click.UsageError("Name an agent, or use --all.")
+    root = config.load(vault).vault
+    with_unit = unit.NAME in agents or (every and not only_mcp and unit.installed(root, os.environ))
+    agents = tuple(name for name in agents if name != unit.NAME)
+    hooked = [row.agent for row in registration.survey() if row.scope == scope and row.state != "absent"]
+    changes: list[registration.SettingsChange] = []
+    failed: list[MdmemError] = []
+    for name in agents or (dict.fromkeys([*hooked, *mcp_registration.clients(scope)]) if every else ()):
+        try:
+            changes += _unregister(name, scope, only_mcp=only_mcp)
+        except ConfigError as error:
+            if not every:
+                raise
+            failed.append(error)
+    if with_unit:
+        changes.append(unit.uninstall(root, os.environ, now=now))
+    said = [one for one in changes if not every or one.action != "unchanged"]
+    _print_changes(said, as_json=as_json, unchanged="not registered in")
+    if not (said or failed or as_json):
+        click.echo(f"mdmem is not registered with any agent in the {scope} settings; nothing was changed.")
+    if not as_json and any(change.action in ("removed", "deleted") for change in said):
+        _tell_what_stays(config.load(vault))
+    _raise_first(failed)
+
+
+def _tell_what_stays(settings: config.Config) -> None:
+    """Print where mdmem's own files are once no agent uses it any more, and how to delete them."""
+    from mdmem.capture import retry_queue
+
+    if any(row.state != "absent" for row in registration.survey()) or any(_has_mcp(name, "user") for name in CLIENTS):
+        return
+    folders = [folder for folder in (settings.index_dir, settings.state_dir) if Path(folder).is_dir()]
+    click.echo(f"No agent is registered any more. Your notes stay in {settings.vault}.", err=True)
+    if waiting := retry_queue.waiting(settings):
+        what = plural.number(len(waiting), "note is still", "notes are still")
+        click.echo(f"{what} queued: `mdmem index` writes them.", err=True)
+    elif folders:
+        paths = " ".join(map(shlex.quote, map(str, folders)))
+        click.echo(f"To delete index, state and log as well: rm -r {paths}", err=True)
+
+
+def _unregister(name: str, scope: str, *, only_mcp: bool) -> Iterator[registration.SettingsChange]:
+    if not only_mcp:
+        yield from offers.withdraw(name, scope)
+    if _has_mcp(name, scope):
+        yield mcp_registration.unregister(name, scope)
+    if not only_mcp and (name in AGENTS or name not in CLIENTS):
+        status_line.unregister(name, scope)
+        yield from protocol.of_agent(name, wanted=False)
+        yield registration.unregister(name, scope)
+
+
+def _has_mcp(name: str, scope: str) -> bool:
+    """Whether mdmem's MCP server may be in the settings of a client."""
+    client = CLIENTS.get(name)
+    if client is None or not located(client.file, scope):
+        return False
+    return mcp_registration.status(name, scope).state not in ("absent", "unreadable")
