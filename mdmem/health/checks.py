@@ -86,11 +86,8 @@ def look(
             for finding in run(settings, check_scope) if check.scoped else run(settings):
                 yield CheckResult(check.name, finding)
         except (MdmemError, OSError) as problem:
-            shut = folders.shut_by(settings, problem)
-            if shut:
-                yield CheckResult(check.name, shut)
-                continue
-            yield CheckResult(check.name, error(f"This check failed: {problem}", "Fix it and run the check again."))
+            failed = error(f"This check failed: {problem}", "Fix it and run the check again.")
+            yield CheckResult(check.name, folders.shut_by(settings, problem) or failed)
     if len(chosen) == len(CHECKS) and is_there:
         scope.remember(settings, check_scope)
 

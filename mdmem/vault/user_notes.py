@@ -223,7 +223,7 @@ def _change_tags(config: Config, path: str, choose: Callable[[list[str]], list[s
 def tags_of(value: Any) -> list[str]:
     """Parse the tags in front matter, as a list or as words with or without commas."""
     if isinstance(value, str):
-        return [tag for tag in value.replace(",", " ").split() if tag]
+        return value.replace(",", " ").split()
     return [str(tag) for tag in value] if isinstance(value, list) else []
 
 
