@@ -7,12 +7,13 @@ from functools import partial
 from itertools import islice
 
 from mdmem import timestamps
-from mdmem.inject import answer_item, bars, echoes, evidence
+from mdmem.inject import answer_item, bars, echoes, evidence, turns
 from mdmem.inject.block import Item, Section
 from mdmem.search import overturned, recall
 from mdmem.search.asking import english, parts, references, unfinished
-from mdmem.search.asking.english import LIKELY
+from mdmem.search.asking.english import LIKELY, POSSIBLE
 from mdmem.search.asking.prose import fold, folds, words
+from mdmem.search.asking.shape import Shape
 from mdmem.search.recall import Answer
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
@@ -21,11 +22,10 @@ from mdmem.vault import journal, layout, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
 
     from mdmem.inject.occasion import Occasion
-    from mdmem.search.asking.shape import Shape
     from mdmem.search.hits import SearchHit
 
 FIRST_SHARE = 0.6
@@ -94,6 +94,24 @@ def answers(
     return found
 
 
+def of_one_word(at: Occasion, asked: Shape, found: Sequence[Candidate], around: str) -> list[Candidate]:
+    """Return what answers a question of one word, told by the words around it in this session; [] for nothing.
+
+    found: what was found without these. The best answer has to show the word; what was said about it in its session
+    follows it, such as the reason.
+    """
+    wanted = turns.own_words(asked.topic)
+    shape = Shape(POSSIBLE, asked.language, asked.words, f"{asked.topic}{turns.SEPARATOR}{around}")
+    for best in looked_up(at, shape.topic, shape=shape):
+        if best.item is None or not wanted <= turns.own_words(" ".join([best.item.title, best.item.text])):
+            continue
+        talk = (one.answer for one in found if one.answer.is_talk and one.answer.folder == best.answer.folder != "")
+        reasons = (answer for answer in talk if answer.coverage >= evidence.ALL and answer.hits != best.answer.hits)
+        room, terms = int(FIRST_SHARE * at.config.settings.inject.chars), frozenset(analysis.query_terms(asked.topic))
+        return [best, *(Candidate(one, *_item_of(at, one, terms, room, of_prompt=False)) for one in reasons)]
+    return []
+
+
 def _covers(found: Iterable[Candidate]) -> bool:
     """Whether an answer that is shown has most of the question, by weight."""
     return any(candidate.item is not None and candidate.answer.coverage >= MOST for candidate in found)
@@ -138,6 +156,7 @@ def looked_up(
     answers, chosen, why = _searched(at, query, shape, asker(between=days), guess)
     if not chosen and days is not None:
         answers, chosen, why = _searched(at, query, shape, asker(), guess)
+    chosen = list(_with_superseding(chosen, answers, partial(overturned.superseding, at.config, asker())))
     terms = frozenset(analysis.query_terms(query))
     chars = at.config.settings.inject.chars
     limit = at.config.settings.inject.recall_limit
@@ -200,6 +219,20 @@ def _chosen(at: Occasion, shape: Shape | None, answers: Sequence[Answer], guess:
 CHANGED_LATER = "changed later: see the entry above"
 _LATER_OF = 2
 """Number of the best answers of which it is known whether they were taken back later."""
+
+
+def _with_superseding(
+    chosen: Iterable[Answer], answers: Sequence[Answer], newer: Callable[[SearchHit], SearchHit | None]
+) -> Iterator[Answer]:
+    """Yield the answers, each note behind what supersedes it, which may say less of what is asked."""
+    given: list[Answer] = []
+    for answer in chosen:
+        hit = None if answer.folder else newer(answer.hits[0])
+        if hit is not None:
+            found = (one for one in answers if one.hits[0].id == hit.id)
+            given.append(next(found, None) or Answer("", answer.score, False, False, (hit,), 0.0, 0.0, 0))
+        given.append(answer)
+    yield from dict.fromkeys(given)
 
 
 def _with_later(

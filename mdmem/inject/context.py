@@ -8,7 +8,18 @@ from itertools import chain, islice
 from mdmem import timestamps
 from mdmem.agents import prompts
 from mdmem.hashing import short
-from mdmem.inject import block, candidates, injection_log, known_fix, open_work, recent, trigger, turns, unasked
+from mdmem.inject import (
+    block,
+    candidates,
+    excerpts,
+    injection_log,
+    known_fix,
+    open_work,
+    recent,
+    trigger,
+    turns,
+    unasked,
+)
 from mdmem.inject.block import Section
 from mdmem.inject.diffs import is_lock_file
 from mdmem.inject.occasion import Occasion
@@ -185,19 +196,21 @@ def _session_start(at: Occasion) -> Offer:
     offer = Offer()
     if "start" not in at.config.settings.inject.on:
         return offer
-    compacted, current = at.event.source == "compact", ""
+    compacted = at.event.source == "compact"
+    current = _this_session(at) if at.event.source in _GOES_ON else None
     if compacted:
         injection_log.forget(at.record)
         at.given = frozenset()
-        parts = at.record.folder or journal.find_session(at.config, at.record.id, most=journal.MAX_DAYS)
-        if current := "/".join(parts):
-            offer.add("compacted", recent.before_compaction(recent.SessionFolder(at.config, at.gate, current)))
+        if current:
+            offer.add("compacted", recent.before_compaction(current))
     sessions = _last_sessions(at, 2 if compacted else recent.MAX_SESSIONS)
-    shown = [session.folder for session in recent.with_what_is_left(sessions, newest=not compacted)]
+    newest = not compacted and not (current and sessions and current.is_after(sessions[0]))
+    shown = [session.folder for session in recent.with_what_is_left(sessions, newest=newest)]
+    in_view = current.folder if current and compacted else ""
     later_sections = [
-        ("open", _new(at, open_work.of_project(at, shown, current))),
-        ("recent", _new(at, recent.last_done(sessions, newest=not compacted))),
-        ("open", _new(at, recent.left_open(sessions[:2]))),
+        ("open", _new(at, open_work.of_project(at, shown, in_view))),
+        ("recent", _new(at, recent.last_done(sessions, newest=newest))),
+        ("open", _new(at, recent.left_open(sessions[:2], current))),
     ]
     taken = sum(map(block.least_width, [*offer.sections, *(section for _, section in later_sections)]))
     room = at.config.settings.inject.chars - block.FRAME_CHARS - taken
@@ -205,6 +218,15 @@ def _session_start(at: Occasion) -> Offer:
     for why, section in later_sections:
         offer.add(why, section)
     return offer
+
+
+_GOES_ON = ("compact", "resume")
+"""How a session starts whose earlier turns are stored."""
+
+
+def _this_session(at: Occasion) -> recent.SessionFolder | None:
+    parts = at.record.folder or journal.find_session(at.config, at.record.id, most=journal.MAX_DAYS)
+    return recent.SessionFolder(at.config, at.gate, "/".join(parts)) if parts else None
 
 
 def _prompt(at: Occasion) -> Offer:
@@ -218,6 +240,8 @@ def _prompt(at: Occasion) -> Offer:
     if triggered.asked and not _add_dated(at, offer, text, triggered.asked):
         asked, days = _without_days(at, text, _about_turn_before(at, triggered.asked, text) or triggered.asked)
         answers = candidates.answers(at, text, asked, days=days, without_session=not at.was_compacted)
+        if not any(one.item for one in answers) and (around := _around(at, triggered.asked, text)):
+            answers = candidates.of_one_word(at, triggered.asked, answers, around) or answers
         _add_recall(at, offer, text, asked, answers)
     if triggered.once:
         _once(at, offer, text, triggered.once)
@@ -236,6 +260,26 @@ def _about_turn_before(at: Occasion, asked: Shape, text: str) -> Shape | None:
     before = turns.topical(said[:-1])[-1:]
     topic = turns.query(before, at.config.settings.inject.query_turn_chars)
     return Shape(POSSIBLE, asked.language, asked.words, topic) if topic else None
+
+
+def _around(at: Occasion, asked: Shape, text: str) -> str:
+    """Return what the turn before said about the one word or number that a prompt names: `why 15?`; "" for others.
+
+    Its words tell which 15 is meant.
+    """
+    if asked.resumes or asked.language == "error" or len(text.split()) > _MOST_WORDS:
+        return ""
+    named = turns.own_words(asked.topic)
+    said = turns.topical(at.turns.texts(current=text, limit=2)[:-1]) if len(named) == 1 else []
+    if not said or not (session := _this_session(at)):
+        return ""
+    answer = session.read(session.of_kind("response")[-1]).body if session.of_kind("response") else ""
+    told = (sentence for _, sentence in excerpts.sentences(at.gate.stored(answer)))
+    naming = next((sentence for sentence in told if named <= turns.own_words(sentence)), "")
+    return turns.query([*said, naming], at.config.settings.inject.query_turn_chars)
+
+
+_MOST_WORDS = 4
 
 
 def _may_be_named(lowered: str, name: str) -> bool:
@@ -291,11 +335,25 @@ def _without_days(at: Occasion, text: str, asked: Shape) -> tuple[Shape, tuple[f
 def _add_recall(at: Occasion, offer: Offer, text: str, asked: Shape, answers: Sequence[candidates.Candidate]) -> None:
     """Add the answers to a prompt; if it only continues work and has none, add what was done last."""
     section = candidates.section(answers, RECALLED)
+    if asked.resumes and section.items:
+        section = _led_by_end(at, section, answers)
     if section.items or section.remark:
         offer.add("recall", section, len(asked.topic))
         offer.marks.append(journal.recalled_mark(text))
     elif asked.grade == SURE and not offer.sections and candidates.is_for_last_sessions(at, asked, answers):
         offer.add("recall", _new(at, recent.last_done(_last_sessions(at, recent.MAX_SESSIONS))), len(text))
+
+
+def _led_by_end(at: Occasion, section: Section, answers: Sequence[candidates.Candidate]) -> Section:
+    """Return a section with how the best answer's session ended first, if another of its turns is the last."""
+    best = next(one.answer for one in answers if one.item is not None)
+    session = recent.SessionFolder(at.config, at.gate, best.folder) if best.folder else None
+    end = None
+    if session is not None and session.last_turn() not in journal.numbers(best.hits[0].path)[:1]:
+        end = recent.session_item(session)
+    if end is None or at.has_seen(end.id):
+        return section
+    return Section(section.heading, [end, *(item for item in section.items if item.id != end.id)], section.remark)
 
 
 def _once(at: Occasion, offer: Offer, text: str, trigger: str) -> None:

@@ -116,6 +116,11 @@ class SessionFolder:
         """Return the local day of the last note."""
         return timestamps.readable(self.read(self.names[-1]).fact("created"))[:10]
 
+    def is_after(self, other: SessionFolder) -> bool:
+        """Whether this session's last note is later than that of another one."""
+        ends = [timestamps.epoch(one.read(one.names[-1]).fact("created")) for one in (self, other) if one.names]
+        return len(ends) > 1 and ends[0] > ends[1]
+
     def of_kind(self, kind: str) -> list[str]:
         """Return the notes with this kind in their file name, oldest first; observations have their tool there."""
         return [name for name in self.names if turn_groups.source(name) == kind]
@@ -372,12 +377,18 @@ def listed(paths: list[str], chars: int) -> str:
     return plural.some(names, max(sum(end - len(", ") <= chars for end in ends), 1))
 
 
-def left_open(sessions: list[SessionFolder]) -> Section:
+def left_open(sessions: list[SessionFolder], current: SessionFolder | None = None) -> Section:
     """Return what sessions left unfinished: a prompt without an answer, a failed turn, a failed last run.
 
-    sessions: last worked on first. A run that failed in one and succeeded in a later one is not open.
+    sessions: last worked on first. A run that failed in one and succeeded in a later one is not open. current: the
+    session that goes on, after any of them that ended before its last note.
     """
-    open_ends = (item for at, session in enumerate(sessions) for item in _open_ends(session, sessions[:at]) if item)
+    open_ends = (
+        item
+        for at, session in enumerate(sessions)
+        for item in _open_ends(session, [*sessions[:at], *([current] if current and current.is_after(session) else [])])
+        if item
+    )
     return Section("Left open", list(islice(open_ends, MAX_OPEN)))
 
 

@@ -117,16 +117,17 @@ _BEGINNING = 10
 
 def topical(turns: list[str]) -> list[str]:
     """Drop turns such as "go on with it" or "run the tests", which do not say what is worked on."""
-    telling = [turn for turn in turns if len(_own_words(turn)) > 1]
+    telling = [turn for turn in turns if len(own_words(turn)) > 1]
     return telling or turns
 
 
 def only_points(topic: str) -> bool:
     """Whether a question's topic names nothing and only points at what was said before: `why … it that way?`"""
-    return not _own_words(topic)
+    return not own_words(topic)
 
 
-def _own_words(text: str) -> set[str]:
+def own_words(text: str) -> set[str]:
+    """Return the words of a text, in lower case, that say what it is about."""
     from mdmem.search.text import analysis
     from mdmem.search.text.stopwords import FOREIGN, STOPWORDS
 

@@ -8,7 +8,7 @@ from heapq import nlargest
 from itertools import groupby, islice
 
 from mdmem.named_tuple import NamedTuple
-from mdmem.search import duplicates, freshness, index, ranking, snippet, staged, turn_groups
+from mdmem.search import duplicates, freshness, index, ranking, replaced, snippet, staged, turn_groups
 from mdmem.search.all_but import AllBut, Unranked
 from mdmem.search.asking import shape
 from mdmem.search.asking.english import SURE
@@ -153,7 +153,7 @@ def _search(config: Config, parsed: Query, options: SearchOptions) -> SearchResu
         total = scores.total if isinstance(scores, ranking.Scores) else len(scores)
         order = in_order(view, scores, options.sort)
         if options.sort == "relevance" and parsed.words:
-            order = turn_groups.echoes_last(view, config.vault, order)
+            order = replaced.newest_first(view, config.vault, turn_groups.echoes_last(view, config.vault, order))
         page = _part(view, order, options)
         hits = hits_of(view, config, Shown(page, scores, words, options.snippet_chars, answers=True))
         suggestion = spelling.suggest(view, config.vault, parsed)

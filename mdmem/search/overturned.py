@@ -10,7 +10,7 @@ from functools import partial
 from itertools import islice
 from math import sqrt
 
-from mdmem.search import engine, freshness, turn_groups
+from mdmem.search import engine, freshness, replaced, turn_groups
 from mdmem.search.asking import corrections
 from mdmem.search.hits import Shown, hits_of
 from mdmem.search.index.layout import KIND_STEP, KINDS
@@ -56,6 +56,22 @@ def later(config: Config, terms: Collection[str], asker: Asker, hit: SearchHit) 
         steps = (found.corrected, found.rewritten, partial(found.replaced, terms))
         last = next((last for step in steps if (last := step()) is not None), None)
         return None if last is None else hits_of(view, config, Shown({last: 0}, {last: 0.0}, ()))[0]
+
+    return freshness.answered(config, in_view)
+
+
+def superseding(config: Config, asker: Asker, hit: SearchHit) -> SearchHit | None:
+    """Return the last of the notes that supersede `hit`, one after the other; None if there are none."""
+
+    def in_view(view: View) -> SearchHit | None:
+        among = engine.for_agent(view, asker.project, "", asker.here)
+        number = view.find(hit.path)
+        followed: list[int] = []
+        while number is not None and number not in followed and len(followed) < MAX_READ:
+            followed.append(number)
+            number = replaced.successor(view, config.vault, number)
+        shown = [note for note in followed[1:] if among is None or note in among]
+        return hits_of(view, config, Shown({shown[-1]: 0}, {shown[-1]: 0.0}, ()))[0] if shown else None
 
     return freshness.answered(config, in_view)
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 from itertools import islice
 
 from mdmem.search import freshness
+from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.vault import disk, links, note, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from mdmem.config import Config
     from mdmem.search.index.view import View
@@ -48,19 +49,54 @@ def newer(config: Config, path: str) -> str:
 
     def in_view(view: View) -> str:
         number = view.find(path)
-        if number is None:
-            return ""
-        facts = view.facts(number)
-        known = names(path, str(facts["id"]), str(facts["title"]))
-        linking = view.with_any(f"link:{name}" for name in known) - {number}
-        if linking:
-            linking &= view.of_kinds(note.WRITTEN) - view.internal
-        for other in islice(sorted(linking), MAX_READ):
-            data = disk.read_path(config.vault, view.path(other)) or b""
-            meta = note.parse(data).meta if b"supersedes" in data else {}  # most links are others, and parsing is slow
-            is_shown = not people.keeps_private(meta) and meta.get("status") not in note.WITHHELD
-            if is_shown and not known.isdisjoint(targets(meta.get("supersedes"), view.path(other))):
-                return str(view.facts(other)["id"])
-        return ""
+        found = None if number is None else _superseding(view, config.vault, number)
+        return "" if found is None else str(view.facts(found)["id"])
 
     return freshness.answered(config, in_view) or ""
+
+
+def successor(view: View, root: str, number: int) -> int | None:
+    """Return a note that supersedes another one, by the front matter of either; None if there is none."""
+    named = _named(view, root, number)
+    return _superseding(view, root, number) if named is None else named
+
+
+def newest_first(view: View, root: str, order: Iterable[int]) -> Iterator[int]:
+    """Yield notes in order, but what supersedes another one of the first LOOKED_AT right before that one."""
+    notes, flags = iter(order), view.numbers("flags")
+    first = list(islice(notes, LOOKED_AT))
+    for older in [one for one in first if flags[one] // KIND_STEP in _WRITTEN]:
+        found = successor(view, root, older)
+        if found in first and first.index(found) > first.index(older):
+            first.remove(found)
+            first.insert(first.index(older), found)
+    yield from first
+    yield from notes
+
+
+LOOKED_AT = 50
+_WRITTEN = frozenset(map(KINDS.index, note.WRITTEN))
+
+
+def _superseding(view: View, root: str, number: int) -> int | None:
+    """Return a note that says of itself that it supersedes another one."""
+    facts = view.facts(number)
+    known = names(view.path(number), str(facts["id"]), str(facts["title"]))
+    linking = view.with_any(f"link:{name}" for name in known) - {number}
+    if linking:
+        linking &= view.of_kinds(note.WRITTEN) - view.internal
+    for other in islice(sorted(linking), MAX_READ):
+        data = disk.read_path(root, view.path(other)) or b""
+        meta = note.parse(data).meta if b"supersedes" in data else {}  # most links are others, and parsing is slow
+        is_shown = not people.keeps_private(meta) and meta.get("status") not in note.WITHHELD
+        if is_shown and not known.isdisjoint(targets(meta.get("supersedes"), view.path(other))):
+            return other
+    return None
+
+
+def _named(view: View, root: str, number: int) -> int | None:
+    """Return the note that one names in its own front matter as superseding it."""
+    data = disk.read_path(root, view.path(number)) or b""
+    value = note.parse(data).meta.get("superseded_by") if b"superseded_by" in data else None
+    found = (view.notes("facet", f"id:{name}") - view.internal - {number} for name in targets(value, view.path(number)))
+    return min(next(filter(None, found), ()), default=None)

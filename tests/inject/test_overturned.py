@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from mdmem.inject.candidates import CHANGED_LATER
 from tests.helpers.injected import ask, entries, new_session
 from tests.helpers.talk import Talk
@@ -138,3 +140,44 @@ def test_a_later_request_takes_nothing_back(vault: Path, tmp_path: Path) -> None
 
     assert "5 times" in text
     assert CHANGED_LATER not in text
+
+
+def decided(vault: Path, number: int, text: str, **meta: object) -> None:
+    head = "".join(f"{key}: {value}\n" for key, value in {"kind": "decision", "project": "churn", **meta}.items())
+    (vault / "notes").mkdir(exist_ok=True)
+    (vault / "notes" / f"{number}.md").write_text(f"---\nid: aaaaaaaaa{number}\n{head}---\n{text}\n", "utf-8")
+
+
+@pytest.mark.parametrize("says_so", ["the newer one", "the older one"])
+def test_a_decision_that_has_more_of_the_question_gives_way_to_what_supersedes_it(
+    vault: Path, tmp_path: Path, says_so: str
+) -> None:
+    talk = worked(vault, tmp_path)
+    newer, older = {"supersedes": "aaaaaaaaa1"}, {"superseded_by": "aaaaaaaaa2"}
+    decided(
+        vault, 1, "Features are stored as parquet or feather files.", **(older if says_so == "the older one" else {})
+    )
+    decided(vault, 2, "Features live in DuckDB.", **(newer if says_so == "the newer one" else {}))
+
+    (answer,) = entries(ask(new_session(talk, 1), "parquet or feather files for features, what's decided?"))
+
+    assert "DuckDB" in answer
+
+
+def test_the_last_of_several_decisions_that_supersede_each_other_is_given(vault: Path, tmp_path: Path) -> None:
+    talk = worked(vault, tmp_path)
+    decided(vault, 1, "Features are stored as parquet or feather files.")
+    decided(vault, 2, "Features live in DuckDB.", supersedes="aaaaaaaaa1")
+    decided(vault, 3, "Features are computed anew for each run.", supersedes="aaaaaaaaa2")
+
+    (answer,) = entries(ask(new_session(talk, 1), "parquet or feather files for features, what's decided?"))
+
+    assert "computed anew" in answer
+
+
+def test_a_decision_is_not_replaced_by_one_of_another_project(vault: Path, tmp_path: Path) -> None:
+    talk = worked(vault, tmp_path)
+    decided(vault, 1, "Features are stored as parquet or feather files.", superseded_by="aaaaaaaaa2")
+    decided(vault, 2, "Features live in DuckDB.", project="sales")
+
+    assert ask(new_session(talk, 1), "parquet or feather files for features, what's decided?") == ""

@@ -116,3 +116,53 @@ def test_a_question_about_more_than_that_or_about_us_or_the_past_is(cluster: Tal
     _add_panel(cluster)
 
     assert "metric registry" in ask(cluster, question)
+
+
+@pytest.fixture
+def backoff(vault: Path, tmp_path: Path) -> Talk:
+    """Return a new session in a project that chose a number, said why, and has the number elsewhere."""
+    past = Talk(vault, tmp_path / "courier")
+    past.start()
+    past.says("Hold a booked slot while the customer pays")
+    past.edits("slots.py", ["+HOLD = 12"])
+    past.answers("A booked slot is held for 12 minutes.")
+    past.says("why 12 minutes?")
+    past.answers("Nine of ten customers have paid after 7.")
+    other = new_session(past, 1)
+    other.says("Import the holidays")
+    other.edits("days.py", ["+DAYS = 12"])
+    other.answers("There are 12 holidays in the calendar.")
+    return new_session(past, 2)
+
+
+def test_a_question_for_a_number_is_about_what_the_turn_before_says_of_it(backoff: Talk) -> None:
+    backoff.says("Hold the slot as we do")
+    backoff.answers("The slot is held for 12 minutes, like the others.")
+
+    answer, reason = entries(ask(backoff, "why 12?"))
+
+    assert "booked slot" in answer
+    assert "after 7" in reason
+
+
+def test_a_question_for_a_number_of_new_work_recalls_nothing(backoff: Talk) -> None:
+    backoff.says("Rename Parcel to Shipment")
+    backoff.answers("Renamed in 12 files.")
+
+    assert ask(backoff, "why 12?") == ""
+    assert ask(new_session(backoff, 1), "why 12?") == ""
+
+
+def test_where_work_on_something_was_left_off_begins_with_how_its_session_ended(vault: Path, tmp_path: Path) -> None:
+    past = Talk(vault, tmp_path / "atlas")
+    past.start()
+    past.says("Draw the legend of the heat map")
+    past.edits("legend.ts", ["+drawLegend()"])
+    past.answers("The legend of the heat map shows five colors.")
+    past.says("and round its numbers")
+    past.edits("legend.ts", ["+round(value)"])
+    past.answers("They are rounded. Left: the color for missing values.")
+
+    first = entries(ask(new_session(past, 1), "where did we leave off with the heat map's legend?"))[0]
+
+    assert "the color for missing values" in first

@@ -53,3 +53,37 @@ def test_a_day_between_start_and_resumption_has_no_session(talk: Talk) -> None:
     text = ask(talk, "What did we do on September 20?")
 
     assert "No session of this project was worked on then." in text
+
+
+def test_what_a_session_has_fixed_itself_is_not_left_open_where_it_is_resumed(vault: Path, tmp_path: Path) -> None:
+    past = Talk(vault, tmp_path / "shop")
+    past.start()
+    past.says("Sort the baskets")
+    past.runs("pytest tests/test_baskets.py", error="Exit code 1\n1 failed")
+    past.answers("One test fails. Still to do: the order of equal prices.")
+    fixing = new_session(past, 1)
+    fixing.says("Fix that test")
+    fixing.edits("baskets.py", ["+sort(stable=True)"])
+    fixing.runs("pytest tests/test_baskets.py", "1 passed")
+    fixing.answers("It passes.")
+
+    resumed = occur(fixing, "SessionStart", source="resume")
+    elsewhere = occur(new_session(past, 0), "SessionStart", source="startup")
+
+    assert "Sort the baskets" in resumed
+    assert "Left open" not in resumed
+    assert "Left open" not in elsewhere
+
+
+def test_what_a_session_ran_before_another_one_failed_settles_nothing(vault: Path, tmp_path: Path) -> None:
+    first = Talk(vault, tmp_path / "shop")
+    first.start()
+    first.says("Check the baskets")
+    first.runs("pytest tests/test_baskets.py", "1 passed")
+    first.answers("It passes.")
+    second = new_session(first, 1)
+    second.says("Sort the baskets")
+    second.runs("pytest tests/test_baskets.py", error="Exit code 1\n1 failed")
+    second.answers("One test fails.")
+
+    assert "Left open" in occur(first, "SessionStart", source="resume")
