@@ -32,8 +32,16 @@ _BUILDS = frozenset(_BUILD_NAMES.split())
 _NAMES_WITH_SUBCOMMANDS = """
 cargo go npm pnpm yarn bun deno dotnet docker podman kubectl helm terraform tofu git mvn gradle mix swift make
 just task uv poetry pip pip3 prisma alembic composer bazel next brew apt apt-get apk dnf yum conda mamba gem
+docker-compose
 """
 SUBCOMMANDS = frozenset(_NAMES_WITH_SUBCOMMANDS.split())
+_NESTED = frozenset(
+    ["prisma migrate", "prisma db", "docker compose", "docker volume", "docker network", "docker image",
+     "docker container", "docker system", "podman compose", "podman volume", "terraform state", "terraform workspace",
+     "tofu state", "tofu workspace", "kubectl rollout", "kubectl config", "go mod", "go clean", "npm cache",
+     "pnpm store", "yarn cache", "uv pip", "uv cache", "poetry env"]
+)  # fmt: skip
+"""Subcommands with subcommands of their own, which do different things: `prisma migrate deploy`, `… resolve`."""
 _GIT_WORK = frozenset(["push", "pull", "merge", "rebase", "cherry-pick", "commit", "apply", "am", "revert"])
 _GIT_MERGES = frozenset(["git pull", "git merge", "git rebase", "git cherry-pick", "git revert", "git am"])
 _GIT_AFTER_MERGES = _GIT_MERGES | {"git commit", "git push"}
@@ -163,7 +171,8 @@ def _step(words: list[str]) -> CommandRun | None:
         if positional[0] == "run" and positional[1:]:  # a package script; the options of one that runs no tests matter
             words = arguments if "test" in positional[1] else list(_with_values(arguments))
             positional = [word for word in words if not word.startswith("-")][1:]
-        return CommandRun(f"{program} {positional[0]}", _arguments(positional[1:]))
+        depth = 2 if f"{program} {positional[0]}" in _NESTED else 1
+        return CommandRun(" ".join([program, *positional[:depth]]), _arguments(positional[depth:]))
     return CommandRun(program, _arguments(arguments))
 
 

@@ -365,3 +365,30 @@ def test_of_a_change_without_room_the_added_lines_are_shown(past: Talk) -> None:
 
     assert "    +RUN apk add --no-cache libpq pango glib\n" in given
     assert "    -RUN" not in given
+
+
+@pytest.mark.parametrize(
+    ("failing_run", "between"),
+    [
+        ("npx prisma migrate deploy", "npx prisma migrate resolve --rolled-back 20261101_slots"),
+        ("docker compose up -d", "docker compose down -v"),
+        ("docker-compose up -d", "docker-compose down"),
+    ],
+)
+def test_another_subcommand_of_the_same_program_is_what_solved_an_error(
+    past: Talk, failing_run: str, between: str
+) -> None:
+    past.start()
+    past.says("Start it")
+    past.runs(failing_run, error=ERROR)
+    past.runs(between, "done")
+    past.runs(failing_run, "ok")
+
+    assert f"after `{between}`" in answer(later(past, 1), failing(later(past, 1), ERROR))
+
+
+def test_an_error_that_a_server_answers_as_json_is_known(past: Talk) -> None:
+    error = 'Exit code 1\n{"status":401,"title":"Unauthorized","detail":"Token expired"}'
+    solved(past, error, "src/token.ts")
+
+    assert "src/token.ts" in answer(later(past, 1), failing(later(past, 1), error))

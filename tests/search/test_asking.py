@@ -354,7 +354,14 @@ def test_what_somebody_said_that_would_be_was_said_in_the_past() -> None:
 
 @pytest.mark.parametrize(
     "prompt",
-    ["¿qué falta para que el test pase?", "残りは何バイト？", "残っているのは何個？", "还有哪些没用到的导入？"],
+    [
+        "¿qué falta para que el test pase?",
+        "残りは何バイト？",
+        "残っているのは何個？",
+        "还有哪些没用到的导入？",
+        "what happens if the license file is missing?",
+        "what does the parser do when a bracket is missing?",
+    ],
 )
 def test_what_is_missing_or_left_here_is_hardly_asked_of_the_past(prompt: str) -> None:
     found = shape.of(prompt) or shape.look_up(prompt)
@@ -538,6 +545,7 @@ def test_a_failure_of_the_work_at_hand_that_names_nothing_does_not_ask(prompt: s
         "Der Bug von gestern ist wieder da",
         "¿por qué falla el test de pagos?",
         "为什么登录测试失败？",
+        "called `Option::unwrap()` on a `None` value: src/load.rs:14",
     ],
 )
 def test_a_failure_that_is_named_or_of_the_past_asks(prompt: str) -> None:

@@ -117,7 +117,19 @@ def failure(output: str) -> str:
 MAX_COLONS = 3
 """Number of colons within which a line's error name is searched: `the same as last week: KeyError: 'id'`."""
 _ERROR_ENDS = ("Error", "Exception", "Warning", "Fault", "panic", "Refused", "Interrupt")
-_ERROR_STARTS = ("error[", "error:", "fatal:", "panic:", "fatal", "err!", "npm err!", "e  ", "uncaught")
+_ERROR_STARTS = (
+    "error[",
+    "error:",
+    "fatal:",
+    "panic:",
+    "fatal",
+    "err!",
+    "npm err!",
+    "e  ",
+    "uncaught",
+    "called `result::",
+    "called `option::",
+)
 _OF_ERRORS = frozenset(["errors", "exceptions", "exc", "error", "exception"])
 """Modules of errors whose own names may end otherwise: `psycopg.errors.ObjectInUse`."""
 _OF_NPM = ("npm err!", "npm error")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from mdmem.search.asking.english import HERE, MODAL, PAST, WE
 from mdmem.search.asking.general import after as _after
 from mdmem.search.asking.general import pairs as _pairs
@@ -23,11 +25,14 @@ def asks_what_is_left(words: list[str]) -> bool:
     begin, still_open, end = " ".join(words).partition(" still open")
     if still_open:
         return begin in _MAY_BE_OPEN and (end.split() or ["on"])[0] in _OPEN_OF
+    if not _CONDITIONS.isdisjoint(takewhile(lambda word: word not in _UNDONE, words)):
+        return False  # `what happens if the file is missing`
     if used.isdisjoint(_UNDONE) or used & (MODAL | {"right"}) or ("missing" in used and used & PAST):
         return False
     return any(word in _UNDONE and after in _BEHIND_UNDONE for word, after in zip(words, [*words[1:], ""], strict=True))
 
 
+_CONDITIONS = _words("if when whenever unless once")
 _WHOLE = _words("project repo repository codebase")
 _ANYTHING = _words("what whats anything any")
 _MAY_BE_OPEN = ("anything", "is anything", "is there anything", "whats", "what is")

@@ -33,7 +33,7 @@ _TELLING = lazy(
 _STATING = lazy(
     r"\b(?:error|failed|cannot|can't|could not|couldn't|unable|denied|refused|rejected|undefined|unknown|invalid"
     r"|missing|unexpected|unsupported|not found|no such|no rule|no space|in use|timed out|exceeded|aborted|killed|fault"
-    r"|conflict|violates|does not|locked)\b",
+    r"|conflict|violates|does not|locked|expired|unauthorized|forbidden)\b",
     re.IGNORECASE,
 )
 """What a failed run's output has in a line that says why, if no line has the form of an error."""
