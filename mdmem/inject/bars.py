@@ -131,6 +131,9 @@ _KEPT: dict[int, Bars] = {
 _KEPT_WITHOUT_TITLE = (Bar(3, 1.2, 0.65, 1.3),)
 _KEPT_WITH_TITLE = (Bar(2, 0.8, 0.7, 1.3), Bar(2, 1.5, 0.45, 2.5))
 """The same, by whether its title has a word of the question."""
+_KEPT_FACT, _KEPT_OF_US = Bar(2, 1.6, 0.95, 2.5), Bar(1, 0.95, 0.95, 2.5)
+"""Also enough for such a note, whatever the grade: if it has all of a question for a fact, and stands out; or the only
+word of a question of what "we" do, a rare one."""
 _ONLY_WORD = Bar(1, 0.7, 0.95, 1.5)
 _ONLY_WORD_OF_ANY = Bar(1, 0.9, 0.95, 2.0)
 """The same if its title has the only word of the question; the second for a prompt that the files may answer too."""
@@ -190,6 +193,8 @@ def _of_answer(shape: Shape, first: Answer) -> Bars:
     if is_kept(first):
         title_terms = frozenset(analysis.query_terms(first.hits[0].title))
         bars += _KEPT[shape.grade]
+        bars += (_KEPT_FACT,) if asks_a_fact(question) else ()
+        bars += (_KEPT_OF_US,) if not _OURS.isdisjoint(question) else ()
         if title_terms.isdisjoint(analysis.query_terms(shape.topic)):
             bars += _KEPT_WITHOUT_TITLE
         else:

@@ -33,7 +33,7 @@ def fixes(
         among = view.of_project(project) - hidden if project else AllBut(view, hidden)
         finder = Finder(config, view, among, by_runs=bool(signatures))
         named = view.notes("facet", *entities.facets([error])) & among if len(error.split()) == 1 else set()
-        return finder.around(named, limit) if named else finder.find(signatures, similar_runs, limit)
+        return finder.around(named, limit) or finder.find(signatures, similar_runs, limit)
 
     return freshness.ask(config, answer)
 

@@ -253,7 +253,7 @@ class Finder:
             lines.setdefault(errors.normalized(line), line)
         own_signatures = errors.signatures(parsed.body)
         best = max(
-            ((errors.likeness(a, b), b) for a in signatures for b in own_signatures),
+            ((errors.likeness(a, b), b) for a in signatures for b in (*own_signatures, *lines)),
             default=(1.0 if not signatures else 0.0, ""),
         )
         error = lines.get(best[1]) or lines.get(own_signatures[0] if own_signatures else "") or parsed.fact("error")

@@ -178,3 +178,35 @@ def test_a_project_that_is_called_like_a_library_knows_of_it_only_what_its_notes
     assert "its own host" in block(vault, talk.cwd, "where does the celery beat run now?")
     assert "constraints.txt" in block(vault, talk.cwd, "where did we pin the versions of celery?")
     assert "killed worker" in block(vault, talk.cwd, "which acks are late in celery?")
+
+
+KEPT = "The jury wants three reels. Students enter free, and seniors pay 9 euros; we use no watermark."
+
+
+@pytest.mark.parametrize(
+    ("prompt", "is_answered"),
+    [
+        ("how much do seniors pay", True),
+        ("do we use a watermark?", True),
+        ("how much do sponsors pay", False),
+        ("how do seniors pay by card in Stripe?", False),
+        ("does ffmpeg use a watermark filter?", False),
+        ("use a smaller watermark", False),
+    ],
+)
+def test_a_fact_is_told_by_a_persons_note_whose_title_does_not_name_it(
+    vault: Path, there: Path, prompt: str, *, is_answered: bool
+) -> None:
+    (vault / "notes").mkdir(exist_ok=True)
+    head = "kind: note\ntitle: Call with Yara about the festival\nproject: lab"
+    (vault / "notes" / "yara.md").write_text(f"---\n{head}\n---\n{KEPT}\n", "utf-8")
+
+    assert ("9 euros" in block(vault, there, prompt)) == is_answered
+
+
+def test_how_deep_something_is_is_asked_of_that(vault: Path, there: Path) -> None:
+    talk = Talk(vault, there, "10000000-19fa-41d2-8238-13269b9b3ca0")
+    talk.says("dig the foundation of the observatory")
+    talk.answers("The foundation goes down 2.4 m, below the frost.")
+
+    assert "2.4 m" in block(vault, there, "how deep is the foundation")

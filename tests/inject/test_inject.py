@@ -265,6 +265,17 @@ def test_a_session_is_shown_with_what_its_answer_says_is_left_at_the_end_of_a_lo
     assert "Still to do: Ask Petra about the number range. Replay the failed refunds. Tell support. Files:" in text
 
 
+def test_what_failed_is_said_by_more_than_its_exit_code(past: Talk) -> None:
+    failing = new_session(past, 1)
+    failing.says("Move to the new client")
+    failing.runs("python manage.py test", error="Exit code 1\nFAILED (failures=3)")
+    failing.answers("Three tests fail.")
+
+    left = occur(new_session(past, 2), "SessionStart", source="startup").partition("## Left open")[2]
+
+    assert "FAILED (failures=3)" in left
+
+
 def test_a_run_that_succeeded_in_a_later_session_is_not_left_open(past: Talk) -> None:
     failing = new_session(past, 1)
     failing.says("Move to the new client")

@@ -308,3 +308,29 @@ def test_an_error_of_python_is_known_by_the_line_behind_its_trace(before: str) -
     assert len(found) == 1
     assert found[0].endswith("arrow.lib.invalid: column 'depth' contains nulls")
     assert found != errors.signatures(trace("arrow.lib.Invalid: Column 'salinity' contains nulls"))
+
+
+@pytest.mark.parametrize(
+    ("printed", "typed"),
+    [
+        ("Error: read ECONNRESET at TLSWrap.onStreamRead", "ECONNRESET"),
+        ("Error: Request failed with status code 413 Payload Too Large", "413 payload too large"),
+        ("OSError: cannot load library 'libpango-1.0-0': cannot open shared object file", "libpango"),
+        ("Error: P3009\n\nmigrate found failed migrations in the target database", "P3009"),
+        ('{"status":401,"title":"Unauthorized","detail":"Token expired"}', "Token expired"),
+    ],
+)
+def test_an_error_is_found_by_a_part_of_its_message(at: Work, printed: str, typed: str) -> None:
+    solve(at, 1, f"Exit code 1\n{printed}", "src/client.py")
+    solve(at, 2, "Exit code 1\nTypeError: total() takes 1 argument", "src/cart.py")
+
+    (fix,) = find(at, typed)
+
+    assert fix.files == ["src/client.py"]
+
+
+@pytest.mark.parametrize("typed", ["error", "failed", "exit code 1", "cannot load", "Error: not found"])
+def test_words_that_are_in_many_errors_find_none(at: Work, typed: str) -> None:
+    solve(at, 1, "Exit code 1\nOSError: cannot open the file, it was not found", "src/client.py")
+
+    assert find(at, typed) == []

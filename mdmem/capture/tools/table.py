@@ -126,10 +126,13 @@ def _reason(failure: str) -> str:
 
 
 def _is_heading(line: str) -> bool:
-    """Whether a line is a heading between rules, `===== FAILURES =====`, or only names a file: `FAIL a.test.ts`."""
+    """Whether a line is a heading between rules, `===== FAILURES =====`, or only names a file: `FAIL a.test.ts`.
+
+    A count is none: `FAILED (failures=3)`.
+    """
     bare, words = line.strip(), line.split()
     is_ruled = bare[:3] == bare[-3:] and bare[:3] in ("===", "___", "---", "***")
-    return is_ruled or (len(words) == 2 and words[0] in ("FAIL", "FAILED"))
+    return is_ruled or (len(words) == 2 and words[0] in ("FAIL", "FAILED") and words[1][0] != "(")
 
 
 _STATED = ("error", "fatal", "panic", "fail", "cannot", "could not", "not found", "no such", "denied", "refused")

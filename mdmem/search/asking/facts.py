@@ -10,7 +10,10 @@ _FACTS = word_set(
     "quale quali quanti"
 )
 """In several languages, without words that mean something else in another one."""
-DEGREES = word_set("big large small long short high low often fast far old wide slow hard expensive costly")
+DEGREES = word_set(
+    "big large small long short high low often fast far old young wide narrow deep thick thin tall heavy light hot "
+    "cold warm loud bright strong dense slow hard expensive costly cheap"
+)
 """Words after `how` that are what is asked for, not the subject."""
 _HOW = word_set("how hows wie")
 _MUCH = DEGREES | word_set("many much viel viele hoch gross lange oft schnell weit")

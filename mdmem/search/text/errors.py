@@ -160,7 +160,21 @@ def facet(signature: str) -> str:
     return f"error:{zlib.crc32(signature.encode('utf-8', 'replace')):08x}"
 
 
-def likeness(first: str, second: str) -> float:
-    """Return the share of words that two signatures have in common, 0 to 1."""
-    first_words, second_words = (frozenset(re.findall(r"\w+", text)) for text in (first, second))
-    return len(first_words & second_words) / (len(first_words | second_words) or 1)
+def likeness(sought: str, known: str) -> float:
+    """Return the share of words that two signatures have in common, 0 to 1.
+
+    It is at least PART if the sought one is a part of the other: people type the words that they remember.
+    """
+    sought_words, known_words = (frozenset(re.findall(r"\w+", text)) for text in (sought, known))
+    share = len(sought_words & known_words) / (len(sought_words | known_words) or 1)
+    return max(share, PART) if sought_words <= known_words and not sought_words <= _COMMON else share
+
+
+PART = 0.7
+_COMMON = _OF_COMPARISONS | frozenset(
+    """
+    a an the no on at with from for by as it this n t h s code exit status exception failed fail failure failing fatal
+    panic warning invalid unknown unexpected missing found cannot can could unable such file test tests run line
+    """.split()
+)
+"""Words that are in many errors, and identify none."""
