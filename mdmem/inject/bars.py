@@ -193,7 +193,8 @@ def _of_answer(shape: Shape, first: Answer) -> Bars:
     if is_kept(first):
         title_terms = frozenset(analysis.query_terms(first.hits[0].title))
         bars += _KEPT[shape.grade]
-        bars += (_KEPT_FACT,) if asks_a_fact(question) else ()
+        counts = "many" in question or at_hand.counts(shape)  # the files may say how many there are now
+        bars += (_KEPT_FACT,) if asks_a_fact(question) and not counts else ()
         bars += (_KEPT_OF_US,) if not _OURS.isdisjoint(question) else ()
         if title_terms.isdisjoint(analysis.query_terms(shape.topic)):
             bars += _KEPT_WITHOUT_TITLE

@@ -65,8 +65,8 @@ def is_said(label: str, sentence: str) -> bool:
     """Whether a sentence says what is left to do: by its section's label, by its own, or by an empty box."""
     if sentence.startswith(_TICKED):
         return False
-    own, colon, said = sentence.partition(":")
-    return sentence.startswith(BOX) or is_heading(label) or (bool(colon and said.strip("* ")) and is_heading(own))
+    own, said = _parted(sentence)
+    return sentence.startswith(BOX) or is_heading(label) or (bool(said.strip("* ")) and is_heading(own))
 
 
 def at_end(told: Sequence[Told]) -> list[str]:
@@ -77,8 +77,30 @@ def at_end(told: Sequence[Told]) -> list[str]:
 
 
 def _unlabeled(sentence: str) -> str:
+    own, said = _parted(sentence)
+    return said.lstrip("* ") if said and is_heading(own) else sentence
+
+
+def _parted(sentence: str) -> tuple[str, str]:
+    """Split a sentence into what may be a heading, and the rest: at a colon, or as `What is left is the migration`."""
     own, colon, said = sentence.partition(":")
-    return said.lstrip("* ") if colon and is_heading(own) else sentence
+    if colon and is_heading(own):
+        return own, said
+    words = sentence.split()
+    at = next((at for at, word in enumerate(words[1:_LONGEST], 1) if word.lower() in _IS), 0)
+    if _bare(" ".join(words[:at])) in ("what", "there", "it"):  # `what is left is`
+        at = next((at for at, word in enumerate(words[at + 1 : _LONGEST], at + 1) if word.lower() in _IS), 0)
+    head = " ".join(words[:at])
+    is_alone = at == 1 and _bare(head) not in _ALONE
+    rest = words[at + 1 + (words[at + 1 : at + 2] in (["noch"], ["still"])) :]
+    is_named = len(rest) > 1 and not rest[0].endswith("ed")  # `Remaining work is tracked in #12`
+    return (head, " ".join(rest)) if at and not is_alone and is_named else (own, said)
+
+
+_IS = frozenset(["is", "are", "ist", "sind", "bleibt", "bleiben"])
+_ALONE = frozenset(["offen", "ausstehend"])
+"""Words that are a heading before `is` alone; `open` and `next` may begin any sentence."""
+_LONGEST = 7
 
 
 def _is_none(sentence: str) -> bool:

@@ -189,6 +189,7 @@ KEPT = "The jury wants three reels. Students enter free, and seniors pay 9 euros
         ("how much do seniors pay", True),
         ("do we use a watermark?", True),
         ("how much do sponsors pay", False),
+        ("how many students enter", False),
         ("how do seniors pay by card in Stripe?", False),
         ("does ffmpeg use a watermark filter?", False),
         ("use a smaller watermark", False),

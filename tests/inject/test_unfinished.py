@@ -80,3 +80,32 @@ def test_a_sentence_that_points_at_one_that_is_not_shown_is_left_out() -> None:
 
     assert excerpts.outcome(said, (), 70) == "The cache is in memory again."
     assert excerpts.outcome(said, (), 300) == said
+
+
+@pytest.mark.parametrize(
+    ("sentence", "left"),
+    [
+        ("What's left is the migration of old rows.", "the migration of old rows."),
+        ("Still missing are the docs and a changelog.", "the docs and a changelog."),
+        ("Offen ist noch die Schweiz: Zollpapiere und Kosten.", "die Schweiz: Zollpapiere und Kosten."),
+        ("Es fehlt noch: der Export.", "der Export."),
+    ],
+)
+def test_what_is_left_is_also_told_by_a_whole_sentence(sentence: str, left: str) -> None:
+    assert unfinished.at_end([("", "It works."), ("", sentence)]) == [left]
+    assert excerpts.outcome(f"{sentence} The tests pass{', all of them' * 9}.", (), 130).endswith(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Open is better than closed here.",
+        "Next is a keyword in Lua.",
+        "Left is 4 px, right is 8 px.",
+        "Missing values are zero now.",
+        "Remaining work is tracked in #12.",
+        "Nothing is left open.",
+    ],
+)
+def test_a_sentence_with_such_a_word_leaves_nothing(sentence: str) -> None:
+    assert unfinished.at_end([("", "It works."), ("", sentence)]) == []

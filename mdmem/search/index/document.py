@@ -231,7 +231,8 @@ _END_CHARS = 2_000
 _LEFT = lazy(
     r"(?im)(?:^|[.!?] )[^\w\n]*(?:(?:what(?:['’]s| is)?|still) ){0,2}"
     r"(?:left|open|remaining|remains|missing|outstanding|pending|unfinished|to-?dos?|to do|not (?:yet )?done|next"
-    r"|follow-?ups?|offen|nächste|ausstehend|reste|prochaines|pendientes?|próximos|falta)\b[^\n:]{0,40}(?::|$)"
+    r"|follow-?ups?|offen|nächste|ausstehend|reste|prochaines|pendientes?|próximos|falta)\b[^\n:]{0,40}"
+    r"(?::|$| is | are | ist | sind | bleib)"
 )
 """Where an answer may say what is left to do; `unfinished` decides."""
 _TAGGED = (*note.CAPTURED, *note.PAGES)
