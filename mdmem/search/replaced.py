@@ -65,7 +65,10 @@ def newest_first(view: View, root: str, order: Iterable[int]) -> Iterator[int]:
     """Yield notes in order, but what supersedes another one of the first LOOKED_AT right before that one."""
     notes, flags = iter(order), view.numbers("flags")
     first = list(islice(notes, LOOKED_AT))
-    for older in [one for one in first if flags[one] // KIND_STEP in _WRITTEN]:
+    written = {one for one in first if flags[one] // KIND_STEP in _WRITTEN}
+    linked = {one: _linking(view, one) & written for one in written}
+    concerned = {one for one in written if linked[one]}.union(*linked.values())  # few, so that few files are read
+    for older in [one for one in first if one in concerned]:
         found = successor(view, root, older)
         if found in first and first.index(found) > first.index(older):
             first.remove(found)
@@ -80,9 +83,8 @@ _WRITTEN = frozenset(map(KINDS.index, note.WRITTEN))
 
 def _superseding(view: View, root: str, number: int) -> int | None:
     """Return a note that says of itself that it supersedes another one."""
-    facts = view.facts(number)
-    known = names(view.path(number), str(facts["id"]), str(facts["title"]))
-    linking = view.with_any(f"link:{name}" for name in known) - {number}
+    known = _names_of(view, number)
+    linking = _linking(view, number)
     if linking:
         linking &= view.of_kinds(note.WRITTEN) - view.internal
     for other in islice(sorted(linking), MAX_READ):
@@ -100,3 +102,13 @@ def _named(view: View, root: str, number: int) -> int | None:
     value = note.parse(data).meta.get("superseded_by") if b"superseded_by" in data else None
     found = (view.notes("facet", f"id:{name}") - view.internal - {number} for name in targets(value, view.path(number)))
     return min(next(filter(None, found), ()), default=None)
+
+
+def _linking(view: View, number: int) -> set[int]:
+    """Return the other notes that link to one."""
+    return view.with_any(f"link:{name}" for name in _names_of(view, number)) - {number}
+
+
+def _names_of(view: View, number: int) -> frozenset[str]:
+    facts = view.facts(number)
+    return names(view.path(number), str(facts["id"]), str(facts["title"]))
