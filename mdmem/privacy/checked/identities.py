@@ -63,6 +63,7 @@ _FILLERS = frozenset(
 """Words between a name and its number, and ends of names."""
 _SEPARATORS = frozenset(" -./\u00a0")
 _MOST_FILLERS, _LONGEST_FILLER, _MOST_ROWS = 6, 24, 500
+_LONGEST_ROW = 2000  # characters of a row of a table
 _MOST_ALIKE, _LONG = 3, 9  # different digits of a sample that has so many: `111-22-3333`; a shorter one has fewer
 _SAMPLE_DIGITS = "123456789012345678"
 _SHORTEST_OTHER, _LONGEST_OTHER, _LEAST_DIGITS = 7, 10, 5  # of a passport and the like
@@ -72,6 +73,7 @@ def find(text: str, low: str) -> Iterator[tuple[int, int, str]]:
     """Find the numbers of persons, in ascending order for each name."""
     for name in _names_in(low):
         forms = _FORMS[name]
+        read: dict[tuple[str, int, int], int] = {}
         for at, end in _occurrences(low, name):
             if len(name) <= _SHORT and not _is_word(text, at, end):
                 continue
@@ -79,7 +81,7 @@ def find(text: str, low: str) -> Iterator[tuple[int, int, str]]:
             if span:
                 yield *span, "identity"
             else:
-                yield from _in_column(text, at, end, forms)
+                yield from _in_column(text, at, end, forms, read)
     yield from _unnamed(text)
 
 
@@ -174,29 +176,33 @@ def _is_sample(value: str) -> bool:
     )
 
 
-def _in_column(text: str, at: int, end: int, forms: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
-    """Find the numbers below a name in the first line of a table: `name,ssn`, `| name | ssn |`."""
-    start = text.rfind("\n", 0, at) + 1
-    stop = text.find("\n", end)
-    line = text[start:stop] if stop >= 0 else ""
+def _in_column(
+    text: str, at: int, end: int, forms: tuple[str, ...], read: dict[tuple[str, int, int], int]
+) -> Iterator[tuple[int, int, str]]:
+    """Find the numbers below a name in the first line of a table: `name,ssn`, `| name | ssn |`.
+
+    read: up to where the rows below a column were read, by its sign, number and the row's columns, so that a name in
+        a row of its own column does not read the rows below again.
+    """
+    before = text[max(0, at - _LONGEST_ROW) : at].rpartition("\n")[2]
+    after, line_break, _ = text[end : end + _LONGEST_ROW].partition("\n")
+    line = f"{before}{text[at:end]}{after}" if line_break and len(before) < _LONGEST_ROW else ""
     sign = next((sign for sign in ("|", ",", ";", "\t") if sign in line), "")
-    if not sign:
+    column, count, stop = before.count(sign), line.count(sign), end + len(after)
+    if not sign or at < read.get((sign, column, count), 0):
         return
-    column, count = text.count(sign, start, at), line.count(sign)
     for _ in range(_MOST_ROWS):
         begin = stop + 1
-        stop = text.find("\n", begin)
-        row = text[begin : stop if stop >= 0 else len(text)]
-        if not row or row.count(sign) != count:
+        row, line_break, _ = text[begin : begin + _LONGEST_ROW].partition("\n")
+        if not row or row.count(sign) != count or not (line_break or begin + len(row) == len(text)):
             return
+        stop = read[sign, column, count] = begin + len(row)
         cells = row.split(sign)
         cell = cells[column]
         place = begin + sum(len(before) + 1 for before in cells[:column]) + len(cell) - len(cell.lstrip(" \"'"))
         span = _match(text, place, forms)
         if span and span[1] - place == len(cell.strip(" \"'\r")):
             yield *span, "identity"
-        if stop < 0:
-            return
 
 
 def hidden(key: str, value: Any, job: Job) -> Any:

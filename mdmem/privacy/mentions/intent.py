@@ -67,7 +67,7 @@ def _in_code(tag: Tag, plain: str) -> bool:
     start, end = tag[0], tag[1]
     if plain[start - 1 : start] == "`" == plain[end : end + 1]:
         return True
-    line = plain[plain.rfind("\n", max(0, start - _REACH), start) + 1 : start][-_REACH:]
+    line = plain[max(0, start - _REACH) : start].rpartition("\n")[2]
     before_tick, closed, _ = plain[end : end + _REACH].partition("\n")[0].partition("`")
     return bool(closed) and line.count("`") % 2 == 1 and not any(map(str.isalnum, before_tick))
 
@@ -289,7 +289,7 @@ def _is_closing_named(tag: Tag, plain: str) -> bool:
     spoken = (
         bool(words) and words[-1] in BEFORE_TAG and (_first_word(after) in AFTER_TAG or after[:1] in (".", ",", "?"))
     )
-    whole = before == plain[: tag[0]]  # it would hide all text before it, which must be this sentence only
+    whole = len(before) == tag[0]  # it would hide all text before it, which must be this sentence only
     return spoken and whole and _tells_nothing(before)
 
 

@@ -6,10 +6,10 @@ People omit signs there, or put the user's name in between. A value counts only 
 from __future__ import annotations
 
 from mdmem.privacy import limits, secrets
-from mdmem.privacy.secrets import values
+from mdmem.privacy.secrets import groups, values
 from mdmem.privacy.secrets.literals import QUOTES, skip_blank
 from mdmem.privacy.secrets.names import ELSEWHERE, SHORT
-from mdmem.privacy.secrets.tokens import is_camel_case, reads_like_words, shape, turns
+from mdmem.privacy.secrets.tokens import is_camel_case, shape, turns
 from mdmem.privacy.secrets.tokens.formats import DOTTED
 
 TYPE_CHECKING = False
@@ -28,10 +28,6 @@ _SIGNING_IN = tuple(f"{verb} {word} " for verb in ("login", "log in", "sign in",
 LOGINS = (*_SIGNING_IN, "login:", "account:", "telnet:", "telnet ", "ssh:", "ftp:", "계정:", "계정 ")
 """Precede a user and a password, in lower case."""
 _IN_PATHS = frozenset("/\\.-_~@$%=")  # before a pair that is a part of a path
-_GROUP, _FEWEST_GROUPS, _LETTERS, _MOST_LETTERS = 4, 4, 16, 64  # of a group; groups; letters
-_BEFORE_GROUPS = " :=\"'`*(“„”«‘\u00a0\u202f"
-_AFTER_GROUPS = frozenset(("", "\n", "\r", '"', "'", "`", "“", "”", "»", "’"))
-_BETWEEN_GROUPS = " -\u00a0\u00ad\u2007\u2009\u2010\u2011\u200b\u200c\u202f\u2060\ufeff"
 _JOINS = " :(,-/)"  # between a name and its value
 _BEFORE_VALUE = ":/( "  # between a user's name and the value
 _HANGUL = ("가", "힣")  # the first and the last syllable
@@ -49,9 +45,9 @@ def after_name(name: Name) -> list[Span]:
     if not text[at : at + 1].isascii():  # the word continues in Korean: `비번은…`, `password 설정은…`
         ahead = text[at : at + 8]
         at += next((size for size, sign in enumerate(ahead) if not _HANGUL[0] <= sign <= _HANGUL[1]), 0)
-    groups = in_groups(name, at)
-    if groups:
-        return groups
+    in_groups = groups.of_four(name, at)
+    if in_groups:
+        return in_groups
     at += 4 * text.startswith(" are", at)
     ahead = text[at : at + 8]
     start = at + len(ahead) - len(ahead.lstrip(_JOINS))
@@ -139,62 +135,6 @@ _GIVERS = ("with ", "use ", "use the ", "using ", "using the ", "with the ")
 """Precede "password" where the password itself follows."""
 _MOST_BETWEEN, _LONGEST_SENTENCE = 4, 96
 """Maximum number of words between the name and the password, and of characters to search."""
-
-
-def in_groups(name: Name, at: int) -> list[Span]:
-    """Find groups of four, as in app passwords: `abcd efgh ijkl mnop`, `EsTz 4kWm 1qXv …`.
-
-    There are four groups of lower-case letters, or four or more of letters and digits, separated by any kind of blank,
-    even an invisible one, or by a hyphen.
-    """
-    text = name.text
-    ahead = text[at : at + 2 * _GROUP * _FEWEST_GROUPS]
-    following = ahead.lstrip(_BEFORE_GROUPS).removeprefix("is ").lstrip(_BEFORE_GROUPS)
-    start = at + len(ahead) - len(following)
-    end, letters = _groups(text, start)
-    is_closed = text[end : end + 1] in _AFTER_GROUPS
-    is_value = is_closed and (text[name.sign : name.sign + 1] in (":", "=") or text[start - 1] in _AFTER_GROUPS)
-    if letters.islower() and letters.isalpha():
-        is_secret = len(letters) == _LETTERS and (is_value or not reads_like_words(shape(letters), letters))
-    else:
-        is_secret = len(letters) >= _LETTERS and turns(shape(letters)) >= _LEAST_TURNS_OF_GROUPS * len(letters)
-    return [(start, end, name.kind)] if is_secret else []
-
-
-def _groups(text: str, start: int) -> tuple[int, str]:
-    """Return the end of the groups of four at `start`, and their characters, or "" if a word continues after them."""
-    end, letters = start, ""
-    while len(letters) < _MOST_LETTERS:
-        ahead = text[end : end + _MOST_BLANKS] if letters else ""
-        begin = end + len(ahead) - len(ahead.lstrip(_BETWEEN_GROUPS))
-        group = text[begin : begin + _GROUP]
-        if len(group) < _GROUP or not (group.isalnum() and group.isascii()) or (letters and begin == end):
-            break
-        letters, end = letters + group, begin + _GROUP
-    return (end, letters) if not text[end : end + 1].isalnum() else (end, "")
-
-
-def groups_near(name: Name) -> list[Span]:
-    """Find four such groups of lower-case letters before the name, further after it, or on the next line."""
-    begin = max(0, name.start - _NEAR_GROUPS)
-    around = name.text[begin : name.closed + _NEAR_GROUPS].translate(_APART)
-    words = around.split()
-    place = 0
-    for number, word in enumerate(words):
-        place = around.index(word, place)
-        letters = "".join(words[number : number + _FEWEST_GROUPS]) if len(word) == _GROUP else ""
-        is_groups = len(letters) == _LETTERS and letters.islower() and letters.isalpha()
-        if is_groups and not reads_like_words(shape(letters), letters):
-            end, whole = _groups(name.text, begin + place)
-            if whole == letters:
-                return [(begin + place, end, name.kind)]
-        place += len(word)
-    return []
-
-
-_APART = dict.fromkeys(map(ord, _BEFORE_GROUPS + _BETWEEN_GROUPS + "\n\r\t),.;”»’"), " ")
-_NEAR_GROUPS = 80  # characters before and after a name
-_MOST_BLANKS, _LEAST_TURNS_OF_GROUPS = 3, 0.25  # between two groups; changes per character
 
 
 def before_name(name: Name) -> list[Span]:

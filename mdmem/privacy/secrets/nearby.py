@@ -58,10 +58,12 @@ def announced(name: Name) -> list[Span]:
 def behind_ideographs(name: Name) -> list[Span]:
     """Find the password in `密码已改成…`, `管理员密码…不要改`, where no blank separates words."""
     ahead = name.text[name.closed : name.closed + _REACH]
-    size = next((number for number, sign in enumerate(ahead) if sign.isascii()), 0)
+    size = next((number for number, sign in enumerate(ahead[: _MOST_WORDS + 1]) if sign.isascii()), _REACH)
+    if size > _MOST_WORDS:
+        return []
     word = "".join([sign if "!" <= sign <= "~" else " " for sign in ahead[size:]]).partition(" ")[0].rstrip(_AROUND)
     is_told = size == 0 or (ahead[size - 1] in _MADE and _OF_FIELDS.isdisjoint(ahead[:size]))
-    if not (is_told and size <= _MOST_WORDS and _is_password(word)):
+    if not (is_told and _is_password(word)):
         return []
     return [(name.closed + size, name.closed + size + len(word), name.kind)]
 

@@ -301,9 +301,8 @@ _OTHERS = frozenset(("admin", "guest", "google", "github", "facebook", "popup", 
 def _chap_lines(text: str) -> Iterator[Span]:
     """Find the secret in `client * … *`, a line of PPP's chap-secrets."""
     for at, _ in secrets.occurrences(text, '* "', "*\t"):
-        start = text.rfind("\n", max(0, at - _LONGEST_WORD), at) + 1
-        row = text[start : at + _LONGEST_WORD].partition("\n")[0]
-        fields = row.split()
+        before = text[max(0, at - _LONGEST_WORD) : at].rpartition("\n")[2]
+        fields = (before + text[at : at + _LONGEST_WORD].partition("\n")[0]).split(None, 4)
         secret = fields[2].strip('"') if len(fields) == 4 and fields[1] == fields[3] == "*" else ""
         if len(secret) > 2 and (fields[2] != secret or values.is_unlike_words(secret)):
             begin = text.index(secret, at)

@@ -8,7 +8,7 @@ judges it (`judge`). The first row that finds a secret decides.
 from __future__ import annotations
 
 from mdmem.privacy import limits, secrets
-from mdmem.privacy.secrets import literals, loose, names, scan, tables
+from mdmem.privacy.secrets import groups, literals, loose, names, scan, tables
 from mdmem.privacy.secrets.names import LITERAL, WEAK
 from mdmem.privacy.secrets.pairs import judge, starts
 from mdmem.privacy.secrets.scan import Name
@@ -136,14 +136,14 @@ def _secrets_of(name: Name) -> list[Span]:
             if value:
                 spans = judged(name, value) if not name.repeats_at(value) else []
                 if spans or judged is judge.assigned:
-                    grouped = loose.in_groups(name, name.closed) if name.kind in ("password", "key", "secret") else []
+                    grouped = groups.of_four(name, name.closed) if name.kind in ("password", "key", "secret") else []
                     return grouped or spans or loose.after_name(name)
     spans = loose.after_name(name) or loose.next_word(name) or loose.before_name(name) or loose.nearby(name)
     if not spans and name.word()[-1:] >= _CJK:
         from mdmem.privacy.secrets import nearby
 
         return nearby.behind_ideographs(name)
-    return spans or (loose.groups_near(name) if name.kind == "password" else [])
+    return spans or (groups.near(name) if name.kind == "password" else [])
 
 
 # -- the weight of a name

@@ -1,0 +1,94 @@
+"""How much the gate reads of a text that repeats one sign of a secret: twice as much of twice the text.
+
+What is read is counted, not timed: the characters of parts that are cut from a text, and those that are searched.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from mdmem.privacy import clean
+
+
+class Text(str):
+    """A text that counts how many of its characters are read."""
+
+    __slots__ = ()
+    chars_read = 0
+
+    def __getitem__(self, at: Any) -> str:
+        part = super().__getitem__(at)
+        Text.chars_read += len(part)
+        return part
+
+    def lower(self) -> Text:
+        return Text(super().lower())
+
+    def find(self, part: str, *bounds: Any) -> int:
+        found = super().find(part, *bounds)
+        start, stop = self._bounds(*bounds)
+        Text.chars_read += max(0, (stop if found < 0 else found) - start)
+        return found
+
+    def rfind(self, part: str, *bounds: Any) -> int:
+        found = super().rfind(part, *bounds)
+        start, stop = self._bounds(*bounds)
+        Text.chars_read += max(0, stop - max(start, found))
+        return found
+
+    def count(self, part: str, *bounds: Any) -> int:
+        start, stop = self._bounds(*bounds)
+        Text.chars_read += stop - start
+        return super().count(part, *bounds)
+
+    def _bounds(self, start: int = 0, stop: int | None = None) -> tuple[int, int]:
+        return slice(start, stop).indices(len(self))[:2]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        '* "', "*\t", "*\t*", '"* "', "ssn 123456,", "ssn,123456\n", "ssn," * 40 + "123456\n",
+        "|ssn" * 20 + "|\n123456|\n", "護照 123456\t", "</Private> 123456,", "List<Private>` ", "password,a1b2c3\n",
+        "トークン", "密码已", " pass ", " auth pass", "токен ", "كلمة المرور ", "[+] a\\b:c ", "://%s:%s@ ", "]:587 ",
+    ],
+)  # fmt: skip
+def test_twice_as_much_is_read_of_twice_the_text(unit: str) -> None:
+    once, twice = (_chars_read(unit * (size // len(unit))) for size in (10_000, 20_000))
+
+    assert once > 10_000
+    assert twice < 2.6 * once
+
+
+def _chars_read(text: str) -> int:
+    Text.chars_read = 0
+    clean(Text(text), origin="tool")
+    return Text.chars_read
+
+
+@pytest.mark.parametrize(
+    ("unit", "most"),
+    [(" pass ", 850), ("auth pass ", 1_150), ("pass abcd efgh ijkl ", 950), ("トークン", 140), ("비번", 190)],
+)
+def test_a_name_of_a_secret_takes_few_steps_wherever_it_is_repeated(unit: str, most: int) -> None:
+    text = unit * (2_400 // len(unit))
+    clean(text, origin="tool")  # imports the scanners
+
+    calls = 0
+
+    def count(_frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        clean(text, origin="tool")
+    finally:
+        sys.setprofile(None)
+
+    names = 2_400 // len(unit)
+    assert names < calls < most * names
