@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from hashlib import sha512
+
 import pytest
 
 from mdmem.privacy import clean, secrets
@@ -154,3 +157,27 @@ def test_a_harmless_name_hides_nothing_whatever_stands_beside_it(word: str) -> N
 )
 def test_beside_a_harmless_name_any_other_is_looked_at(text: str) -> None:
     assert secrets.may_name(text)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Lozinka: obavezna", "Geslo: obvezno", "Heslo: povinné", "Hasło: wymagane", "Пароль: обязателен",
+        "Wachtwoord: verplicht", "Lösenord: obligatoriskt", "Adgangskode: påkrævet", "Şifre: zorunlu",
+        "Jelszó: kötelező", "Parolă: obligatorie", "Κωδικός: υποχρεωτικός", "סיסמה: חובה", "كلمة المرور: مطلوبة",
+        "पासवर्ड: आवश्यक", "รหัสผ่าน: จำเป็น", "Salasana: pakollinen",
+        "암호는 AES256", "my password is AES256", "psexec.py -hashes LMHASH:NTHASH ana@10.0.0.5",
+    ],
+)  # fmt: skip
+def test_that_a_password_is_required_or_how_it_is_hashed_is_no_password(line: str) -> None:
+    assert clean(line, origin="tool").value == line
+    assert "REDACTED" in clean(line.rpartition(" ")[0] + " gartenzaun47", origin="tool").value or "psexec" in line
+
+
+@pytest.mark.parametrize("before", ["untrusted comment: minisign public key E7620F18\n", "minisign -Vm x.tar -P "])
+def test_a_public_key_of_minisign_stays_and_a_secret_key_does_not(before: str) -> None:
+    public = before + "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3"
+    secret = b64encode(b"EdScB2" + sha512(b"a").digest() + sha512(b"b").digest()[:24]).decode()
+
+    assert clean(public, origin="tool").value == public
+    assert secret not in clean(before + secret, origin="tool").value

@@ -217,3 +217,29 @@ def test_a_word_is_masked_in_an_item_of_yaml_on_one_line() -> None:
 )
 def test_what_only_resembles_such_output_stays(text: str) -> None:
     assert clean(text, origin="tool").value == text
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "\t * Username : ana\n\t * NTLM     : {}\n",
+        "Hash NTLM: {}\n",
+        f"[SMB] NTLMv2-SSP Hash     : ana::CORP:{{}}:{'8f3a' * 8}:0101{'7c' * 60}\n",
+        f"[HTTP] NTLMv1 Hash : ana::CORP:{'8f3a' * 12}:{{}}:1122334455667788\n",
+    ],
+)
+def test_a_hash_with_which_windows_signs_in_is_masked(output: str) -> None:
+    code = "5835048ce94ad0564e29a924a03510ef"
+
+    cleaned = clean(output.format(code), origin="tool").value
+
+    assert code not in cleaned
+    assert "8f3a" not in cleaned
+    assert cleaned.startswith(output[:10])
+
+
+@pytest.mark.parametrize(
+    "output", ["NTLM : (null)\n", "NTLM: see RFC 4559\n", "NTLM sample: 5835048ce94ad0564e29a924a03510ef\n"]
+)
+def test_a_line_about_ntlm_without_a_hash_stays(output: str) -> None:
+    assert clean(output, origin="tool").value == output

@@ -87,7 +87,7 @@ PLACE_SIGNS = (
     "://", "----", "Private-Lines", ":152", ":*:", ":6432:", '"sensitive"', "oracle:thin:", "onnect", "redential",
     "WIFI:", "jwt.", "_bind", "rivate-Key:", "(private-key", "BUNDLE_",
     "master/", "user/", "default/", " LOGIN ", "CONNECT ", "sp_", "ccount:",
-    "elnet", "계정", "]:587 ", "334 U", ': EAP "', '* "', "*\t", "[+] ", "[-] ",
+    "elnet", "계정", "]:587 ", "334 U", ': EAP "', '* "', "*\t", "[+] ", "[-] ", "NTLM",
 )  # fmt: skip
 PLACE_FAMILIES: Families = (
     ("ogin", ("ogin(", "ogin:", "ogin with ", "ogin as ")),

@@ -7,7 +7,7 @@ from mdmem.privacy.secrets import dialogues, literals, loose, scan, values
 from mdmem.privacy.secrets.literals import skip_blank
 from mdmem.privacy.secrets.names import STRONG
 from mdmem.privacy.secrets.tokens import is_opaque, shape
-from mdmem.privacy.secrets.tokens.formats import WORD
+from mdmem.privacy.secrets.tokens.formats import HEX, WORD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,6 +119,7 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
     yield from _easy_connect(text)
     yield from _chap_lines(text)
     yield from _tried_logins(text)
+    yield from _windows_hashes(text)
 
 
 # -- URLs
@@ -323,6 +324,23 @@ def _tried_logins(text: str) -> Iterator[Span]:
         ):
             start = at + line.index(word) + len(user) + 1
             yield start, start + len(password), "password"
+
+
+def _windows_hashes(text: str) -> Iterator[Span]:
+    """Find the hash in `NTLM : …` and `NTLMv2-SSP Hash : ana::CORP:…`, which signs in as a password does."""
+    for _, at in secrets.occurrences(text, "NTLM"):
+        label, colon, value = text[at : at + _LONGEST_HASH].partition("\n")[0].partition(": ")
+        words = value.split(None, 1)
+        user, captured, answer = words[0].partition("::") if words else ("", "", "")
+        _, _, code = answer.partition(":")  # behind the domain
+        code = code if captured and user else "".join(words) if len("".join(words)) == _NTLM_DIGITS else ""
+        if colon and label.strip() in _OF_HASHES and len(code) >= _NTLM_DIGITS and not code.strip(f"{HEX}:"):
+            start = at + len(label) + len(colon) + value.index(code)
+            yield start, start + len(code), "password"
+
+
+_OF_HASHES = ("", "Hash", "v1 Hash", "v2 Hash", "v1-SSP Hash", "v2-SSP Hash")
+_LONGEST_HASH, _NTLM_DIGITS = 2048, 32
 
 
 def _is_behind_port(text: str, at: int) -> bool:

@@ -13,7 +13,7 @@ _WORDS = frozenset(
     optional required missing invalid incorrect wrong empty unset set reset change changed changeme expired valid
     field prompt input output value values name username user login hash hashed encrypted plaintext protected based
     policy manager auth authentication authorization bearer basic digest jwt oauth oauth2 sha1 sha256 sha512 md5
-    rs256 hs256 es256 eddsa
+    rs256 hs256 es256 eddsa aes128 aes192 aes256 sha224 sha384 argon2 argon2i argon2id pbkdf2 rsa2048 rsa4096 ed25519
     bcrypt base64 utf8 hidden masked redacted private removed omitted include inherit same-origin omit readonly
     the a an in for from to and or is was of on with not be this that it its as by at if usage count limit type
     xxx todo tbd example sample dummy fake placeholder foo bar baz test testing abc key file path env url id here
@@ -23,7 +23,13 @@ _WORDS = frozenset(
     key-id keyid identifier keyword comment constant operator punctuation describe always on_create amd64 arm64 i386
     armhf x86_64 aarch64 falsch leer ungültig erforderlich obligatoire requis incorrecte obligatoria requerida
     incorrecta obrigatória errata obbligatoria abgelaufen inaktiv gesperrt inactif expiré caducada scaduta bloccata
-    onjuist verlopen
+    onjuist verlopen nthash lmhash
+    obavezna obavezno obavezan obvezna obvezno obvezen potrebna potrebno povinné povinný povinne povinná vyžadováno
+    požadováno wymagane wymagany wymagana обязателен обязательно обязательный обязательное обязательна требуется
+    задължителна задължително обов'язково обов'язковий необхідно pakollinen vaaditaan verplicht vereist obligatoriskt
+    obligatorisk krävs påkrævet påkrevd zorunlu gerekli kötelező szükséges obligatorie obligatoriu privalomas būtinas
+    vajalik nõutav nepieciešama υποχρεωτικός υποχρεωτικό απαιτείται חובה נדרש נדרשת مطلوبة مطلوب إلزامي आवश्यक अनिवार्य
+    จำเป็น obligatori beharrezkoa wajib diperlukan
     """.split()
 )
 """Words that occur next to `password` in prose, documentation, types and forms."""

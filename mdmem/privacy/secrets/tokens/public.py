@@ -59,6 +59,8 @@ def is_public(text: str, start: int, end: int, run: str) -> bool:
         return True  # a ULID, an id that begins with a timestamp
     if run[:2] == "Q1" and end - start in (29, 30) and text[start - 2 : start] in ("C:", "Z:"):
         return True  # a checksum in Alpine's list of packages
+    if run[:2] in ("RW", "RU") and end - start in _MINISIGN and _is_of_minisign(text[max(0, start - 160) : start]):
+        return True
     folder, _, last = run.rstrip("/").rpartition("/")
     if folder.endswith(("/message", "/thread")) and len(last) == 32 and last.isupper():
         return True  # a message in the archive of a mailing list
@@ -73,6 +75,14 @@ def is_public(text: str, start: int, end: int, run: str) -> bool:
         or _is_in_certificate(text, start)
         or _encodes_above(text, start)
     )
+
+
+def _is_of_minisign(before: str) -> bool:
+    return "untrusted comment: " in before or "minisign " in before or "signify " in before
+
+
+_MINISIGN = (56, 99, 100)
+"""Sizes of a public key and of a signature by minisign or signify, which are both in base64. A secret key is longer."""
 
 
 def without_terms(run: str) -> str:
