@@ -256,10 +256,10 @@ def _bytes_apart(plain: bytes, view: TextView) -> None:
         words = line.split()
         address = next((word for word in words[:3] if len(word) >= _SHORTEST_ADDRESS and _is_hex(word)), b"")
         if address and (of_dump := _bytes_of_dump(line, address, plain[at : at + len(line)], byte_words)):
-            collected += [(word, at + start, at + end) for word, start, end in of_dump]
+            collected += [*[(word, at + start, at + end) for word, start, end in of_dump], (_LINE, 0, 0)]
             last = at + len(line)
         elif len(byte_words.intersection(words)) > (not collected and len(words) > 1):
-            collected += _bytes_of(line, words, at, byte_words)
+            collected += [*_bytes_of(line, words, at, byte_words), (_LINE, 0, 0)]
             last = at + len(line)
         elif collected and at > last + _MOST_BETWEEN:
             _add_bytes(collected, view)
@@ -310,16 +310,32 @@ def _bytes_of_dump(line: bytes, address: bytes, written: bytes, byte_words: set[
 
 
 def _add_bytes(words: list[tuple[bytes, int, int]], view: TextView) -> None:
-    run: list[tuple[bytes, int, int]] = []
+    """Decode the bytes of lines, run by run: all lines together, or, if that is no text, each by itself."""
+    lines: list[list[tuple[bytes, int, int]]] = [[]]
     for word_span in [*words, (b"", 0, 0)]:
-        if word_span[0]:
-            run.append(word_span)
-            continue
-        if len(run) > 1:
-            for data in _readings(b" ".join([word for word, _, _ in run])):
-                if plain_text := readable(data):
-                    view.add(f"\n{plain_text}\n", run[0][1], run[-1][2], decoded=True)
-        run = []
+        if word_span[0] == _LINE:
+            lines.append([])
+        elif word_span[0]:
+            lines[-1].append(word_span)
+        else:
+            if not _add_run([word for line in lines for word in line], view):
+                for line in lines if len(lines) > 1 else ():
+                    _add_run(line, view)
+            lines = [[]]
+
+
+_LINE = b"\n"
+"""Stands for the end of a line among its bytes."""
+
+
+def _add_run(run: list[tuple[bytes, int, int]], view: TextView) -> bool:
+    """Decode bytes in each way that gives a text. Return whether there is one."""
+    is_text = False
+    for data in _readings(b" ".join([word for word, _, _ in run])) if len(run) > 1 else ():
+        if plain_text := readable(data):
+            view.add(f"\n{plain_text}\n", run[0][1], run[-1][2], decoded=True)
+            is_text = True
+    return is_text
 
 
 def _readings(words: bytes) -> Iterator[bytes]:

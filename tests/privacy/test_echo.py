@@ -618,3 +618,16 @@ def test_numbers_beside_each_other_are_no_amount_and_no_phone_number() -> None:
     known = echo.of(["the price is 187,500 dollars", "call +49 170 5551234"])
 
     assert known.find("187 5002, 1187 500, 1875, 18 7500, lines 1870 500, 49 170 555") == []
+
+
+@pytest.mark.parametrize("beside", ["1042,1077,1083", "2f 73 72 76", '["4f3a", "99b2"]'])
+@pytest.mark.parametrize("between", ["\n", "\nEND\n\nBEGIN\n"])
+def test_a_list_of_bytes_is_masked_beside_one_in_another_notation(beside: str, between: str) -> None:
+    private = "/srv/quillfeather/ledger-9.db"
+    codes = ",".join([str(ord(sign)) for sign in private])
+
+    for output in (f"{beside}{between}[{codes}]", f"[{codes}]{between}{beside}"):
+        shown = clean([f"a <private>{private}</private> b", output], origin="tool").value[1]
+
+        assert codes not in shown
+        assert codes[:40] not in shown
