@@ -9,6 +9,8 @@ WAIT_SECONDS = 0.05
 """Without an answer in this time, the hook does its work itself."""
 HOOK_SECONDS = 10.0
 """No hook takes longer."""
+PRINT_SECONDS = 1.0
+"""Time limit for writing to stdout, as in `mdmem.agents.hook_process`."""
 
 
 def give(path: str, rescue: str) -> None:
@@ -47,6 +49,11 @@ def give(path: str, rescue: str) -> None:
             exec(file.read(), found)  # noqa: S102 - mdmem's own
         said = b"." + found["last_words"](sys.argv[2])  # type: ignore[operator]
     out = said[1:]
+    if out:
+        import _signal  # type: ignore[import-not-found]
+
+        _signal.signal(_signal.SIGALRM, lambda *_: posix._exit(0))
+        _signal.setitimer(_signal.ITIMER_REAL, PRINT_SECONDS)
     try:
         while out:
             out = out[posix.write(1, out) :]

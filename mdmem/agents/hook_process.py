@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from mdmem import system
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +23,10 @@ ANSWERS = (*_BOTH, "mdmem.inject.process", "mdmem.recall.inject", "mdmem inject 
 """Substrings that identify the registered commands that answer events with memories."""
 
 
+PRINT_SECONDS = 1.0
+"""Time limit for writing to stdout, which lasts only if the pipe is full and the agent does not read it."""
+
+
 def is_spoken_for(words: list[str], event: Event, env: Mapping[str, str], marks: tuple[str, ...]) -> bool:
     """Whether this is a plugin's process and must stay silent: the user's own registration gets the event too.
 
@@ -34,7 +40,9 @@ def is_spoken_for(words: list[str], event: Event, env: Mapping[str, str], marks:
 
 
 def print_bytes(out: bytes) -> None:
-    """Write `out` to stdout."""
+    """Write `out` to stdout; if nobody reads that for `PRINT_SECONDS`, end the process with status 0."""
+    if out:
+        system.alarm(PRINT_SECONDS, lambda *_: os._exit(0))
     try:
         while out:
             out = out[os.write(1, out) :]

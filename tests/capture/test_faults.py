@@ -32,6 +32,7 @@ from tests.conftest import notes, session_pages
 from tests.helpers import claude, faults
 from tests.helpers.claude import FULL, OTHER, SESSION, bash, contents, prompt, send, stop
 from tests.helpers.faults import run_of, written
+from tests.helpers.waiting import SECONDS
 
 
 def mdmem(*words: str) -> subprocess.CompletedProcess[str]:
@@ -525,6 +526,14 @@ def test_an_agent_that_never_closes_stdin_is_not_waited_for(vault: Path) -> None
     assert process.wait(240) == 0
     process.communicate()
     assert written(vault) == ["patient"]
+
+
+def test_an_agent_that_never_reads_stdout_is_not_waited_for(vault: Path) -> None:
+    with faults.full_pipe() as unread:
+        process = subprocess.Popen(claude.command(), stdin=subprocess.PIPE, stdout=unread, stderr=subprocess.PIPE)
+        _, err = process.communicate(json.dumps(prompt("Log in as <private>falcon</private> here")).encode(), SECONDS)
+    assert (process.returncode, err) == (0, b"")
+    assert written(vault) == ["Log in as [PRIVATE] here"]
 
 
 def test_a_terminated_hook_leaves_a_whole_note_or_none(vault: Path) -> None:

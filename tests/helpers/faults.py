@@ -7,7 +7,8 @@ import os
 import sys
 import time
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,20 @@ SAFE = {
 """What a hook is made of where it has nothing left to tell with: a few lines that import nothing."""
 
 SAFE_CODE = {function.__code__ for function in SAFE}
+
+
+@contextmanager
+def full_pipe() -> Iterator[int]:
+    """Yield the end for writing of a pipe that is full and that nobody reads."""
+    unread, into = os.pipe()
+    os.set_blocking(into, False)
+    with suppress(BlockingIOError):
+        while os.write(into, b"." * 4096):
+            pass
+    os.set_blocking(into, True)
+    yield into
+    os.close(into)
+    os.close(unread)
 
 
 class ArbitraryError(Exception):

@@ -20,11 +20,13 @@ def serving(path: str, look_seconds: float = 30.0) -> list[str]:
     return [sys.executable, "-I", "-S", "-B", "-X", "utf8", "-c", f"{loaded}; {code}"]
 
 
-def start(event: dict[str, Any] | None, env: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
+def start(
+    event: dict[str, Any] | None, env: dict[str, str] | None = None, stdout: int = subprocess.PIPE
+) -> subprocess.Popen[bytes]:
     """Start a hook with an event; with none, its payload is to be written."""
     pipe = subprocess.PIPE
     words = ["/bin/sh", "-c", registered("hook")]
-    process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, env={**os.environ, **(env or {})})
+    process = subprocess.Popen(words, stdin=pipe, stdout=stdout, stderr=pipe, env={**os.environ, **(env or {})})
     assert process.stdin
     if event is not None:
         process.stdin.write(json.dumps(event).encode())

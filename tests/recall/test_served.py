@@ -19,6 +19,7 @@ import mdmem
 from mdmem.agents.install import launcher
 from mdmem.recall import served
 from tests.helpers.claude import bash, prompt, registered
+from tests.helpers.faults import full_pipe
 from tests.helpers.served import run, serving, start
 from tests.helpers.waiting import SECONDS, until
 
@@ -27,14 +28,14 @@ def notes(vault: Path) -> list[str]:
     return sorted(path.name for path in vault.rglob("0??-0??-*.md"))
 
 
-def held(server: subprocess.Popen[bytes]) -> subprocess.Popen[bytes]:
+def held(server: subprocess.Popen[bytes], stdout: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
     """Start a hook whose payload is not at its end, and wait until the server reads it.
 
     On a busy machine the server may be late, and a hook then does its work itself: another is tried then.
     """
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
-        process = start(None)
+        process = start(None, stdout=stdout)
         patience = time.monotonic() + 2
         while time.monotonic() < patience:
             if _reads(server, process):
@@ -66,6 +67,21 @@ def test_a_served_hook_leaves_the_note_and_says_what_is_to_be_said(
     assert "systemMessage" in json.loads(out)
     assert [name[:14] for name in notes(vault)] == ["001-000-prompt"]
     assert b"falcon" not in b"".join(path.read_bytes() for path in vault.rglob("*.md"))
+
+
+@linux
+@pytest.mark.parametrize("perl", [launcher._PERL, pytest.param("/nonexistent/perl", marks=pytest.mark.slow)])
+def test_an_agent_that_never_reads_stdout_is_not_waited_for_by_a_served_hook(
+    vault: Path, server: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch, perl: str
+) -> None:
+    monkeypatch.setattr(launcher, "_PERL", perl)
+
+    with full_pipe() as unread:
+        hook = held(server, unread)
+        _, err = hook.communicate(json.dumps(prompt("Fix the <private>falcon</private> parser")).encode(), SECONDS)
+
+    assert (hook.returncode, err) == (0, b"")
+    assert len(notes(vault)) == 1
 
 
 @linux
