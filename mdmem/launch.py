@@ -96,7 +96,7 @@ def begin_again(data: bytes | None) -> None:
     data: as in `imported_anew`.
     """
     launcher = sys.argv[0]
-    if os.path.basename(launcher) != "mdmem-run" or not os.access(launcher, os.X_OK):
+    if os.path.basename(launcher) != "mdmem-run" or not os.access(launcher, os.R_OK):
         return
     try:
         os.stat(os.path.join(_package(), "launch.py"))
@@ -116,7 +116,7 @@ def begin_again(data: bytes | None) -> None:
                 _write(target, data)
             os.close(target)
             os.dup2(source, 0)
-        os.execv(launcher, sys.argv)  # noqa: S606 - mdmem's own
+        os.execv("/bin/sh", ["sh", *sys.argv])  # noqa: S606 - mdmem's own, which its disk may not let run by itself
     except OSError:
         return  # the launcher is gone as well
 

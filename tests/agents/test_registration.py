@@ -1045,3 +1045,20 @@ def test_comments_of_an_agent_that_takes_them_stay_where_they_are(home: Path, te
     mcp_registration.unregister("gemini")
     registration.unregister("gemini")
     assert path.read_text("utf-8").split() == f"{text}// written since\n".split()
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "gemini"])
+def test_hooks_run_where_the_home_folder_may_not_hold_programs(
+    vault: Path, small_disk: Path, monkeypatch: pytest.MonkeyPatch, agent: str
+) -> None:
+    subprocess.run(["mount", "-o", "remount,noexec", str(small_disk)], check=True)
+    monkeypatch.setenv("XDG_DATA_HOME", str(small_disk / "share"))
+    registration.register("claude-code")
+
+    for event in (prompt("Fix the parser"), bash("3 passed")):
+        line = command_line.command("hook", agent).replace("hook gemini", "hook claude-code")
+        done = subprocess.run(["/bin/sh", "-c", line], input=json.dumps(event).encode(), capture_output=True)
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+    assert len(list(vault.rglob("001-*.md"))) == 2
+    assert registration.status("claude-code").state == "registered"

@@ -39,12 +39,14 @@ def command(verb: str, agent: str, vault: str | None = None, *, shared: bool = F
         return " ".join(map(_quoted, line))
     if not shared and agent not in _REFUSERS:
         return shlex.join(line)
-    place = shlex.quote(line[0])
+    *shell, file = launcher.words()
+    place = shlex.quote(file)
     home = f"{config.home()}{os.sep}"
-    if shared and line[0].startswith(home) and shlex.quote(line[0][len(home) :]) == line[0][len(home) :]:
-        place = f"~/{line[0][len(home) :]}"
+    if shared and file.startswith(home) and shlex.quote(file[len(home) :]) == file[len(home) :]:
+        place = f"~/{file[len(home) :]}"
     message = f" && echo {shlex.quote(_GONE % agent)}" if verb == "hook" and not shared else ""
-    return f"[ ! -x {place} ]{message} || exec {place} {shlex.join(line[1:])}"
+    there = f"[ ! -{'f' if shell else 'x'} {place} ]"
+    return f"{there}{message} || exec {' '.join([*shell, place])} {shlex.join(line[len(shell) + 1 :])}"
 
 
 def _quoted(word: str) -> str:

@@ -21,7 +21,7 @@ _GONE = """gone() {{
 unset event
 said=$1 folder=$2
 shift 2
-is_there && exec "$0" "$@"
+is_there && exec /bin/sh "$0" "$@"
 [ "$1" = hook ] || exit 0
 exec 2>/dev/null
 now=$(date +%s) tries=0 changed=
@@ -29,13 +29,13 @@ until [ -z "$folder" ] || changed=$(find "$folder/" -prune -mmin -1); do folder=
 [ "$(find "$0{lost}" -mmin -{lost_minutes})" ] && changed=
 while [ "$changed" ] && [ $tries -lt {tries} ] && sleep .1; do
 tries=$((tries + 1))
-is_there $tries && exec "$0" "$@"
+is_there $tries && exec /bin/sh "$0" "$@"
 done
 event=$(cat)
 (
 trap "" HUP
 while [ "$changed" ] && ! is_there && [ $tries -lt {last_try} ] && sleep 1; do tries=$((tries + 1)); done
-if is_there; then printf %s "$event" | MDMEM_INJECT_ENABLED=0 MDMEM_NOW=${{MDMEM_NOW:-$now}} "$0" "$@"
+if is_there; then printf %s "$event" | MDMEM_INJECT_ENABLED=0 MDMEM_NOW=${{MDMEM_NOW:-$now}} /bin/sh "$0" "$@"
 else umask 077; printf {loss} "$now" "$2" >"$0{lost}"; fi
 ) </dev/null >/dev/null &
 case $event in {events}) case $2 in

@@ -79,8 +79,8 @@ finally:
 """
 
 _AGAIN = """if(isinstance(e,FileNotFoundError)and e.filename=={file}and"{module}"not in sys.modules
-    and os.access(sys.argv[0],1)):
-    os.execv(sys.argv[0],sys.argv)
+    and os.access(sys.argv[0],4)):
+    os.execv("/bin/sh",["sh",*sys.argv])
    """
 
 _PRELOAD = """try:
@@ -148,8 +148,15 @@ def path() -> str:
 def words() -> list[str]:
     """Return the program and arguments that start the launcher without a shell."""
     if not is_windows():
-        return [path()]
+        return ["/bin/sh", path()] if _forbids_programs(path()) else [path()]
     return [windows.windowless(sys.executable), "-I", "-S", "-B", path()]
+
+
+def _forbids_programs(place: str) -> bool:
+    """Whether the file's disk is mounted `noexec`, as home folders are on hardened machines; a shell may read it."""
+    while not os.path.exists(place):
+        place = os.path.dirname(place)
+    return bool(os.statvfs(place).f_flag & getattr(os, "ST_NOEXEC", 0))
 
 
 def interpreter(registered: str) -> str:
@@ -257,7 +264,8 @@ def socket_path() -> str:
 def is_current() -> bool:
     """Whether the launcher exists and starts this mdmem."""
     current = _read()
-    return current == text(_users(current), _interpreter_in(current)) and (is_windows() or os.access(path(), os.X_OK))
+    is_executable = is_windows() or (os.path.exists(path()) and os.stat(path()).st_mode & 0o100 != 0)
+    return is_executable and current == text(_users(current), _interpreter_in(current))
 
 
 def missing(place: str) -> str:
