@@ -60,6 +60,9 @@ def notice_loss(at: Capture) -> None:
 
     That is so if the state folder was deleted, if the session began on another machine, or if version 0.1 captured it.
     Secrets alone do not count: most are recognized again by their name or form.
+
+    Notes that the record has with their facts are not read, as there may be thousands: they were captured here, and
+    the record knows of the private memory of that time (`Capture.has_lost_private`).
     """
     if os.path.exists(at.former_memory()):
         if _LOST not in at.session.lines(journal.PRIVATE):
@@ -74,7 +77,8 @@ def notice_loss(at: Capture) -> None:
         if folder is None:
             return
         with folder:
-            names = filter(journal.numbers, journal.names_with_parts(folder))
+            captured = {line[0] for line in at.session.lines("+") if len(line) > 1}
+            names = set(filter(journal.numbers, journal.names_with_parts(folder))) - captured
             is_lost = any(_had_private(disk.read(folder, name) or b"") for name in names)
     except (OSError, VaultError):
         return  # nothing can be stored there either

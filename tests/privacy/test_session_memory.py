@@ -411,6 +411,14 @@ def forget_state() -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def move_state(place: Path) -> None:
+    """Move what state knows to a folder inside its own, as if that were another machine's."""
+    entries = [path for path in place.parent.iterdir() if path.name not in ("here", "elsewhere")]
+    place.mkdir(mode=0o700)
+    for path in entries:
+        path.rename(place / path.name)
+
+
 @pytest.mark.parametrize("source", [None, "resume"])
 def test_a_session_with_private_text_is_not_stored_further_where_state_does_not_know_that_text(
     vault: Path, hook: Hook, left: Callable[[], bytes], source: str | None
@@ -431,6 +439,36 @@ def test_a_session_with_private_text_is_not_stored_further_where_state_does_not_
     assert [name for name in places(notes(vault)) if name != "001-000-prompt"] == stored[1:]
     hook(prompt("in the other session", 2, session_id=OTHER))
     assert places(notes(vault)).count("002-000-prompt") == 1
+
+
+def test_a_session_with_private_text_from_another_machine_is_not_stored_further_when_it_is_resumed_here(
+    vault: Path, hook: Hook
+) -> None:
+    hook(prompt("in the open"))
+    here, elsewhere = (Path(config.load().state_dir) / name for name in ("here", "elsewhere"))
+    move_state(here)
+    hook(prompt(TAGGED, 2))
+    move_state(elsewhere)
+    for folder in here.iterdir():
+        folder.rename(here.parent / folder.name)
+
+    hook(payload("SessionStart", source="resume"))
+    told = hook(prompt(f"again {SECRET} and <private>more</private>", 3)).stdout
+
+    assert "nothing more of this session is stored" in told
+    assert len(notes(vault)) == 2
+
+
+def test_a_resumed_session_reads_none_of_the_notes_that_were_captured_here(vault: Path, hook: Hook) -> None:
+    hook(prompt("in the open"))
+    hook(bash("made"))
+    for path in notes(vault):
+        path.write_bytes(path.read_bytes().replace(b"---\n", b"---\nprivate: 1\n", 1))
+
+    hook(payload("SessionStart", source="resume"))
+
+    assert hook(prompt("and again", 2)).stdout == ""
+    assert len(notes(vault)) == 3
 
 
 def test_a_session_that_hid_nothing_goes_on_where_state_does_not_know_it(vault: Path, hook: Hook) -> None:
