@@ -26,6 +26,10 @@ class UnreadableError(PermissionError):
     """The disk does not return a file, as with a bad sector: handled like a file that permissions forbid to read."""
 
 
+class NoModesError(PermissionError):
+    """A folder of the user's stays open to others, because its disk keeps no modes, such as FAT."""
+
+
 _FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _TOP = "mdmem"
 _checked: dict[str, bool] = {}
@@ -74,7 +78,7 @@ def check_folder(path: str) -> None:
             raise PermissionError(system.code("EPERM"), "The folder is shared by all users.", path)
         os.chmod(path, 0o700)
         if not system.own(os.stat(path), 0o077):
-            raise PermissionError(system.code("EPERM"), "The folder is open to other users.", path)
+            raise NoModesError(system.code("EPERM"), "The folder is open to other users.", path)
 
 
 def check_again() -> None:

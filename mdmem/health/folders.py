@@ -199,16 +199,28 @@ def permissions(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     folders = [Path(config.vault), *own_folders] if is_ours else own_folders
     open_ones = [folder for folder in folders if stat.S_IMODE(folder.stat().st_mode) & 0o077]
     for folder in open_ones:
-        close = partial(folder.chmod, 0o700)
-        yield warning(
-            f"Other users of this machine can read {folder}.", f"`chmod 700 {shlex.quote(str(folder))}`", close
-        )
+        text = f"Other users of this machine can read {folder}."
+        if _keeps_no_modes(folder):
+            yield note(text, "Its disk keeps no permissions. Mount it for you alone: `-o uid=$USER,umask=077`.")
+        else:
+            yield warning(text, f"`chmod 700 {shlex.quote(str(folder))}`", partial(folder.chmod, 0o700))
     strangers = [path for path in _files(Path(config.vault)) if _is_strange(path)] if is_ours and scope.is_whole else []
     if strangers:
         examples = plural.some(list(map(str, strangers)), 1)
         yield warning(f"Not owned by you: {examples}.", f"`sudo chown -R $USER {shlex.quote(config.vault)}`")
     if not open_ones and not strangers:
         yield fine("only you can read the vault" if is_ours else "only you can read mdmem's own files")
+
+
+def _keeps_no_modes(vault: Path) -> bool:
+    """Whether a vault's disk keeps no modes, such as FAT: its git directory, which git commands close, stays open."""
+    try:
+        files.check_folder(str(vault / ".git"))
+    except files.NoModesError:
+        return True
+    except OSError:
+        return False  # missing, or somebody else's
+    return False
 
 
 def _files(root: Path) -> Iterator[Path]:

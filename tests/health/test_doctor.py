@@ -507,6 +507,19 @@ def test_a_registration_of_an_older_mdmem_is_renewed_when_asked(day: Day) -> Non
     assert wrong(look(day, "agents")) == []
 
 
+def test_doctor_does_not_offer_to_change_modes_that_the_disk_does_not_keep(
+    day: Day, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (day.vault / ".git").mkdir(mode=0o755)
+    day.vault.chmod(0o755)
+    monkeypatch.setattr(os, "chmod", lambda *_, **__: None)  # as on FAT: no error, and no effect
+
+    found = look(day, "permissions")
+
+    assert ("can read" in found[0]["text"], "keeps no permissions" in found[0]["todo"]) == (True, True)
+    assert wrong(found) == []
+
+
 def test_a_launcher_that_is_gone_is_an_error_until_it_is_back(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in day.env.items():
         monkeypatch.setenv(name, value)

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mdmem import config
 from mdmem.errors import GitError, VaultError
 from mdmem.history import commit
 from mdmem.history.git import checked_out, git_index, objects, repository, tidy, writer
@@ -44,6 +45,18 @@ def test_the_users_templates_are_not_copied_into_a_new_repository(vault: Path, h
 
     assert checked_out.branch(repo) == "refs/heads/main"
     assert not (vault / ".git" / "hooks").exists()
+
+
+def test_a_vault_on_a_disk_that_keeps_no_modes_has_a_history(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repository.init(vault)
+    (vault / ".git").chmod(0o755)
+    monkeypatch.setattr(os, "chmod", lambda *_, **__: None)  # as on FAT: no error, and no effect
+
+    repo = repository.init(vault)
+    put(vault, "notes/a.md", "# A\n")
+
+    assert commit.commit(config.load(str(vault))).commits
+    assert repository.run(repo, "log", "--format=%s")
 
 
 def test_init_is_safe_to_run_again(vault: Path) -> None:

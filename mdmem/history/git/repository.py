@@ -99,6 +99,8 @@ def _make_private(repo: Repository) -> None:
         return  # its owner keeps it elsewhere
     try:
         files.check_folder(str(repo.git_dir))
+    except files.NoModesError:
+        return  # the notes beside it are as open; doctor tells
     except OSError as error:
         raise GitError(
             f"{repo.git_dir} is open to other users ({error.strerror}), so git is not run on it. Run mdmem as its"
