@@ -8,6 +8,7 @@ import json
 import os
 import re
 import resource
+import shlex
 import shutil
 import signal
 import subprocess
@@ -32,7 +33,7 @@ from tests.conftest import notes, session_pages
 from tests.helpers import claude, faults
 from tests.helpers.claude import FULL, OTHER, SESSION, bash, contents, prompt, send, stop
 from tests.helpers.faults import run_of, written
-from tests.helpers.waiting import SECONDS
+from tests.helpers.waiting import SECONDS, until
 
 
 def mdmem(*words: str) -> subprocess.CompletedProcess[str]:
@@ -534,6 +535,23 @@ def test_an_agent_that_never_reads_stdout_is_not_waited_for(vault: Path) -> None
         _, err = process.communicate(json.dumps(prompt("Log in as <private>falcon</private> here")).encode(), SECONDS)
     assert (process.returncode, err) == (0, b"")
     assert written(vault) == ["Log in as [PRIVATE] here"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only /proc tells which signals are ignored")
+def test_neither_ctrl_c_nor_a_terminal_that_closes_costs_an_event(vault: Path) -> None:
+    words = shlex.split(claude.registered("hook"))
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
+    status = Path(f"/proc/{process.pid}/status")
+    ignored = 1 << signal.SIGINT - 1 | 1 << signal.SIGHUP - 1
+
+    until(lambda: int(status.read_text().partition("SigIgn:")[2].split()[0], 16) & ignored == ignored)
+    os.killpg(process.pid, signal.SIGINT)
+    os.killpg(process.pid, signal.SIGHUP)
+
+    assert process.communicate(json.dumps(prompt("first")).encode(), SECONDS) == (b"", b"")
+    assert process.returncode == 0
+    assert written(vault) == ["first"]
 
 
 def test_a_terminated_hook_leaves_a_whole_note_or_none(vault: Path) -> None:

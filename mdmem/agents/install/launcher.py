@@ -100,9 +100,11 @@ except Exception:pass
 exec({otherwise})
 """
 
+# Ctrl-C and a terminal that closes reach hooks too, and would cost their events; hooks have a deadline of their own.
 _SHELL = """#!/bin/sh
 # Coding agents start this for their hooks: `mdmem install` writes it, and `mdmem uninstall` removes it.
-{users}is_there() {{
+{users}[ "$1" = hook ] && trap "" INT HUP
+is_there() {{
 [ -x {python} ] || return 1
 [ -f {rescue} ] && return
 [ $((${{1:-0}} % 10)) = 0 ] && {python} -E -P -B -c {renew} "$0" </dev/null >/dev/null 2>&1
