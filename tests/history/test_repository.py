@@ -59,6 +59,29 @@ def test_a_vault_on_a_disk_that_keeps_no_modes_has_a_history(vault: Path, monkey
     assert repository.run(repo, "log", "--format=%s")
 
 
+@pytest.mark.skipif("--ref-format" not in git(Path.cwd(), "init", "-h", check=False), reason="git before 2.45")
+def test_new_vaults_and_clones_keep_refs_in_files_whatever_the_defaults_of_git_are(
+    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = put(tmp_path, "bin/git", _WITH_DEFAULTS.format(shutil.which("git")))
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    git(tmp_path, "init", "-q", "plain")
+
+    repository.init(vault)
+    clone.clone(str(vault), tmp_path / "second")
+
+    wanted = ("rev-parse", "--show-ref-format", "--show-object-format")
+    assert git(tmp_path / "plain", *wanted).split() == ["reftable", "sha256"]
+    assert git(vault, *wanted).split() == ["files", "sha1"]
+    assert git(tmp_path / "second", *wanted).split() == ["files", "sha1"]
+
+
+_WITH_DEFAULTS = """#!/bin/sh
+exec {} -c init.defaultRefFormat=reftable -c init.defaultObjectFormat=sha256 "$@"
+"""
+
+
 def test_init_is_safe_to_run_again(vault: Path) -> None:
     repository.init(vault)
     git(vault, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "kept")

@@ -50,6 +50,9 @@ OVERRULED = (
     # a reported commit survives a power cut
     "core.fsync=committed,reference",
     *BOUNDS,
+    # new vaults are readable to every git and host, and `doctor` can repair their refs, which are files
+    "init.defaultRefFormat=files",
+    "init.defaultObjectFormat=sha1",
     # use no repository but the given one; accept no trees that a work tree cannot hold
     "safe.bareRepository=explicit",
     "fetch.fsckObjects=true",
