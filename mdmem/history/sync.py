@@ -262,9 +262,9 @@ class _Work:
             onto = theirs
             if own_record.texts or own_record.notes:  # both sides purged: repeat our purge on theirs
                 repeated = carry.plan(config, repo, own_record, theirs, ours)
-                onto = carry.filtered(repo, theirs, repeated, lock_fd)
+                onto = carry.filtered(repo, theirs, repeated, lock_fd, theirs)
             goal, joined = carry.carry(repo, base, onto, ours, planned, lock_fd)
-            _keep_reviewed(repo, planned, lock_fd)
+            _keep_reviewed(repo, planned, onto, lock_fd)
         elif ours_to_carry:
             planned = carry.plan(config, repo, ours_to_carry, theirs, ours)
             goal, joined = carry.carry(repo, carry.last_common(repo, theirs), ours, theirs, planned, lock_fd)
@@ -379,10 +379,9 @@ def _between(repo: Repository, old: str, new: str) -> tuple[Texts, tuple[str, ..
     return _texts(repo, new, changed), tuple(path for path in old_tree if path not in new_tree)
 
 
-def _keep_reviewed(repo: Repository, planned: PurgePlan, lock_fd: int) -> None:
+def _keep_reviewed(repo: Repository, planned: PurgePlan, onto: str, lock_fd: int) -> None:
     """Replace the last reviewed commit by a purged one without parents."""
     reviewed = writer.tip(repo, review.REF)
     if reviewed:
-        review.keep_tree(
-            repo, f"{carry.filtered(repo, reviewed, planned, lock_fd)}^{{tree}}", "Reviewed before a purge"
-        )
+        clean = carry.filtered(repo, reviewed, planned, lock_fd, onto)
+        review.keep_tree(repo, f"{clean}^{{tree}}", "Reviewed before a purge")

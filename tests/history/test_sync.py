@@ -973,15 +973,76 @@ def test_a_note_that_was_purged_by_its_id_goes_on_other_machines_too(
         assert "7gk2q9m4x1" not in unpacked(Path(folder))
 
 
-@given(st.binary(min_size=1, max_size=40), st.binary(max_size=200), st.binary(max_size=200))
-def test_a_purged_text_is_recognized_by_its_digest_and_by_nothing_else(
-    text: bytes, before: bytes, after: bytes
+@pytest.mark.slow
+def test_a_purge_reaches_a_machine_that_never_had_the_text_after_the_remote_dropped_it(
+    first: Config, tmp_path: Path, remote: Path
 ) -> None:
-    sealed = purge_record.sealed(text)
+    git(remote, "config", "uploadpack.allowFilter", "true")
+    for number in range(2):
+        captured(Path(first.vault), f"00{number}-000-prompt-x-7gk2q9m4x{number}", "prompt", f"the CANARY {number}")
+        sync.sync(first)
+    clone.clone(remote.as_uri(), tmp_path / "part", VaultPart("2030-01-01"))
+    part = config.load(str(tmp_path / "part"))
+    put(Path(part.vault), "notes/new.md", "from the part\n")
+    assert purge.apply(first, purge.plan(first, "CANARY")).left == []
+    sync.sync(first)
+    git(remote, "gc", "--quiet", "--prune=now")
 
-    assert purge_record.recovered([sealed], [before + text + after]) == {text}
-    assert purge_record.recovered([sealed], [before.replace(text, b"")]) <= {text}
-    assert len(sealed) == len(f"{len(text)}") + 32 + 36 + 2
+    told = sync.sync(part).remaining_advice
+    sync.sync(first)
+
+    assert told == (sync.PURGED_HERE,)
+    assert "CANARY" not in unpacked(Path(part.vault))
+    assert (Path(first.vault) / "notes/new.md").read_text() == "from the part\n"
+    assert git(Path(part.vault), "status", "--porcelain") == ""
+    git(Path(part.vault), "fsck", "--no-dangling")
+
+
+@pytest.mark.slow
+def test_a_purged_text_that_was_only_a_name_or_in_a_message_is_found_in_notes_of_other_machines(
+    first: Config, tmp_path: Path, remote: Path
+) -> None:
+    put(Path(first.vault), "notes/falcon-3.md", "nothing\n")
+    sync.sync(first)
+    git(Path(first.vault), "commit", "-q", "--allow-empty", "-m", "About heron-7")
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    put(Path(second.vault), "notes/new.md", "of falcon-3 and heron-7\n")
+    commit.commit(second)
+
+    purge.apply(first, purge.plan(first, r"(?:falcon|heron)-\d", kind="regex"))
+    settle(first, second)
+
+    assert (Path(first.vault) / "notes/new.md").read_text() == "of [REDACTED] and [REDACTED]\n"
+    for folder in (first.vault, second.vault):
+        assert re.search("falcon|heron", unpacked(Path(folder))) is None
+
+
+@pytest.mark.parametrize(("texts", "told"), [(200, False), (201, True)])
+def test_a_purge_of_more_texts_than_other_machines_are_told_of_says_so(first: Config, texts: int, told: bool) -> None:
+    put(Path(first.vault), "notes/a.md", "".join(f"customer {number:03d}\n" for number in range(texts)))
+    sync.sync(first)
+
+    elsewhere = purge.apply(first, purge.plan(first, r"customer \d{3}", kind="regex")).elsewhere
+
+    assert any("find only 200 of the 201 purged texts" in sentence for sentence in elsewhere) is told
+
+
+@given(st.lists(st.binary(min_size=1, max_size=40), min_size=1), st.binary(max_size=200), st.binary(max_size=200))
+def test_a_purged_text_is_recognized_by_its_digest_and_by_nothing_else(
+    texts: list[bytes], before: bytes, after: bytes
+) -> None:
+    sealed = purge_record.sealed(texts)
+    data = b"".join([before, *texts, after])
+
+    assert purge_record.recovered(sealed, [data]) == set(texts)
+    assert purge_record.recovered(sealed, [before]) == {text for text in texts if text in before}
+    assert [len(seal) for seal in sealed] == [len(f"{len(text)}") + 32 + 36 + 2 for text in texts]
+
+
+def test_the_texts_of_a_purge_share_a_key_so_that_one_pass_finds_all_of_one_length() -> None:
+    assert len({seal.partition(":")[0] for seal in purge_record.sealed([b"CANARY", b"FALCON"])}) == 1
+    assert len({purge_record.sealed([b"CANARY"])[0] for _ in range(2)}) == 2
 
 
 def test_a_missing_and_an_unreachable_remote_are_told(vault: Path, home: Path, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ FILTER = "--filter=blob:none"
 ALL = "--filter=blob:limit=1g"
 """For `git fetch` in a partial clone: leaves out nothing, and git accepts that other blobs are missing."""
 
+_ANY = ("-c", "fetch.negotiationAlgorithm=noop")
 _FETCH = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
 _SETTINGS = ("extensions.partialClone", f"remote.{REMOTE}.promisor", f"remote.{REMOTE}.partialclonefilter")
 
@@ -29,7 +30,7 @@ _SETTINGS = ("extensions.partialClone", f"remote.{REMOTE}.promisor", f"remote.{R
 def bring(repo: Repository, oids: Iterable[str]) -> None:
     """Fetch these blobs together if git may lack them. When that fails, git fetches each when it is read."""
     if repo.is_partial:
-        command = ("-c", "fetch.negotiationAlgorithm=noop", *_FETCH, FILTER, "--stdin", REMOTE)
+        command = (*_ANY, *_FETCH, FILTER, "--stdin", REMOTE)
         repository.attempt(repo, *command, stdin="".join(f"{oid}\n" for oid in oids).encode("ascii"), network=True)
 
 
@@ -41,7 +42,13 @@ def complete(repo: Repository) -> Repository:
     if not repo.is_partial:
         return repo
     bounds = repository.far_end(repo.root, repository.url(repo, REMOTE), "upload-pack")
-    repository.run(repo, *_FETCH, *bounds, "--refetch", "--no-filter", REMOTE, network=True)
+    if b"--refetch" in repository.attempt(repo, "fetch", "-h").out:
+        repository.run(repo, *_FETCH, *bounds, "--refetch", "--no-filter", REMOTE, network=True)
+    else:  # git before 2.36 fetches nothing of what it has a branch for, except by id
+        listed = repository.run(repo, "rev-list", "--objects", "--all", "--missing=print")
+        missing = b"".join(line[1:] + b"\n" for line in listed.splitlines() if line.startswith(b"?"))
+        command = (*_ANY, *_FETCH, *bounds, "--no-filter", "--stdin", REMOTE)
+        repository.run(repo, *command, stdin=missing, network=True)
     for setting in _SETTINGS:
         repository.attempt(repo, "config", "--unset-all", setting)
     for mark in (repo.common_dir / "objects" / "pack").glob("*.promisor"):
@@ -74,6 +81,19 @@ def is_ancestor(repo: Repository, oid: str, other: str) -> bool:
 def contents(repo: Repository, oids: Iterable[str]) -> dict[str, bytes]:
     """Return the contents of objects of any kind by id, read by one git process; "" stands for none."""
     return dict(read(repo, sorted(set(oids) - {""})))
+
+
+ONLY_BLOBS = ("--filter=object:type=blob", "--filter-provided-objects")
+
+
+def reachable(repo: Repository, oid: str, *options: str) -> dict[str, str]:
+    """Return id -> one of its paths for a commit, what it contains and what came before it; "" for no path.
+
+    What a partial clone lacks is left out. options: `ONLY_BLOBS`.
+    """
+    command = ("rev-list", "--objects", "--missing=allow-promisor", *options, oid)
+    rows = (os.fsdecode(line).partition(" ") for line in repository.fields(repo, *command, end=b"\n"))
+    return {one: path for one, _, path in rows}
 
 
 def blob_id(data: bytes, like: str) -> str:

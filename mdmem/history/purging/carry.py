@@ -5,7 +5,8 @@ The common base is filtered like the other side, so that only what is new counts
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator
 
 from mdmem import plural
 from mdmem.config import Config
@@ -45,17 +46,22 @@ def unfinished(config: Config, repo: Repository, branch: str) -> tuple[PurgePlan
         replaces = (repo.git_dir / MARK).read_text("ascii") == "replaces"
     except FileNotFoundError:
         return None
-    arguments = ("rev-list", "--objects", "--no-object-names", branch)
-    clean = frozenset(repository.run(repo, *arguments).decode("ascii").split())
+    clean = objects.reachable(repo, branch)
     rest = (data for oid, data in objects.every(repo) if oid not in clean)
     return _planned(config, purge_record.read(repo, branch), rest), replaces
 
 
 def plan(config: Config, repo: Repository, record: PurgeRecord, old: str, new: str) -> PurgePlan:
     """Plan the purges in `record` for this clone: their texts are in commits that `old` has and `new` lacks."""
-    arguments = ("rev-list", "--objects", "--no-object-names", old, f"^{new}")
-    oids = repository.run(repo, *arguments).decode("ascii").split()
-    return _planned(config, record, (data for _, data in objects.read(repo, oids)))
+    return _planned(config, record, _lacking(repo, old, new))
+
+
+def _lacking(repo: Repository, old: str, new: str) -> Iterator[bytes]:
+    """Yield the messages, paths and texts that `old` has and `new` lacks, as far as they are here."""
+    yield repository.run(repo, "log", "--format=%B", old, f"^{new}")
+    of_old, of_new = (objects.reachable(repo, tip, *objects.ONLY_BLOBS) for tip in (old, new))
+    yield os.fsencode("\n".join({*of_old.values()}.difference(of_new.values())))
+    yield from (data for _, data in objects.read(repo, of_old.keys() - of_new.keys()))
 
 
 def _planned(config: Config, record: PurgeRecord, data: Iterable[bytes]) -> PurgePlan:
@@ -79,8 +85,8 @@ def carry(repo: Repository, base: str, onto: str, own: str, planned: PurgePlan, 
 
     Return the new tip, and the merge of the carried changes into `onto`. No ref is moved.
     """
-    clean_base = filtered(repo, base, planned, lock_fd) if base else ""
-    clean_own = filtered(repo, own, planned, lock_fd)
+    clean_base = filtered(repo, base, planned, lock_fd, onto) if base else ""
+    clean_own = filtered(repo, own, planned, lock_fd, onto)
     joined = join.join(repo, clean_base, onto, clean_own)
     drafts = _replayed(repo, f"{base}..{own}", planned, joined) if base else []
     put = {path: data for draft in drafts for path, data in draft.puts.items()}
@@ -102,11 +108,19 @@ def last_common(repo: Repository, theirs: str) -> str:
     return next((oid for oid in oids if oid in known), "")
 
 
-def filtered(repo: Repository, oid: str, planned: PurgePlan, lock_fd: int) -> str:
-    """Write a commit with the purged tree of another; return that one itself when there is nothing to purge."""
+def filtered(repo: Repository, oid: str, planned: PurgePlan, lock_fd: int, onto: str) -> str:
+    """Write a commit with the purged tree of another; return that one itself when there is nothing to purge.
+
+    A file that a partial clone lacks is left out, unless `onto` has the same: the remote may have dropped its text.
+    """
     files, _ = join.tree(repo, oid)
     puts: dict[str, bytes] = {}
     deletes: list[str] = []
+    if repo.is_partial:
+        here = objects.reachable(repo, oid, "--no-walk")
+        kept = {blob for _, blob in join.files(repo, onto)}
+        deletes = [path for path, blob in files.items() if blob not in here and blob not in kept]
+        files = {path: blob for path, blob in files.items() if blob in here}
     for path, before in Texts(repo, files).items():
         new = planned.place(path)
         data = planned.cleaned(before)

@@ -69,11 +69,11 @@ def refuse_own(pattern: re.Pattern[bytes]) -> None:
 _EVERYWHERE = ("---", ": ", "2026-09-14T08:02:10Z", "journal", "notes", "mdmem", ".md", *ascii_lowercase, *digits)
 
 
-def in_names(text: str) -> re.Pattern[bytes]:
-    """Match a text in the form it has in file names, as part of such a name."""
-    escaped = re.escape(slug(text).encode())
+def in_names(*texts: str) -> re.Pattern[bytes]:
+    """Match texts in the form they have in file names, as part of such a name. The first one that matches counts."""
+    slugs = [escaped for text in texts if len(escaped := re.escape(slug(text).encode())) > 3]
     following = rb"(?=[^/\s()<>]{0,120}(?:\.md|-[0-9a-z]{8}(?![0-9a-z])))"
-    return re.compile(rb"(?<![0-9A-Za-z])" + escaped + following) if len(escaped) > 3 else NOTHING
+    return re.compile(rb"(?<![0-9A-Za-z])(?:%b)%b" % (b"|".join(slugs), following)) if slugs else NOTHING
 
 
 def renamed(path: str, names: re.Pattern[bytes], pattern: re.Pattern[bytes]) -> str:

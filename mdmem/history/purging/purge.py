@@ -141,7 +141,7 @@ def plan_again(config: Config, texts: Collection[bytes], marks: Collection[str])
     of_texts = [patterns.literal(text).pattern for text in literals]
     of_notes = [patterns.of_note(find.id_in(path)).pattern for path in drop]
     pattern = patterns.any_of([*of_texts, *of_notes])
-    names = patterns.any_of(patterns.in_names(text).pattern for text in literals)
+    names = patterns.in_names(*literals)
     staying = (path for path in known_paths if path not in drop)
     rename = {path: new for path in staying if (new := patterns.renamed(path, names, pattern)) != path}
     instead = config.settings.privacy.redacted.encode()
@@ -239,7 +239,8 @@ def apply_held(config: Config, planned: PurgePlan, lock_fd: int, report: Progres
         raise GitError(f"Nothing was purged, because {text}")
     report("Rewriting history", 0, 0)
     with _filtered(repo, planned) as rewritten:
-        remote_advice = unpurged.of_purge(repo, rewritten.moved)  # while we still know what remotes have
+        # while we still know what remotes have
+        remote_advice = unpurged.of_purge(repo, rewritten.moved, len(planned.texts))
         # Files first: if we are killed here, the next purge finishes, and no commit in the meantime can
         # restore what history no longer has.
         report("Cleaning files", 0, 0)

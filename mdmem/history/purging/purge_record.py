@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Callable, Collection, Iterable
+from functools import reduce
+from itertools import chain
 from typing import NamedTuple
 
 from mdmem.config import Config
@@ -28,7 +30,7 @@ TEXT_TRAILER = "Mdmem-Purged-Text"
 """Trailer with a purged text: a key, its length in bytes, its digest."""
 
 MAX_TEXTS = 200
-"""Maximum number of texts in trailers; with more, the purge has to be repeated on the other machines."""
+"""Maximum number of texts in trailers; with more, the user is told to repeat the purge on the other machines."""
 
 MAP = "mdmem-purged"
 """File in the git directory that maps rewritten commits, for remotes that still have the old ones."""
@@ -83,7 +85,7 @@ def write(
     branch = checked_out.branch(repo)
     head = writer.tip(repo, branch)
     named = [(TRAILER, oid) for oid in first] + [(NOTE_TRAILER, mark) for mark in sorted(marks)]
-    named += [(TEXT_TRAILER, sealed(text)) for text in sorted(texts)[:MAX_TEXTS]]
+    named += [(TEXT_TRAILER, seal) for seal in sealed(sorted(texts)[:MAX_TEXTS])]
     trailers = "".join(f"{key}: {value}\n" for key, value in named)
     subject = "Purge: history was rewritten" if moved else "Purge: the text was in no commit"
     writer.mark(repo, head)
@@ -101,37 +103,45 @@ def replaced(repo: Repository) -> frozenset[str]:
         return frozenset()
 
 
-def sealed(text: bytes) -> str:
-    """Return a random key, the length of a text, and its digest under that key."""
+def sealed(texts: Collection[bytes]) -> list[str]:
+    """Return for each text a random key, its length, and its digest under that key.
+
+    The texts of a purge share their key: those of one length are then found in one pass.
+    """
     key = secrets.token_bytes(16)
-    return f"{key.hex()}:{len(text)}:{_digest(key, text)}"
+    return [f"{key.hex()}:{len(text)}:{_digest(key, text)}" for text in texts]
 
 
 def recovered(sealed: Collection[str], data: Iterable[bytes]) -> set[bytes]:
     """Find texts that another machine purged in the data of this one."""
-    seals = {_Seal(bytes.fromhex(key), int(size), digest) for key, size, digest in (one.split(":") for one in sealed)}
+    digests: dict[tuple[str, str], set[str]] = {}
+    for key, size, digest in (one.split(":") for one in sealed):
+        digests.setdefault((key, size), set()).add(digest)
+    seals = [_Seal(bytes.fromhex(key), int(size), frozenset(of_one)) for (key, size), of_one in digests.items()]
     return {text for one in data for seal in seals for text in seal.within(one)}
 
 
 class _Seal(NamedTuple):
-    """A purged text: key, length, and digest, which begins with a rolling hash."""
+    """Purged texts of one length: their key, length in bytes, and digests, each of which begins with a rolling hash."""
 
     key: bytes
     size: int
-    digest: str
+    digests: frozenset[str]
 
     def within(self, data: bytes) -> set[bytes]:
-        """Find the text in `data`: compute the digest only where the rolling hash matches."""
-        base, wanted = _base(self.key), int(self.digest[:SUM_DIGITS], 16)
-        top = pow(base, self.size - 1, PRIME)
-        rolled, found = 0, set()
-        for end, byte in enumerate(data):
-            if end >= self.size:
-                rolled -= data[end - self.size] * top
-            rolled = (rolled * base + byte) % PRIME
-            if rolled & SUM_MASK == wanted and end + 1 >= self.size:
-                text = data[end + 1 - self.size : end + 1]
-                found |= {text} if _digest(self.key, text) == self.digest else set()
+        """Find the texts in `data`: compute the digest only where the rolling hash matches."""
+        if len(data) < self.size:
+            return set()
+        base = _base(self.key)
+        top = pow(base, self.size, PRIME)
+        leaving = [byte * top % PRIME for byte in range(256)]
+        sums = {int(digest[:SUM_DIGITS], 16) for digest in self.digests}
+        rolled, found = _rolled(base, data[: self.size]), set()
+        for start, (first, following) in enumerate(zip(data, chain(data[self.size :], b"\0"), strict=False)):
+            if rolled & SUM_MASK in sums:
+                text = data[start : start + self.size]
+                found |= {text} if _digest(self.key, text) in self.digests else set()
+            rolled = (rolled * base + following - leaving[first]) % PRIME
         return found
 
 
@@ -141,10 +151,12 @@ SUM_MASK = 0xFFFF
 
 
 def _digest(key: bytes, text: bytes) -> str:
-    rolled = 0
-    for byte in text:
-        rolled = (rolled * _base(key) + byte) % PRIME
-    return f"{rolled & SUM_MASK:0{SUM_DIGITS}x}{hashlib.blake2b(text, key=key, digest_size=16).hexdigest()}"
+    rolled = _rolled(_base(key), text) & SUM_MASK
+    return f"{rolled:0{SUM_DIGITS}x}{hashlib.blake2b(text, key=key, digest_size=16).hexdigest()}"
+
+
+def _rolled(base: int, text: bytes) -> int:
+    return reduce(lambda rolled, byte: (rolled * base + byte) % PRIME, text, 0)
 
 
 def _base(key: bytes) -> int:

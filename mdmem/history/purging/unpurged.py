@@ -11,6 +11,7 @@ from pathlib import Path
 from mdmem import plural
 from mdmem.history.git import checked_out, repository
 from mdmem.history.git.repository import GitResult, Repository
+from mdmem.history.purging import purge_record
 
 TRANSCRIPTS = (
     "mdmem does not change the agents' own transcripts, from which `mdmem import --again` may bring the text back. "
@@ -37,8 +38,11 @@ FORCE = {
 """Part of a remote's address -> how its host allows history to be replaced."""
 
 
-def of_purge(repo: Repository, moved: dict[str, str]) -> list[str]:
-    """Return hints about remotes and transcripts that may still have what was purged. moved: the rewritten commits."""
+def of_purge(repo: Repository, moved: dict[str, str], texts: int) -> list[str]:
+    """Return hints about remotes and transcripts that may still have what was purged.
+
+    moved: the rewritten commits. texts: number of different texts that were purged.
+    """
     listed = os.fsdecode(repository.attempt(repo, "config", "--get-regexp", r"^remote\..*\.url$").out).splitlines()
     told = []
     for key, _, url in (line.removeprefix("remote.").partition(" ") for line in listed if " " in line):
@@ -50,6 +54,11 @@ def of_purge(repo: Repository, moved: dict[str, str]) -> list[str]:
             told.append(f"{says} `mdmem sync{name}` replaces it, and keeps what other machines have added.")
     if told:
         told.append("Other machines still have it, until `mdmem sync` runs there: their new notes are kept.")
+        if texts > purge_record.MAX_TEXTS:
+            told.append(
+                f"They find only {purge_record.MAX_TEXTS:,} of the {texts:,} purged texts in their own new notes: after"
+                " that sync, run the same purge there too."
+            )
     return [*told, TRANSCRIPTS]
 
 
@@ -113,7 +122,7 @@ _REFUSALS = {
 def in_git(repo: Repository, oids: Collection[str]) -> list[str]:
     """Return which refs and work trees still hold some of these objects, each with the command that removes it."""
     told = []
-    listed = repository.each(repo, "worktree", "list", "--porcelain", "-z")
+    listed = os.fsdecode(repository.run(repo, "worktree", "list", "--porcelain")).splitlines()  # git 2.36 knows -z
     for place in (line.removeprefix("worktree ") for line in listed if line.startswith("worktree ")):
         if Path(place) != repo.root and Path(place).is_dir():
             where = shlex.quote(place)
