@@ -92,6 +92,20 @@ def test_a_clone_is_a_whole_vault_with_a_clean_status(first: Config, tmp_path: P
     assert (list(done.received), *done[1:]) == ([], 0, [], [], 0, [], (), (), ())
 
 
+def test_a_clone_by_a_git_that_converts_line_ends_has_nothing_to_commit(
+    first: Config, tmp_path: Path, remote: Path
+) -> None:
+    put(Path(first.vault), ".gitattributes", template.load("vault/gitattributes"))
+    put(Path(first.vault), "notes/table.csv", "one,two\n1,2\n")
+    sync.sync(first)
+
+    git(tmp_path, "clone", "-q", "-c", "core.autocrlf=true", str(remote), "second")
+
+    second = config.load(str(tmp_path / "second"))
+    assert commit.commit(second).commits == []
+    assert trees(first) == trees(second)
+
+
 def test_after_a_sync_plain_git_knows_where_to_pull_from_and_push_to(vault: Path, remote: Path) -> None:
     settings = start(vault)
     git(vault, "remote", "add", "origin", str(remote))
