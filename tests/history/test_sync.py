@@ -893,6 +893,47 @@ def test_a_sync_that_was_killed_before_it_dropped_what_was_purged_is_completed_b
     assert sync.sync(second).remaining_advice == ()
 
 
+KILLED_WHILE_HISTORY_IS_REPLACED = """
+import signal
+from mdmem.history.git import filtering
+from mdmem.history.purging import purge
+def run(settings):
+    planned = purge.plan(settings, "CANARY")
+    fetch = filtering.fetch_back
+    def fetch_and_die(*arguments):
+        fetch(*arguments)
+        os.kill(os.getpid(), signal.SIGKILL)
+    filtering.fetch_back = fetch_and_die
+    purge.apply(settings, planned)
+"""
+
+
+def test_a_purge_that_was_killed_once_history_was_replaced_is_not_undone_by_a_sync(
+    first: Config, tmp_path: Path, remote: Path
+) -> None:
+    put(Path(first.vault), "notes/a.md", "one\nthe CANARY\n")
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    put(Path(second.vault), "notes/new.md", "from the second, of the CANARY\n")
+    with forker(Path(first.vault), KILLED_WHILE_HISTORY_IS_REPLACED) as server:
+        assert server.stdin
+        assert server.stdout
+        server.stdin.write("go\n")
+        server.stdout.readline()
+        assert server.stdout.readline() == "ended\n"
+    assert "CANARY" not in git(Path(first.vault), "log", "-p", "main")
+
+    settle(first, second)
+    purge.apply(first, purge.plan(first, "CANARY"))
+    settle(first, second)
+
+    for one in trees(first, second):
+        assert one["notes/a.md"] == b"one\nthe [REDACTED]\n"
+        assert one["notes/new.md"] == b"from the second, of the [REDACTED]\n"
+    git(remote, "gc", "-q", "--prune=now")
+    assert [folder for folder in (first.vault, second.vault, remote) if "CANARY" in unpacked(Path(folder))] == []
+
+
 @pytest.mark.slow
 def test_a_purge_that_travels_reaches_tags_and_partial_clones(first: Config, tmp_path: Path, remote: Path) -> None:
     git(remote, "config", "uploadpack.allowFilter", "true")

@@ -62,8 +62,11 @@ def rewritten(
     shutil.rmtree(copy, ignore_errors=True)
     repo = objects.complete(repo)
     try:
-        bounds = (word for setting in BOUNDS for word in ("--config", setting))  # for the git that filter-repo starts
-        command = ("clone", "--quiet", "--mirror", "--no-hardlinks", "--template=", *bounds)
+        name, email = repository.identity(repo)
+        # the bounds are for the git that filter-repo starts, the name for a commit that is added
+        settings = (*BOUNDS, f"user.name={name}", f"user.email={email}")
+        configured = (word for setting in settings for word in ("--config", setting))
+        command = ("clone", "--quiet", "--mirror", "--no-hardlinks", "--template=", *configured)
         repository.run(repo, *command, str(repo.common_dir), str(copy))
         # filter-repo would take remote-tracking refs for branches. They are fetched again later.
         repository.drop_refs(Repository(copy, copy, copy), "refs/remotes")

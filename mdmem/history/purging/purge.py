@@ -246,10 +246,12 @@ def apply_held(config: Config, planned: PurgePlan, lock_fd: int, report: Progres
         report("Cleaning files", 0, 0)
         changed = _clean_files(config, planned)
         if rewritten.moved:
+            copy = Repository(rewritten.folder, rewritten.folder, rewritten.folder)
+            purge_record.write(repo, rewritten.moved, planned.marks, planned.texts, lock_fd, copy)
             filtering.fetch_back(repo, rewritten, lock_fd)
         _unstage(repo, planned)
-        if rewritten.moved or planned.marks:
-            purge_record.write(repo, rewritten.moved, planned.marks, planned.texts, lock_fd)
+        if planned.marks and not rewritten.moved:
+            purge_record.write(repo, {}, planned.marks, planned.texts, lock_fd)
     _clean_caches(config, planned)  # before the objects: leftover objects show that a killed purge is unfinished
     report("Removing old objects", 0, 0)
     filtering.scrub(repo)

@@ -72,27 +72,37 @@ def read(repo: Repository, span: str) -> PurgeRecord:
 
 
 def write(
-    repo: Repository, moved: dict[str, str], marks: Collection[str], texts: Collection[bytes], lock_fd: int
+    repo: Repository,
+    moved: dict[str, str],
+    marks: Collection[str],
+    texts: Collection[bytes],
+    lock_fd: int,
+    copy: Repository | None = None,
 ) -> None:
     """Commit a record of the purge, so that no other machine merges the old history back.
 
     marks: hashes of notes that no import may restore. texts: what other machines have to purge from their notes too.
+    copy: the rewritten history, which becomes ours with the record in it. Written later, the record would be missing
+    if we are killed in between, and the next sync would merge what was purged.
     """
     arguments = ("rev-list", "--parents", "--topo-order", "--reverse", "--stdin")
     walked = repository.run(repo, *arguments, stdin="".join(f"{oid}\n" for oid in moved).encode()).decode("ascii")
     rows = [line.split() for line in walked.splitlines()]
     first = [oid for oid, *parents in rows if oid in moved and not any(parent in moved for parent in parents)]
-    branch = checked_out.branch(repo)
-    head = writer.tip(repo, branch)
     named = [(TRAILER, oid) for oid in first] + [(NOTE_TRAILER, mark) for mark in sorted(marks)]
     named += [(TEXT_TRAILER, seal) for seal in sealed(sorted(texts)[:MAX_TEXTS])]
     trailers = "".join(f"{key}: {value}\n" for key, value in named)
     subject = "Purge: history was rewritten" if moved else "Purge: the text was in no commit"
-    writer.mark(repo, head)
-    writer.write(repo, branch, head, [CommitDraft(f"{subject}\n\n{trailers}", {})], lock_fd)
-    git_index.catch_up(repo, lock_fd)
     with (repo.git_dir / MAP).open("a", encoding="ascii") as file:
         file.writelines(f"{old} {new}\n" for old, new in moved.items())
+    branch, draft = checked_out.branch(repo), CommitDraft(f"{subject}\n\n{trailers}", {})
+    into = copy or repo
+    head = writer.tip(into, branch)
+    if copy is None:
+        writer.mark(repo, head)
+    writer.write(into, branch, head, [draft], lock_fd)
+    if copy is None:
+        git_index.catch_up(repo, lock_fd)
 
 
 def replaced(repo: Repository) -> frozenset[str]:
