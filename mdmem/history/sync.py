@@ -142,6 +142,8 @@ class _Work:
         An error says also what was merged before it and waits for a person: the next run does not know.
         """
         try:
+            if repeated := carry.to_repeat(self._config, self._repo):
+                self._repeat_purge(repeated)
             for _ in range(TRIES):
                 if self._round():
                     return self.done
@@ -275,13 +277,18 @@ class _Work:
         absent = part.absent(repo, [*puts, *deletes])
         merged = MergedFiles(config, repo, before, {}, joined.conflicts)
         merged.write(puts.without(absent), [path for path in deletes if path not in absent])
-        carry.begin(repo, replaces=not theirs_to_carry)
+        carry.begin(repo, replaces=not theirs_to_carry, repeats=own_record if repeated else None)
         writer.mark(repo, ours)
         git_index.follow(repo, self._branch, ours, goal, lock_fd)
         if repeated:
-            purge.apply_held(config, repeated, lock_fd)
+            self._repeat_purge(repeated)
         joined = joined._replace(puts=puts, deletes=deletes)
         return CarriedPurge(planned, joined, replaces=not theirs_to_carry, again=bool(repeated))
+
+    def _repeat_purge(self, planned: PurgePlan) -> None:
+        """Repeat our purge on the history that we have fetched and built on."""
+        purge.apply_held(self._config, planned, self._lock_fd)
+        carry.begin(self._repo, replaces=False)
 
     def _push(self, remote_branch: str, ours: str, theirs: str) -> int | None:
         """Push our branch; return the number of commits, or None when another machine pushed first.

@@ -1004,6 +1004,42 @@ def test_two_purges_at_the_same_time_and_the_new_notes_of_a_third_machine_all_ar
         assert "FALCON" not in unpacked(Path(folder))
 
 
+STOPPED_BEFORE_A_PURGE_IS_REPEATED = """
+import signal
+from mdmem.history import sync
+from mdmem.history.purging import purge
+def run(settings):
+    purge.apply_held = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+    sync.sync(settings)
+"""
+
+
+def test_of_two_purges_at_the_same_time_none_is_lost_if_the_sync_is_killed(
+    first: Config, tmp_path: Path, remote: Path
+) -> None:
+    put(Path(first.vault), "notes/a.md", "one\nthe CANARY\nthe FALCON\nthree\n")
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    purge.apply(first, purge.plan(first, "CANARY"))
+    purge.apply(second, purge.plan(second, "FALCON"))
+    sync.sync(first)
+
+    with forker(Path(second.vault), STOPPED_BEFORE_A_PURGE_IS_REPEATED) as server:
+        assert server.stdin
+        assert server.stdout
+        server.stdin.write("go\n")
+        server.stdout.readline()
+        assert server.stdout.readline() == "ended\n"
+    settle(second, first)
+
+    for one in trees(first, second):
+        assert one["notes/a.md"] == b"one\nthe [REDACTED]\nthe [REDACTED]\nthree\n"
+    git(remote, "gc", "-q", "--prune=now")
+    for folder in (first.vault, second.vault, remote):
+        assert re.search("CANARY|FALCON", unpacked(Path(folder))) is None
+    assert sync.sync(second).remaining_advice == ()
+
+
 @pytest.mark.slow
 def test_a_note_that_was_purged_by_its_id_goes_on_other_machines_too(
     first: Config, tmp_path: Path, remote: Path
@@ -1093,6 +1129,12 @@ def test_a_purged_text_is_recognized_by_its_digest_and_by_nothing_else(
     assert purge_record.recovered(sealed, [data]) == set(texts)
     assert purge_record.recovered(sealed, [before]) == {text for text in texts if text in before}
     assert [len(seal) for seal in sealed] == [len(f"{len(text)}") + 32 + 36 + 2 for text in texts]
+
+
+def test_a_text_that_was_purged_with_another_version_is_recognized() -> None:
+    seal = "000102030405060708090a0b0c0d0e0f:6:2bd05ad5c1e304755aaa6535d376be3c4d02"
+
+    assert purge_record.recovered([seal], [b"the CANARY sings"]) == {b"CANARY"}
 
 
 def test_the_texts_of_a_purge_share_a_key_so_that_one_pass_finds_all_of_one_length() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 
-from mdmem import plural
+from mdmem import files, plural
 from mdmem.config import Config
 from mdmem.history.git import objects, repository, writer
 from mdmem.history.git.repository import Repository
@@ -23,13 +23,31 @@ from mdmem.history.purging.purge_record import PurgeRecord
 MARK = "mdmem-carrying"
 """File in the git folder while our branch is being carried over a purge, until nothing here has the old history.
 
-It says "replaces" if the purge was made here, so that the remote's history is replaced.
+Line 1 is "replaces" if the purge was made here, so that the remote's history is replaced. Lines 2 and 3 have the notes
+and texts of our own purge while it has to be repeated on what was fetched: its record is replaced with our branch.
 """
 
 
-def begin(repo: Repository, *, replaces: bool) -> None:
-    """Note that our branch is about to be carried over a purge."""
-    (repo.git_dir / MARK).write_text("replaces" if replaces else "", encoding="ascii")
+def begin(repo: Repository, *, replaces: bool, repeats: PurgeRecord | None = None) -> None:
+    """Note that our branch is about to be carried over a purge. repeats: our own purge that has to be repeated then."""
+    own = (" ".join(repeats.notes), " ".join(repeats.texts)) if repeats else ()
+    files.replace(str(repo.git_dir / MARK), "\n".join(["replaces" if replaces else "", *own]).encode("ascii"))
+
+
+def to_repeat(config: Config, repo: Repository) -> PurgePlan | None:
+    """Return the purge of ours that an interrupted run has still to repeat on what was fetched; None for none."""
+    _, *own = _marked(repo) or [""]
+    if not own:
+        return None
+    notes, texts = (line.split() for line in own)
+    return _planned(config, PurgeRecord([], notes, texts), (data for _, data in objects.every(repo)))
+
+
+def _marked(repo: Repository) -> list[str] | None:
+    try:
+        return (repo.git_dir / MARK).read_text("ascii").split("\n")
+    except FileNotFoundError:
+        return None
 
 
 def end(repo: Repository) -> None:
@@ -42,10 +60,10 @@ def unfinished(config: Config, repo: Repository, branch: str) -> tuple[PurgePlan
 
     Our branch is clean already: the purged texts are looked for in what it does not reach.
     """
-    try:
-        replaces = (repo.git_dir / MARK).read_text("ascii") == "replaces"
-    except FileNotFoundError:
+    marked = _marked(repo)
+    if marked is None:
         return None
+    replaces = marked[0] == "replaces"
     clean = objects.reachable(repo, branch)
     rest = (data for oid, data in objects.every(repo) if oid not in clean)
     return _planned(config, purge_record.read(repo, branch), rest), replaces
@@ -113,15 +131,15 @@ def filtered(repo: Repository, oid: str, planned: PurgePlan, lock_fd: int, onto:
 
     A file that a partial clone lacks is left out, unless `onto` has the same: the remote may have dropped its text.
     """
-    files, _ = join.tree(repo, oid)
+    tree, _ = join.tree(repo, oid)
     puts: dict[str, bytes] = {}
     deletes: list[str] = []
     if repo.is_partial:
         here = objects.reachable(repo, oid, "--no-walk")
         kept = {blob for _, blob in join.files(repo, onto)}
-        deletes = [path for path, blob in files.items() if blob not in here and blob not in kept]
-        files = {path: blob for path, blob in files.items() if blob in here}
-    for path, before in Texts(repo, files).items():
+        deletes = [path for path, blob in tree.items() if blob not in here and blob not in kept]
+        tree = {path: blob for path, blob in tree.items() if blob in here}
+    for path, before in Texts(repo, tree).items():
         new = planned.place(path)
         data = planned.cleaned(before)
         if new != path:
