@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from itertools import chain, groupby, repeat
-from math import log
+from math import log, sqrt
 from operator import attrgetter
 
 from mdmem.named_tuple import NamedTuple
@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from mdmem.search.index.view import View
     from mdmem.search.units import Unit
 
-FIELDS = {"body": 1.0, "title": 0.3, "meta": 3.0, "date": 1.0}
+FIELDS = {"body": 1.0, "title": 0.3, "meta": 5.0, "date": 1.0}
 """Weight of a match by field. A title mostly repeats the body; people, tools and tags are named on purpose."""
 TITLES = {"prompt": 1.0, "response": 1.0}
 """Weight of a match in the title for notes of these kinds, whose titles say what they are about."""
 K = 1.0
 B = 0.85
+_UNWRITTEN = 2.0
+"""Rarity, for its share, of a word that is only in titles, dates and front matter."""
 MAX_KEPT, MAX_KEPT_NOTES = 100, 300
 """Number of cached matches, and maximum number of notes of a cached match: some MB in all."""
 
@@ -68,12 +70,19 @@ class Match(NamedTuple):
     """The matches of one unit: the scores it gives to notes and folders, and its posting lists.
 
     For a word that half of a large vault has, the lists take a tenth of the memory of the notes' scores.
+
+    rarity: 0 if no body has it.
     """
 
     notes: dict[int, float]
     folders: dict[int, float]
     lists: Sequence[Posting]
     rarity: float
+
+    @property
+    def share(self) -> float:
+        """Return how much the word counts among those of a question that a note should have: a rare one more."""
+        return sqrt(self.rarity or _UNWRITTEN)
 
     def some(self, notes: set[int]) -> set[int]:
         """Return which of a few notes match."""

@@ -32,9 +32,11 @@ PARENT = 0.8
 SESSION_PARENT = 0.4
 """Weight of the folder if it is an agent's session, whose notes repeat each other."""
 COORDINATION = 0.5
-"""Share of a note's score that depends on how many of the words it matches."""
-REACH = 2
-"""Number of notes before and after that count as context."""
+"""Share of a note's score that depends on how many of the words it matches, and how rare they are."""
+_ALONE = 1 - COORDINATION
+NEIGHBORS = {-2: 1.0, -1: 1.0, 1: 0.75, 2: 0.5}
+"""Factors on how often the notes before and after have a word: an answer has the words of its question before it."""
+REACH = max(NEIGHBORS)
 POOL = 120
 """Number of best notes whose context is considered."""
 MIN_UNITS = 8
@@ -46,8 +48,8 @@ TRIED = 3
 """Factor on the number of wanted notes: this many are scored by their bodies first."""
 MAX_ABOVE = 100
 """Maximum number of high-scoring folders whose notes with only a common word are considered."""
-_ROUNDED = 1 - 1e-9
-"""Tolerance for rounding, applied to the threshold."""
+_ROUNDED = 1 - 1e-6
+"""Tolerance for rounding, applied to thresholds."""
 RERANKED = 150
 """Number of best notes that are reranked."""
 AGAIN = (1.0, 0.7, 0.35)
@@ -101,21 +103,22 @@ def scores(
     """
     matches: list[Match] = []
     total = array("d", [0.0]) * view.size  # a dictionary would take ten times the memory
-    covered = array("H", [0]) * view.size  # number of further matching words
+    covered = array("f", [0.0]) * view.size  # sum of the shares of matching words
     notes = array("I")
     folders: dict[int, float] = {}
     candidates = _without_hopeless(view, units, among, most if surroundings else None)
     for match in candidates.matches:
-        _add_scores(match.notes, candidates.notes, total, covered, notes)
+        _add_scores(match, candidates.notes, total, covered, notes)
         if surroundings:
             add(folders, match.folders)
         matches.append(match._replace(notes={}, folders={}))
         del match  # free it before the next is looked up
-    coordinated = _coordination(len(units))
+    every_word = sum(match.share for match in matches)
+    slope = COORDINATION / every_word if every_word else 0.0
     folder_of, of_folder = view.numbers_of("folder_of", notes), _folder_shares(view, folders)
 
     def complete(score: Sequence[float] | dict[int, float], notes: Iterable[int]) -> list[float]:
-        return [score[note] * coordinated[covered[note]] + of_folder[folder_of[note]] for note in notes]
+        return [score[note] * (_ALONE + slope * covered[note]) + of_folder[folder_of[note]] for note in notes]
 
     all_scores = complete(total, notes)
     cutoff = nlargest(most, all_scores)[-1] if most is not None and most < len(all_scores) else 0.0
@@ -126,12 +129,6 @@ def scores(
         _add_context(view, matches, pool, covered)
     scored.update((note, score * prior(note)) for note, score in zip(pool, complete(pool, pool), strict=True))
     return scored
-
-
-def _coordination(units: int) -> list[float]:
-    """Return the factors on the score of a note that has one, two, ... of `units` words."""
-    share = COORDINATION / max(units, 1)
-    return [1 - COORDINATION + share * (1 + times) for times in range(units)]
 
 
 def _folder_shares(view: View, scores: Mapping[int, float]) -> list[float]:
@@ -194,13 +191,17 @@ def _promising(
         sure_scores = {note: score for note, score in sure_scores.items() if note in among}
     if len(sure_scores) < TRIED * most:
         return None
-    alone_factor, of_folder = _coordination(len(others) + 1)[0], _folder_shares(view, folders)
+    shares, of_folder = [match.share for match in (common, *others)], _folder_shares(view, folders)
+    least_factor, alone_factor = (
+        _ALONE + COORDINATION * share / sum(shares) * rounded
+        for share, rounded in ((min(shares), _ROUNDED), (common.share, 1 / _ROUNDED))
+    )
     folder_of = view.numbers("folder_of")
     high_score = nlargest(TRIED * most, sure_scores.values())[-1]
     candidates = sorted([note for note, score in sure_scores.items() if score >= high_score])
     bodies = score_notes(view, [posting for posting in common.lists if posting.field == "body"], weight, candidates)
     lower_bounds = [
-        (sure_scores[note] + bodies.get(note, 0.0)) * alone_factor + of_folder[folder_of[note]] for note in candidates
+        (sure_scores[note] + bodies.get(note, 0.0)) * least_factor + of_folder[folder_of[note]] for note in candidates
     ]
     threshold = nlargest(most, lower_bounds)[-1] * _ROUNDED
     body = FIELDS["body"] * common.rarity * (K + 1)
@@ -230,26 +231,27 @@ def _count(view: View, matches: Iterable[Match], among: Collection[int] | None) 
 
 
 def _add_scores(
-    word_scores: Mapping[int, float],
+    match: Match,
     permitted: Collection[int] | None,
     total: MutableSequence[float],
-    covered: MutableSequence[int],
+    covered: MutableSequence[float],
     notes: array[int],
 ) -> None:
     """Add a word's scores to the notes' totals. notes: collects those with one of the words, in order."""
+    word_scores, share = match.notes, match.share
     if permitted is not None:
         word_scores = {note: score for note, score in word_scores.items() if note in permitted}
     if not notes:
         notes.extend(word_scores)
         for note, score in word_scores.items():
             total[note] = score
+            covered[note] = share
         return
     for note, score in word_scores.items():
         before = total[note]
-        if before:
-            covered[note] += 1
-        else:
+        if not before:
             notes.append(note)
+        covered[note] += share
         total[note] = before + score
 
 
@@ -260,28 +262,29 @@ def largest(count: int, scores: Mapping[int, float]) -> list[int]:
     return [*above, *islice((note for note, score in scores.items() if score == cutoff), count - len(above))]
 
 
-def _add_context(view: View, matches: list[Match], pool: dict[int, float], covered: array[int]) -> None:
+def _add_context(view: View, matches: list[Match], pool: dict[int, float], covered: array[float]) -> None:
     """Add to the scores of the pool's notes what their neighbors contribute."""
     lengths = view.lengths("body")
-    notes_by_neighbor: dict[int, list[int]] = {}
+    notes_by_neighbor: dict[int, list[tuple[int, float]]] = {}
     norm: dict[int, float] = {}
-    flat, slope = K * (1 - B), K * B / (2 * REACH * view.average_length("body"))
+    flat, slope = K * (1 - B), K * B / (len(NEIGHBORS) * view.average_length("body"))
     for note in pool:
         neighbors = view.neighbors(note, REACH)
-        norm[note] = flat + slope * sum(lengths[neighbor] for neighbor in neighbors)
-        for neighbor in neighbors:
-            notes_by_neighbor.setdefault(neighbor, []).append(note)
+        norm[note] = flat + slope * sum(lengths[neighbor] for _, neighbor in neighbors)
+        for offset, neighbor in neighbors:
+            notes_by_neighbor.setdefault(neighbor, []).append((note, NEIGHBORS[offset]))
     pool_notes, neighbors_of_pool = set(pool), set(notes_by_neighbor)
     for match in matches:
-        times: dict[int, int] = {}
+        times: dict[int, float] = {}
         for neighbor, frequency in match.times(neighbors_of_pool).items():
-            for note in notes_by_neighbor[neighbor]:
-                times[note] = times.get(note, 0) + frequency
-        gain = CONTEXT * match.rarity * (K + 1)
+            for note, factor in notes_by_neighbor[neighbor]:
+                times[note] = times.get(note, 0.0) + factor * frequency
+        gain, share = CONTEXT * match.rarity * (K + 1), match.share
         having = match.some(pool_notes)
-        for note, frequency in times.items():
-            pool[note] += gain * frequency / (frequency + norm[note])
-            covered[note] += note not in having
+        for note, weighted in times.items():
+            pool[note] += gain * weighted / (weighted + norm[note])
+            if note not in having:
+                covered[note] += share
 
 
 def rerank(view: View, scored: Scores) -> Scores:

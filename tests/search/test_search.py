@@ -818,6 +818,23 @@ def test_any_folder_of_markdown_can_be_searched(tmp_path: Path, home: Path) -> N
     assert sorted(path.name for path in folder.rglob("*")) == ["01.md", "02.md", "2024-01-05", "README.md", "team"]
 
 
+def test_an_answer_has_the_words_of_its_question_before_it(tmp_path: Path, home: Path) -> None:
+    for folder, texts in (("a", ["In June!", "When is the retreat?"]), ("b", ["When is the retreat?", "In June!"])):
+        (tmp_path / folder).mkdir()
+        for number, text in enumerate(texts, 1):
+            (tmp_path / folder / f"{number:02}.md").write_text(text)
+
+    assert ask(config.load(str(tmp_path)), "June retreat", collapse=False).hits[0].path == "b/02.md"
+
+
+def test_one_rare_word_tells_more_than_several_that_many_notes_have(tmp_path: Path, home: Path) -> None:
+    for number in range(19):
+        (tmp_path / f"{number:02}.md").write_text("It builds checks reports daily.")
+    (tmp_path / "99.md").write_text("The kraken answers hides.")
+
+    assert ask(config.load(str(tmp_path)), "builds checks reports kraken").hits[0].path == "99.md"
+
+
 def test_an_empty_vault_is_asked_in_vain(vault: Path) -> None:
     settings = config.load(str(vault))
 

@@ -281,8 +281,11 @@ class View:
         number = self.folders.find("")
         return -1 if number is None else number
 
-    def neighbors(self, note: int, reach: int) -> list[int]:
-        """Return up to `reach` notes before and after a note in its folder's numbered sequence."""
+    def neighbors(self, note: int, reach: int) -> list[tuple[int, int]]:
+        """Return up to `reach` notes before and after a note in its folder's numbered sequence, each after its offset.
+
+        The note before has the offset -1, the next one 1.
+        """
         folder = self.folder_of[note]
         if folder not in self._sequences:
             if len(self._sequences) >= MAX_FOLDERS:
@@ -294,7 +297,8 @@ class View:
         place = places.get(note)
         if place is None:
             return []
-        return sequence[max(0, place - reach) : place] + sequence[place + 1 : place + 1 + reach]
+        first, end = max(0, place - reach), min(place + reach + 1, len(sequence))
+        return [(at - place, sequence[at]) for at in range(first, end) if at != place]
 
     def members_of(self, folder: str) -> list[int]:
         """Return the notes directly in a folder; for a session's, including those in its parts."""
