@@ -78,7 +78,7 @@ def _text_with_links(config: Config, path: str) -> str:
 def _new_paths(config: Config, lost: list[tuple[str, WrittenLink]]) -> dict[str, str]:
     """Return where the notes are now that links lead to by an earlier name, by the links' keys."""
     names = {posixpath.basename(note_links.stem(link.target)) for _, link in lost}
-    renamed = find.renamed(config, [f"{name}.md" for name in names]) if names else {}
+    renamed = find.renamed(config, [f"{name}.md" for name in names])
     existing = ((old, new) for old, new in renamed.items() if disk.read_path(config.vault, new) is not None)
     return {end: new for old, new in existing for end in note_links.endings(note_links.stem(old.lower()))}
 

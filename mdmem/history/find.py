@@ -85,7 +85,9 @@ def last_deletion(repo: Repository, place: str) -> tuple[str, str, str]:
 
 def renamed(config: Config, names: Iterable[str]) -> dict[str, str]:
     """Return old path -> new path of files with these names that commits renamed, oldest first; {} without history."""
-    places = [f":(glob,icase)**/{glob.escape(name)}" for name in names]
+    places = [f":(glob,icase)**/{glob.escape(name)}" for name in names if "\0" not in name]  # which no file has
+    if not places:
+        return {}
     words = ("diff-tree", "--stdin", "-r", "--find-renames", "--diff-filter=R", "--name-status", "--no-commit-id", "-z")
     try:
         repo = repository.open_vault(config.vault)

@@ -787,13 +787,17 @@ def test_a_link_to_a_renamed_note_is_named_with_where_that_note_is_now(day: Day)
         (day.vault / f"notes/{rename[0]}.md").rename(day.vault / f"notes/{rename[1]}.md")
         assert day.attempt("commit").exit_code == 0
     (day.vault / "notes/lost.md").unlink()
-    put(day.vault, "notes/from.md", "[a](<plan [1].md>) [b](Äther.md) [c](gone.md) [d](never.md) [[Notes/gone]]\n")
+    put(
+        day.vault,
+        "notes/from.md",
+        "[a](<plan [1].md>) [b](Äther.md) [c](gone.md) [d](never.md) [[Notes/gone]] [e](x%00y.md)\n",
+    )
 
     todos = [one["todo"] for one in wrong(look(day, "links"))]
 
     edit = "`mdmem edit notes/from.md`"
     now = [f"{edit}: that note is notes/{name}.md now." for name in ("ether", "plan-2")]
-    assert sorted(todos) == [edit, edit, edit, *now]
+    assert sorted(todos) == [edit, edit, edit, edit, *now]
 
 
 def test_each_of_several_copies_of_a_note_is_named_with_the_first(day: Day) -> None:
