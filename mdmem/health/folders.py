@@ -214,8 +214,10 @@ def permissions(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
 
 def _keeps_no_modes(vault: Path) -> bool:
     """Whether a vault's disk keeps no modes, such as FAT: its git directory, which git commands close, stays open."""
+    git_dir = vault / ".git"
     try:
-        files.check_folder(str(vault / ".git"))
+        if not git_dir.is_symlink():  # else its owner keeps it elsewhere, as open as it may be
+            files.check_folder(str(git_dir))
     except files.NoModesError:
         return True
     except OSError:

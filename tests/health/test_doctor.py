@@ -520,6 +520,19 @@ def test_doctor_does_not_offer_to_change_modes_that_the_disk_does_not_keep(
     assert wrong(found) == []
 
 
+def test_doctor_leaves_the_mode_of_a_git_directory_elsewhere(day: Day, tmp_path: Path) -> None:
+    git_dir = tmp_path / "shared"
+    git_dir.mkdir()
+    git_dir.chmod(0o755)
+    (day.vault / ".git").symlink_to(git_dir)
+    day.vault.chmod(0o755)
+
+    (found,) = wrong(look(day, "permissions"))
+
+    assert "chmod 700" in found["todo"]
+    assert git_dir.stat().st_mode & 0o777 == 0o755
+
+
 def test_a_launcher_that_is_gone_is_an_error_until_it_is_back(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in day.env.items():
         monkeypatch.setenv(name, value)
