@@ -258,6 +258,19 @@ def test_a_session_is_one_page_with_its_runs_folded(site: Path) -> None:
     assert "The fix went out with 2.4.2" in text, "what a person wrote on the page"
 
 
+def test_a_session_whose_notes_are_in_parts_is_one_whatever_folder_is_between_them(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    session = vault / "journal/app/2026-09-14/0800-fix-the-parser-00893aaf"
+    for name in ("001-000-prompt-a", "images/about", "part2/002-000-prompt-b"):
+        (session / name).parent.mkdir(parents=True, exist_ok=True)
+        (session / f"{name}.md").write_text("---\nkind: prompt\ncreated: 2026-09-14T08:00:00Z\n---\n\nFix it.\n")
+
+    exports.write(config.load(str(vault)), tmp_path / "notes.db", "sqlite")
+
+    with closing(sqlite3.connect(tmp_path / "notes.db")) as base:
+        assert base.execute("SELECT notes FROM sessions").fetchall() == [(2,)]
+
+
 def test_a_site_is_written_into_a_new_folder_only(tmp_path: Path) -> None:
     (tmp_path / "kept").write_text("kept")
     with pytest.raises(UsageError, match="not empty"):

@@ -8,7 +8,6 @@ import os
 import posixpath
 from collections.abc import Callable, Iterable, Iterator
 from html import escape
-from itertools import groupby
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 from urllib.parse import quote, unquote
@@ -102,12 +101,24 @@ class ExportedSession(NamedTuple):
 
 
 def grouped(notes: Iterable[Exported]) -> Iterator[ExportedSession | Exported]:
-    """Group notes, which come sorted by path, into sessions; yield those and the other notes in that order."""
-    for folder, group in groupby(notes, key=lambda note: layout.session_of(note.path)):
-        if folder:
-            yield _session_of(folder, list(group))
-        else:
-            yield from group
+    """Group notes, which come sorted by path, into sessions; yield those and the other notes in that order.
+
+    A file in a folder of a session's own may come between its notes and those of its next part.
+    """
+    members: list[Exported] = []
+    open_folder = ""
+    for note in notes:
+        folder = layout.session_of(note.path)
+        if not folder:
+            yield note
+            continue
+        if members and folder != open_folder:
+            yield _session_of(open_folder, members)
+            members = []
+        open_folder = folder
+        members.append(note)
+    if members:
+        yield _session_of(open_folder, members)
 
 
 def _session_of(folder: str, members: list[Exported]) -> ExportedSession:
