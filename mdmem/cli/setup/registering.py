@@ -36,7 +36,7 @@ class InstallRequest(NamedTuple):
 
 
 def install(vault: str | None, asked: InstallRequest) -> None:
-    """Do what `mdmem install` says."""
+    """Register mdmem with agents and MCP clients, and print what was changed."""
     from mdmem.agents.install import extra  # slow to load, like the others that are imported where they are used
 
     with_unit = unit.NAME in asked.agents
@@ -180,7 +180,7 @@ WORDS = {
 def uninstall(
     vault: str | None, agents: tuple[str, ...], scope: str, *, every: bool, only_mcp: bool, now: bool, as_json: bool
 ) -> None:
-    """Do what `mdmem uninstall` says."""
+    """Remove mdmem from the settings of agents and MCP clients, and print what was changed."""
     if not agents and not every:
         raise click.UsageError("Name an agent, or use --all.")
     root = config.load(vault).vault
