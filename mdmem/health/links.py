@@ -77,10 +77,25 @@ def _text_with_links(config: Config, path: str) -> str:
 
 def _new_paths(config: Config, lost: list[tuple[str, WrittenLink]]) -> dict[str, str]:
     """Return where the notes are now that links lead to by an earlier name, by the links' keys."""
-    names = {posixpath.basename(note_links.stem(link.target)) for _, link in lost}
-    renamed = find.renamed(config, [f"{name}.md" for name in names])
-    existing = ((old, new) for old, new in renamed.items() if disk.read_path(config.vault, new) is not None)
-    return {end: new for old, new in existing for end in note_links.endings(note_links.stem(old.lower()))}
+    names = {f"{posixpath.basename(note_links.stem(link.target))}.md" for _, link in lost}
+    sought, renamed = set(names), dict[str, str]()
+    while sought:  # a note may have been renamed more than once
+        renamed |= find.renamed(config, sought)
+        sought = {posixpath.basename(new) for new in renamed.values()} - names
+        names |= sought
+    present = ((old, _present_path(config, renamed, new)) for old, new in renamed.items())
+    return {end: new for old, new in present if new for end in note_links.endings(note_links.stem(old.lower()))}
+
+
+def _present_path(config: Config, renamed: dict[str, str], path: str) -> str:
+    """Return where the note is that was at a path, "" if nobody knows. renamed: old paths, and the next ones."""
+    passed: set[str] = set()
+    while disk.read_path(config.vault, path) is None:
+        if path in passed or path not in renamed:
+            return ""
+        passed.add(path)
+        path = renamed[path]
+    return path
 
 
 def _key(path: str, link: WrittenLink) -> str:

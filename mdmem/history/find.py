@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import posixpath
 import shlex
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -85,17 +86,20 @@ def last_deletion(repo: Repository, place: str) -> tuple[str, str, str]:
 
 def renamed(config: Config, names: Iterable[str]) -> dict[str, str]:
     """Return old path -> new path of files with these names that commits renamed, oldest first; {} without history."""
-    places = [f":(glob,icase)**/{glob.escape(name)}" for name in names if "\0" not in name]  # which no file has
+    names = {name for name in names if "\0" not in name}  # which no file has
+    wanted, places = {*map(str.lower, names)}, [f":(glob,icase)**/{glob.escape(name)}" for name in names]
     if not places:
         return {}
     words = ("diff-tree", "--stdin", "-r", "--find-renames", "--diff-filter=R", "--name-status", "--no-commit-id", "-z")
     try:
         repo = repository.open_vault(config.vault)
-        logged = repository.attempt(repo, "log", "--diff-filter=D", "--format=%H", "HEAD", "--", *places, env=PATTERNS)
+        deleting = ("log", "--no-renames", "--diff-filter=D", "--format=%H", "HEAD", "--", *places)
+        logged = repository.attempt(repo, *deleting, env=PATTERNS)
         rows = os.fsdecode(repository.run(repo, *words, stdin=logged.out)).split("\0") if logged.out else []
     except MdmemError:
         return {}
-    return dict(zip(rows[-3::-3], rows[-2::-3], strict=True))  # a status precedes both paths, and the last row is ""
+    pairs = zip(rows[-3::-3], rows[-2::-3], strict=True)  # a status precedes both paths, and the last row is ""
+    return {old: new for old, new in pairs if posixpath.basename(old).lower() in wanted}
 
 
 def by_id(paths: Iterable[str], name: str) -> str:

@@ -796,10 +796,17 @@ def test_a_link_to_a_renamed_note_is_named_with_where_that_note_is_now(day: Day)
     for name in ("plan [1]", "gone", "Äther"):
         put(day.vault, f"notes/{name}.md", f"# {name}\n\n" + "".join(f"Line {line} of {name}.\n" for line in range(20)))
     assert day.attempt("init", str(day.vault)).exit_code == 0
-    for rename in (("plan [1]", "plan-2"), ("gone", "lost"), ("Äther", "ether")):
+    (day.vault / "notes/old").mkdir()
+    for rename in (
+        ("plan [1]", "plan"),
+        ("gone", "lost"),
+        ("Äther", "ether"),
+        ("plan", "old/plan"),
+        ("lost", "gone 2"),
+    ):
         (day.vault / f"notes/{rename[0]}.md").rename(day.vault / f"notes/{rename[1]}.md")
         assert day.attempt("commit").exit_code == 0
-    (day.vault / "notes/lost.md").unlink()
+    (day.vault / "notes/gone 2.md").unlink()
     put(
         day.vault,
         "notes/from.md",
@@ -809,7 +816,7 @@ def test_a_link_to_a_renamed_note_is_named_with_where_that_note_is_now(day: Day)
     todos = [one["todo"] for one in wrong(look(day, "links"))]
 
     edit = "`mdmem edit notes/from.md`"
-    now = [f"{edit}: that note is notes/{name}.md now." for name in ("ether", "plan-2")]
+    now = [f"{edit}: that note is notes/{name}.md now." for name in ("ether", "old/plan")]
     assert sorted(todos) == [edit, edit, edit, edit, *now]
 
 
