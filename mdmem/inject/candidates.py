@@ -225,14 +225,15 @@ def _with_superseding(
     chosen: Iterable[Answer], answers: Sequence[Answer], newer: Callable[[SearchHit], SearchHit | None]
 ) -> Iterator[Answer]:
     """Yield the answers, each note behind what supersedes it, which may say less of what is asked."""
-    given: list[Answer] = []
+    given: dict[str, Answer] = {}
     for answer in chosen:
         hit = None if answer.folder else newer(answer.hits[0])
         if hit is not None:
             found = (one for one in answers if one.hits[0].id == hit.id)
-            given.append(next(found, None) or Answer("", answer.score, False, False, (hit,), 0.0, 0.0, 0))
-        given.append(answer)
-    yield from dict.fromkeys(given)
+            unfound = Answer("", answer.score, False, False, (hit,), 0.0, 0.0, 0)
+            given.setdefault(hit.path, next(found, unfound))
+        given.setdefault(answer.hits[0].path, answer)
+    yield from given.values()
 
 
 def _with_later(

@@ -8,9 +8,7 @@ from typing import NamedTuple
 from mdmem.config import Config
 from mdmem.search import replaced
 from mdmem.search.index.document import LINK_KEYS
-from mdmem.search.index.resolve import named
 from mdmem.search.index.view import View
-from mdmem.search.text import analysis
 from mdmem.vault import note, people
 
 MOST = 50
@@ -43,28 +41,12 @@ def of_note(config: Config, view: View, path: str, meta: Mapping[str, object]) -
 def _forward(view: View, path: str, meta: Mapping[str, object]) -> Iterator[TypedLink]:
     for key in LINK_KEYS:
         for written in replaced.written(meta.get(key)):
-            number = _meant(view, path, written)
+            number = replaced.meant(view, path, written)
             name, title = note.id_in_reference(written), ""
             if number is not None:
                 facts = view.facts(number)
                 name, title = str(facts["id"]), str(facts["title"])
             yield TypedLink(key.replace("_", " "), name, title, view.path(number) if number is not None else "")
-
-
-def _meant(view: View, path: str, written: str) -> int | None:
-    """Return the note that a link of the note at `path` names by its id, path, file name or title."""
-    for target in replaced.targets(written, path):
-        if exact := view.notes("facet", f"id:{target}"):
-            return next(iter(exact))
-        in_title = [view.notes("title", term) for term in analysis.counts(target)]
-        found = map(view.find, named(view, target))
-        candidates = {number for number in found if number is not None}
-        candidates |= set.intersection(*map(set, in_title)) if in_title else set()
-        for number in sorted(candidates - view.internal, reverse=True):
-            facts = view.facts(number)
-            if target in replaced.names(view.path(number), str(facts["id"]), str(facts["title"])):
-                return number
-    return None
 
 
 def _backward(config: Config, view: View, path: str) -> Iterator[TypedLink]:

@@ -9,6 +9,8 @@ from itertools import islice
 
 from mdmem.search import freshness
 from mdmem.search.index.layout import KIND_STEP, KINDS
+from mdmem.search.index.resolve import named
+from mdmem.search.text import analysis
 from mdmem.vault import disk, links, note, people
 
 TYPE_CHECKING = False
@@ -42,6 +44,21 @@ def targets(value: object, path: str) -> Iterator[str]:
     for text in map(note.id_in_reference, written(value)):
         wiki = next(links.written(f"[[{text}]]"), None)
         yield links.key(wiki, path.rpartition("/")[0]) if wiki else text.lower()
+
+
+def meant(view: View, path: str, link: str) -> int | None:
+    """Return the note that a link of the note at `path` names by its id, path, file name or title; None for none."""
+    for target in targets(link, path):
+        if exact := view.notes("facet", f"id:{target}"):
+            return min(exact)
+        in_title = [view.notes("title", term) for term in analysis.counts(target)]
+        found = map(view.find, named(view, target))
+        candidates = {number for number in found if number is not None}
+        candidates |= set.intersection(*map(set, in_title)) if in_title else set()
+        for number in sorted(candidates - view.internal, reverse=True):
+            if target in _names_of(view, number):
+                return number
+    return None
 
 
 def newer(config: Config, path: str) -> str:
@@ -100,8 +117,8 @@ def _named(view: View, root: str, number: int) -> int | None:
     """Return the note that one names in its own front matter as superseding it."""
     data = disk.read_path(root, view.path(number)) or b""
     value = note.parse(data).meta.get("superseded_by") if b"superseded_by" in data else None
-    found = (view.notes("facet", f"id:{name}") - view.internal - {number} for name in targets(value, view.path(number)))
-    return min(next(filter(None, found), ()), default=None)
+    found = (meant(view, view.path(number), link) for link in written(value))
+    return next((one for one in found if one is not None and one != number and one not in view.internal), None)
 
 
 def _linking(view: View, number: int) -> set[int]:

@@ -181,3 +181,34 @@ def test_a_decision_is_not_replaced_by_one_of_another_project(vault: Path, tmp_p
     decided(vault, 2, "Features live in DuckDB.", project="sales")
 
     assert ask(new_session(talk, 1), "parquet or feather files for features, what's decided?") == ""
+
+
+@pytest.mark.parametrize("link", ["notes/2.md", '"[[2]]"', "[[2]]", "[[The store]]", "the store", "mem:aaaaaaaaa2"])
+def test_a_decision_names_what_supersedes_it_in_any_form_of_link(vault: Path, tmp_path: Path, link: str) -> None:
+    talk = worked(vault, tmp_path)
+    decided(vault, 1, "Features are stored as parquet or feather files.", superseded_by=link)
+    decided(vault, 2, "Features live in DuckDB.", title="The store")
+
+    assert "DuckDB" in ask(new_session(talk, 1), "parquet or feather files for features, what's decided?")
+
+
+def test_what_supersedes_two_decisions_is_given_once(vault: Path, tmp_path: Path) -> None:
+    talk = worked(vault, tmp_path)
+    decided(vault, 1, "Features are stored as parquet or feather files in the lake.")
+    decided(vault, 2, "Features: parquet or feather files.")
+    decided(vault, 3, "DuckDB it is.", supersedes="[aaaaaaaaa1, aaaaaaaaa2]")
+
+    (answer,) = entries(ask(new_session(talk, 1), "What did we decide about parquet or feather files for features?"))
+
+    assert "DuckDB" in answer
+
+
+@pytest.mark.parametrize("meta", [{"private": "true"}, {"status": "archived"}, {"status": "proposed"}])
+def test_what_supersedes_a_decision_is_not_given_if_it_is_given_to_no_agent(
+    vault: Path, tmp_path: Path, meta: dict[str, str]
+) -> None:
+    talk = worked(vault, tmp_path)
+    decided(vault, 1, "Features are stored as parquet or feather files.", superseded_by="aaaaaaaaa2")
+    decided(vault, 2, "Features live in DuckDB.", **meta)
+
+    assert "DuckDB" not in ask(new_session(talk, 1), "parquet or feather files for features, what's decided?")
