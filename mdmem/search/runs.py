@@ -42,6 +42,12 @@ _NESTED = frozenset(
      "pnpm store", "yarn cache", "uv pip", "uv cache", "poetry env"]
 )  # fmt: skip
 """Subcommands with subcommands of their own, which do different things: `prisma migrate deploy`, `… resolve`."""
+_COMPOSE = frozenset(
+    "-f --file -p --project-name --profile --env-file --project-directory --context -c -H --host".split()
+)
+_KUBECTL = frozenset("-n --namespace --context --cluster --kubeconfig".split())
+_VALUED = {"docker": _COMPOSE, "docker-compose": _COMPOSE, "podman": _COMPOSE, "kubectl": _KUBECTL}
+"""Options that may stand before a subcommand, with a value behind them: `docker compose -f prod.yml up`."""
 _GIT_WORK = frozenset(["push", "pull", "merge", "rebase", "cherry-pick", "commit", "apply", "am", "revert"])
 _GIT_MERGES = frozenset(["git pull", "git merge", "git rebase", "git cherry-pick", "git revert", "git am"])
 _GIT_AFTER_MERGES = _GIT_MERGES | {"git commit", "git push"}
@@ -166,6 +172,7 @@ def _step(words: list[str]) -> CommandRun | None:
         return CommandRun(words[0].removeprefix("./"), _arguments(arguments)) if is_script else None
     if program == "git" and not _GIT_WORK.intersection(arguments[:1]):
         return None
+    arguments = _values_last(arguments, _VALUED[program]) if program in _VALUED else arguments
     positional = [word for word in arguments if not word.startswith("-")]
     if program in SUBCOMMANDS and positional:
         if positional[0] == "run" and positional[1:]:  # a package script; the options of one that runs no tests matter
@@ -174,6 +181,12 @@ def _step(words: list[str]) -> CommandRun | None:
         depth = 2 if f"{program} {positional[0]}" in _NESTED else 1
         return CommandRun(" ".join([program, *positional[:depth]]), _arguments(positional[depth:]))
     return CommandRun(program, _arguments(arguments))
+
+
+def _values_last(words: list[str], valued: frozenset[str]) -> list[str]:
+    """Return words with the values of options behind all others, so that subcommands are first."""
+    values = {at for at, word in enumerate(words[1:], 1) if words[at - 1] in valued}
+    return [word for at, word in enumerate(words) if at not in values] + [words[at] for at in sorted(values)]
 
 
 def _with_values(words: list[str]) -> Iterator[str]:

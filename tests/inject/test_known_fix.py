@@ -373,6 +373,8 @@ def test_of_a_change_without_room_the_added_lines_are_shown(past: Talk) -> None:
         ("npx prisma migrate deploy", "npx prisma migrate resolve --rolled-back 20261101_slots"),
         ("docker compose up -d", "docker compose down -v"),
         ("docker-compose up -d", "docker-compose down"),
+        ("docker compose -f prod.yml --profile jobs up -d", "docker compose -f prod.yml --profile jobs down"),
+        ("kubectl -n prod rollout status deploy/api", "kubectl -n prod rollout undo deploy/api"),
     ],
 )
 def test_another_subcommand_of_the_same_program_is_what_solved_an_error(
@@ -385,6 +387,19 @@ def test_another_subcommand_of_the_same_program_is_what_solved_an_error(
     past.runs(failing_run, "ok")
 
     assert f"after `{between}`" in answer(later(past, 1), failing(later(past, 1), ERROR))
+
+
+def test_a_run_is_the_same_with_fewer_options_before_its_subcommand_and_not_with_others(past: Talk) -> None:
+    past.start()
+    past.says("Start it")
+    past.runs("docker compose -f prod.yml up -d", error=ERROR)
+    past.edits("prod.yml")
+    past.runs("docker compose -f dev.yml up -d", "ok")
+    assert answer(later(past, 1), failing(later(past, 1), ERROR)) == ""
+
+    past.runs("docker compose up -d", "ok")
+
+    assert "prod.yml" in answer(later(past, 2), failing(later(past, 2), ERROR))
 
 
 def test_an_error_that_a_server_answers_as_json_is_known(past: Talk) -> None:
