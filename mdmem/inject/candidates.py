@@ -97,12 +97,16 @@ def answers(
 def of_one_word(at: Occasion, asked: Shape, found: Sequence[Candidate], around: str) -> list[Candidate]:
     """Return what answers a question of one word, told by the words around it in this session; [] for nothing.
 
-    found: what was found without these. The best answer has to show the word; what was said about it in its session
-    follows it, such as the reason.
+    found: what was found without these. The best answer has to show the word, or to have shown it before; what was said
+    about it in its session follows it, such as the reason.
     """
     wanted = turns.own_words(asked.topic)
     shape = Shape(POSSIBLE, asked.language, asked.words, f"{asked.topic}{turns.SEPARATOR}{around}")
     for best in looked_up(at, shape.topic, shape=shape):
+        if best.left_out.startswith(answer_item.ABOVE):
+            if any(wanted <= turns.own_words(_text(at, hit)) for hit in best.answer.hits):
+                return [best]
+            continue
         if best.item is None or not wanted <= turns.own_words(" ".join([best.item.title, best.item.text])):
             continue
         talk = (one.answer for one in found if one.answer.is_talk and one.answer.folder == best.answer.folder != "")

@@ -145,6 +145,23 @@ def test_a_question_for_a_number_is_about_what_the_turn_before_says_of_it(backof
     assert "after 7" in reason
 
 
+def test_such_a_question_that_is_repeated_gets_no_other_answer(backoff: Talk) -> None:
+    other = new_session(backoff, 1)
+    other.says("Hold the slot of a driver too")
+    other.edits("driver.py", ["+HOLD = 12"])
+    other.answers("The slot of a driver is held for 12 minutes as well.")
+    now = new_session(backoff, 3)
+    now.says("Hold the slot as we do")
+    now.answers("The slot is held for 12 minutes, like the others.")
+
+    (answer,) = entries(ask(now, "why 12?"))
+    again = ask(now, "why 12?")
+
+    assert "of a driver" in answer
+    assert "Given above: [mem:" in again
+    assert entries(again) == []
+
+
 def test_a_question_for_a_number_of_new_work_recalls_nothing(backoff: Talk) -> None:
     backoff.says("Rename Parcel to Shipment")
     backoff.answers("Renamed in 12 files.")
