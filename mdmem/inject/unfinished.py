@@ -93,13 +93,15 @@ def _parted(sentence: str) -> tuple[str, str]:
     head = " ".join(words[:at])
     is_alone = at == 1 and _bare(head) not in _ALONE
     rest = words[at + 1 + (words[at + 1 : at + 2] in (["noch"], ["still"])) :]
-    is_named = len(rest) > 1 and not rest[0].endswith("ed")  # `Remaining work is tracked in #12`
+    is_named = len(rest) > 1 and not rest[0].endswith("ed") and rest[0] not in _NO_TASK  # `… work is tracked in #12`
     return (head, " ".join(rest)) if at and not is_alone and is_named else (own, said)
 
 
 _IS = frozenset(["is", "are", "ist", "sind", "bleibt", "bleiben"])
 _ALONE = frozenset(["offen", "ausstehend"])
 """Words that are a heading before `is` alone; `open` and `next` may begin any sentence."""
+_NO_TASK = frozenset("now already currently up in out good fine ok okay intentional harmless".split())
+"""What follows `is` where a sentence names no work: `Open issues are now closed`, `What's next is up to you`."""
 _LONGEST = 7
 
 

@@ -101,6 +101,10 @@ def test_what_is_left_is_also_told_by_a_whole_sentence(sentence: str, left: str)
     [
         "Open is better than closed here.",
         "Next is a keyword in Lua.",
+        "Open issues are now closed.",
+        "Open items are in the tracker.",
+        "What's next is up to you.",
+        "What's missing is intentional here.",
         "Left is 4 px, right is 8 px.",
         "Missing values are zero now.",
         "Remaining work is tracked in #12.",
