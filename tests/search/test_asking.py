@@ -369,6 +369,16 @@ def test_what_is_missing_or_left_here_is_hardly_asked_of_the_past(prompt: str) -
     assert found is None or found.grade < LIKELY
 
 
+@pytest.mark.parametrize(
+    "prompt", ["when we stopped, what was left to do?", "once more: what is left to do?", "What is left to do?"]
+)
+def test_what_is_left_is_asked_of_the_past_also_behind_another_clause(prompt: str) -> None:
+    found = shape.of(prompt)
+
+    assert found is not None
+    assert found.grade == SURE
+
+
 @pytest.mark.parametrize("prompt", ["why would a pod be evicted?", "how could a leap second be skipped"])
 def test_what_would_be_done_in_general_is_hardly_asked_of_the_past(prompt: str) -> None:
     found = shape.of(prompt)

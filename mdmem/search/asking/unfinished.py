@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 
 from mdmem.search.asking.english import HERE, MODAL, PAST, WE
 from mdmem.search.asking.general import after as _after
@@ -25,8 +25,9 @@ def asks_what_is_left(words: list[str]) -> bool:
     begin, still_open, end = " ".join(words).partition(" still open")
     if still_open:
         return begin in _MAY_BE_OPEN and (end.split() or ["on"])[0] in _OPEN_OF
-    if not _CONDITIONS.isdisjoint(takewhile(lambda word: word not in _UNDONE, words)):
-        return False  # `what happens if the file is missing`
+    asking = dropwhile(lambda word: word not in _ANYTHING, words)
+    if not _CONDITIONS.isdisjoint(takewhile(lambda word: word not in _UNDONE, asking)):
+        return False  # `what happens if the file is missing`, but not `when we stopped, what was left`
     if used.isdisjoint(_UNDONE) or used & (MODAL | {"right"}) or ("missing" in used and used & PAST):
         return False
     return any(word in _UNDONE and after in _BEHIND_UNDONE for word, after in zip(words, [*words[1:], ""], strict=True))
