@@ -6,7 +6,7 @@ import os
 from itertools import islice
 
 from mdmem import timestamps
-from mdmem.inject import diffs, excerpts, recent
+from mdmem.inject import diffs, excerpts, recent, turns
 from mdmem.inject.block import MAX_TITLE_CHARS, Item
 from mdmem.search import recall, replaced, turn_groups
 from mdmem.search.asking import failures, small_talk
@@ -35,6 +35,8 @@ MIN_CHARS_OF_RUNS = 250
 """With less room than this, only changes are shown, not the failures before them."""
 MAX_ASKED_CHARS = 160
 """Maximum length of what is shown of a prompt beside its title: a longer sentence was pasted."""
+MATTER_CHARS = 2_000
+"""How much of a prompt and of an answer is compared to tell whether two turns are about the same."""
 FILES_CHARS = 88
 """Maximum length of a list of files in a remark."""
 MAX_FILE_BYTES = 1024 * 1024
@@ -74,6 +76,14 @@ class Turn:
         earlier = (name for name in reversed(self.session.of_kind("prompt")) if name < self.names[0])
         titles = (self.session.read(name).fact("title") for name in islice(earlier, MAX_BEFORE))
         return next((title for title in titles if not small_talk.says_little(title)), "")
+
+    def matter(self) -> frozenset[str]:
+        """Return what the turn is about: the terms of its prompt and answer, and the files that it changed."""
+        told = [self.session.read(name) for name in (self.of_kind("prompt"), self.of_kind("response")) if name]
+        said = turns.own_words(" ".join(parsed.body[:MATTER_CHARS] for parsed in told))
+        edited = (self.session.read(name).meta.get("files") for name in recent.last_edits(self.names))
+        files = (str(file) for named in edited if isinstance(named, list) for file in named)
+        return frozenset([*analysis.query_terms(" ".join(said)), *files])
 
     def failed_run(self) -> bool:
         """Whether a command of the turn failed."""
@@ -143,6 +153,21 @@ def _left_out(at: Occasion, hit: SearchHit, parsed: Parsed, agent: str = "") -> 
 
 
 STAYS = "another project's, and stays on this machine"
+
+
+def end_of_session(at: Occasion, answer: Answer) -> Item | None:
+    """Return how the session of an answer ended; None if with this answer, with something else, or not yet."""
+    found = next((journal.numbers(hit.path)[0] for hit in answer.hits if journal.numbers(hit.path)), 0)
+    if not answer.folder or not found or answer.folder == "/".join(at.record.folder):
+        return None
+    session = recent.SessionFolder(at.config, at.gate, answer.folder)
+    turn, last = Turn(session, found), Turn(session, session.last_turn())
+    prompt, told = last.of_kind("prompt"), session.telling_answer()
+    if prompt and told and small_talk.says_little(session.read(prompt).fact("title")):
+        last = Turn(session, journal.numbers(told)[0])  # before the thanks
+    if last.names == turn.names or last.matter().isdisjoint(turn.matter()):
+        return None
+    return recent.session_item(session)
 
 
 def of_prompt(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> tuple[Item | None, str]:

@@ -9,6 +9,7 @@ from mdmem import timestamps
 from mdmem.agents import prompts
 from mdmem.hashing import short
 from mdmem.inject import (
+    answer_item,
     block,
     candidates,
     excerpts,
@@ -345,12 +346,9 @@ def _add_recall(at: Occasion, offer: Offer, text: str, asked: Shape, answers: Se
 
 
 def _led_by_end(at: Occasion, section: Section, answers: Sequence[candidates.Candidate]) -> Section:
-    """Return a section with how the best answer's session ended first, if another of its turns is the last."""
+    """Return a section with how the best answer's session ended first, if it went on with that."""
     best = next(one.answer for one in answers if one.item is not None)
-    session = recent.SessionFolder(at.config, at.gate, best.folder) if best.folder else None
-    end = None
-    if session is not None and session.last_turn() not in journal.numbers(best.hits[0].path)[:1]:
-        end = recent.session_item(session)
+    end = answer_item.end_of_session(at, best)
     if end is None or at.has_seen(end.id):
         return section
     return Section(section.heading, [end, *(item for item in section.items if item.id != end.id)], section.remark)

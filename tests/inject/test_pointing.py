@@ -170,16 +170,55 @@ def test_a_question_for_a_number_of_new_work_recalls_nothing(backoff: Talk) -> N
     assert ask(new_session(backoff, 1), "why 12?") == ""
 
 
-def test_where_work_on_something_was_left_off_begins_with_how_its_session_ended(vault: Path, tmp_path: Path) -> None:
+LEFT_OFF = "where did we leave off with the heat map's legend?"
+
+
+@pytest.fixture
+def atlas(vault: Path, tmp_path: Path) -> Talk:
+    """Return a session whose first turn drew a legend."""
     past = Talk(vault, tmp_path / "atlas")
     past.start()
     past.says("Draw the legend of the heat map")
     past.edits("legend.ts", ["+drawLegend()"])
     past.answers("The legend of the heat map shows five colors.")
-    past.says("and round its numbers")
-    past.edits("legend.ts", ["+round(value)"])
-    past.answers("They are rounded. Left: the color for missing values.")
+    return past
 
-    first = entries(ask(new_session(past, 1), "where did we leave off with the heat map's legend?"))[0]
+
+def test_where_work_on_something_was_left_off_begins_with_how_its_session_ended(atlas: Talk) -> None:
+    atlas.says("and round its numbers")
+    atlas.edits("legend.ts", ["+round(value)"])
+    atlas.answers("They are rounded. Left: the color for missing values.")
+
+    first, second = entries(ask(new_session(atlas, 1), LEFT_OFF))
 
     assert "the color for missing values" in first
+    assert "five colors" in second
+
+
+@pytest.mark.parametrize(
+    ("asked", "file", "answer"),
+    [("Let the login accept passkeys", "login.ts", "They work. Left: recovery codes."), ("thanks!", "", "Welcome!")],
+)
+def test_a_session_that_ended_with_something_else_or_with_thanks_tells_no_end_of_it(
+    atlas: Talk, asked: str, file: str, answer: str
+) -> None:
+    atlas.says(asked)
+    if file:
+        atlas.edits(file)
+    atlas.answers(answer)
+
+    (told,) = entries(ask(new_session(atlas, 1), LEFT_OFF))
+
+    assert "five colors" in told
+    assert answer not in told
+
+
+def test_after_a_compaction_the_prompt_itself_is_not_how_the_session_ended(atlas: Talk) -> None:
+    atlas.start("compact")
+    atlas.says(LEFT_OFF)  # stored by the other hook of the same prompt
+    atlas.prompts -= 1
+
+    (told,) = entries(ask(atlas, LEFT_OFF))
+
+    assert "five colors" in told
+    assert "Not answered yet" not in told
