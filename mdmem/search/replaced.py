@@ -74,8 +74,8 @@ def newer(config: Config, path: str) -> str:
 
 def successor(view: View, root: str, number: int) -> int | None:
     """Return a note that supersedes another one, by the front matter of either; None if there is none."""
-    named = _named(view, root, number)
-    return _superseding(view, root, number) if named is None else named
+    by_itself = _named(view, root, number)
+    return _superseding(view, root, number) if by_itself is None else by_itself
 
 
 def newest_first(view: View, root: str, order: Iterable[int]) -> Iterator[int]:
@@ -86,7 +86,8 @@ def newest_first(view: View, root: str, order: Iterable[int]) -> Iterator[int]:
     linked = {one: _linking(view, one) & written for one in written}
     concerned = {one for one in written if linked[one]}.union(*linked.values())  # few, so that few files are read
     for older in [one for one in first if one in concerned]:
-        found = successor(view, root, older)
+        found = _named(view, root, older, concerned)
+        found = _superseding(view, root, older, concerned) if found is None else found
         if found in first and first.index(found) > first.index(older):
             first.remove(found)
             first.insert(first.index(older), found)
@@ -98,11 +99,11 @@ LOOKED_AT = 50
 _WRITTEN = frozenset(map(KINDS.index, note.WRITTEN))
 
 
-def _superseding(view: View, root: str, number: int) -> int | None:
-    """Return a note that says of itself that it supersedes another one."""
+def _superseding(view: View, root: str, number: int, among: set[int] | None = None) -> int | None:
+    """Return a note that says of itself that it supersedes another one. among: only one of these."""
     known = _names_of(view, number)
-    linking = _linking(view, number)
-    if linking:
+    linking = _linking(view, number) if among is None else _linking(view, number) & among
+    if linking and among is None:
         linking &= view.of_kinds(note.WRITTEN) - view.internal
     for other in islice(sorted(linking), MAX_READ):
         data = disk.read_path(root, view.path(other)) or b""
@@ -113,10 +114,17 @@ def _superseding(view: View, root: str, number: int) -> int | None:
     return None
 
 
-def _named(view: View, root: str, number: int) -> int | None:
-    """Return the note that one names in its own front matter as superseding it."""
+def _named(view: View, root: str, number: int, among: set[int] | None = None) -> int | None:
+    """Return the note that one names in its own front matter as superseding it. among: only one of these.
+
+    Among few notes, no other paths and titles are looked through for the name.
+    """
     data = disk.read_path(root, view.path(number)) or b""
     value = note.parse(data).meta.get("superseded_by") if b"superseded_by" in data else None
+    if among is not None:
+        wanted = frozenset(targets(value, view.path(number)))
+        known = (one for one in sorted(among - {number}) if wanted and not wanted.isdisjoint(_names_of(view, one)))
+        return next(known, None)
     found = (meant(view, view.path(number), link) for link in written(value))
     return next((one for one in found if one is not None and one != number and one not in view.internal), None)
 

@@ -173,10 +173,17 @@ def test_the_sample_vault_has_no_broken_link() -> None:
     assert "all lead to a file" in found.text
 
 
-@pytest.mark.parametrize("says_so", ["the newer one", "the older one"])
-def test_what_supersedes_a_note_is_found_before_it(day: Day, says_so: str) -> None:
-    newer = "supersedes: 7gk2q9m4x1\n" if says_so == "the newer one" else ""
-    older = "superseded_by: 8gk2q9m4x1\n" if says_so == "the older one" else ""
+@pytest.mark.parametrize(
+    ("newer", "older"),
+    [
+        ("supersedes: 7gk2q9m4x1\n", ""),
+        ("", "superseded_by: 8gk2q9m4x1\n"),
+        ("", "superseded_by: [[new]]\n"),
+        ("", "superseded_by: notes/new.md\n"),
+        ("supersedes: 7gk2q9m4x1\n", "superseded_by: gone\n"),
+    ],
+)
+def test_what_supersedes_a_note_is_found_before_it(day: Day, newer: str, older: str) -> None:
     write(day, "notes/old.md", f"---\nid: 7gk2q9m4x1\n{older}---\n\nBadges are printed as quince or medlar sheets.\n")
     write(day, "notes/new.md", f"---\nid: 8gk2q9m4x1\n{newer}---\n\nBadges are printed as medlar.\n")
     write(day, "notes/other.md", "A badge.\n")
