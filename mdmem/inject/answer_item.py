@@ -160,7 +160,7 @@ def end_of_session(at: Occasion, answer: Answer) -> Item | None:
     found = next((journal.numbers(hit.path)[0] for hit in answer.hits if journal.numbers(hit.path)), 0)
     if not answer.folder or not found or answer.folder == "/".join(at.record.folder):
         return None
-    session = recent.SessionFolder(at.config, at.gate, answer.folder)
+    session = recent.SessionFolder(at.config, at.gate, answer.folder, from_elsewhere=not at.is_of(at.project))
     turn, last = Turn(session, found), Turn(session, session.last_turn())
     prompt, told = last.of_kind("prompt"), session.telling_answer()
     if prompt and told and small_talk.says_little(session.read(prompt).fact("title")):
@@ -181,7 +181,8 @@ def of_prompt(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -
 
 def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int, file: str = "") -> tuple[Item | None, str]:
     """Return the entry of a note's turn. file: the one it is wanted for: its changes are shown, if there are any."""
-    session = recent.SessionFolder(at.config, at.gate, layout.folder_of(hit.path))
+    is_elsewhere = bool(hit.project) and not at.is_of(hit.project)
+    session = recent.SessionFolder(at.config, at.gate, layout.folder_of(hit.path), from_elsewhere=is_elsewhere)
     turn = Turn(session, next(iter(journal.numbers(hit.path)), session.last_turn()))
     prompt, response = turn.of_kind("prompt"), turn.of_kind("response")
     telling = session.read(response or prompt) if response or prompt else people.read(at.config.vault, hit.path)

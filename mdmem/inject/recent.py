@@ -47,10 +47,14 @@ _LATEST, _OLDER_CHARS = 2, 300
 
 
 class SessionFolder:
-    """One session's folder on disk: its page, and its notes in order. folder: relative to the vault, POSIX."""
+    """One session's folder on disk: its page, and its notes in order. folder: relative to the vault, POSIX.
 
-    def __init__(self, config: Config, gate: Gate, folder: str) -> None:
+    from_elsewhere: another project asks, so that notes that stay on this machine count as empty.
+    """
+
+    def __init__(self, config: Config, gate: Gate, folder: str, *, from_elsewhere: bool = False) -> None:
         self._config = config
+        self._is_hidden = people.stays_here if from_elsewhere else people.keeps_private
         self.gate = gate
         self.folder = folder
         names = disk.names_in(config.vault, folder)
@@ -75,7 +79,7 @@ class SessionFolder:
             _, heading, following = written.body.partition(_FILES)
             part = heading + following.partition("\n## ")[0] if heading else ""
             written = note.Parsed(written.meta, part, written.problem)
-        return _unless_private(people.cleaned(self._config.vault, written))
+        return self._unless_hidden(people.cleaned(self._config.vault, written))
 
     def path(self, name: str) -> str:
         """Return the vault path of one of the session's files."""
@@ -83,7 +87,10 @@ class SessionFolder:
 
     def read(self, name: str) -> Parsed:
         """Read one of the session's files; a missing one, or one marked private in its front matter, is empty."""
-        return _unless_private(people.read(self._config.vault, self.path(name)))
+        return self._unless_hidden(people.read(self._config.vault, self.path(name)))
+
+    def _unless_hidden(self, parsed: Parsed) -> Parsed:
+        return note.parse(b"") if self._is_hidden(parsed.meta) else parsed
 
     def kinds(self) -> Iterator[tuple[int, int]]:
         """Yield the number and kind of each turn."""
@@ -208,10 +215,6 @@ class SessionFolder:
 _FILES = "\n## Files touched\n"
 
 
-def _unless_private(parsed: Parsed) -> Parsed:
-    return note.parse(b"") if people.keeps_private(parsed.meta) else parsed
-
-
 def last_edits(names: list[str]) -> list[str]:
     """Return the last notes, judging by their file names, of tools that change files; as many as are read."""
     return list(filter(turn_groups.is_edit, names))[-_MAX_EDITS:]
@@ -263,7 +266,7 @@ def sessions(at: Occasion, days: tuple[str, str], worked: Mapping[str, str]) -> 
             continue
         if folder.endswith(tail) or folder == own:
             continue
-        session = SessionFolder(at.config, at.gate, folder)
+        session = SessionFolder(at.config, at.gate, folder, from_elsewhere=not at.is_of(at.project))
         if session.names:
             yield session
 
@@ -349,10 +352,11 @@ def session_item(session: SessionFolder, *, is_brief: bool = False, with_left: b
     parts: list[str] = []
     if (done := session.telling_answer()) and (done != answers[-1] or not is_answered):
         lead = "What was done: "
-        parts.append(_sentence(lead + session.outcome(done, len(" ".join([*touched, lead])), with_left=with_left)))
+        said = session.outcome(done, len(" ".join([*touched, lead])), with_left=with_left)
+        parts += [_sentence(lead + said)] if said else []  # it may be private
     last_prompt = session.read(prompts[-1]).fact("title") if prompts else ""
     is_told = bool(parts) and is_answered and (is_brief or small_talk.says_little(last_prompt))
-    if len(prompts) > 1 and not is_told:
+    if len(prompts) > 1 and last_prompt and not is_told:
         parts.append(f"{len(prompts)} prompts, the last: {_sentence(cut(last_prompt, 80))}")
     if not is_answered:
         parts.append(session.last_run())
@@ -363,7 +367,8 @@ def session_item(session: SessionFolder, *, is_brief: bool = False, with_left: b
             else "Its last turn failed: "
         )
         taken = len(" ".join([*touched, *parts, lead]))
-        parts.append(_sentence(lead + session.outcome(answers[-1], taken, with_left=with_left)))
+        ended = session.outcome(answers[-1], taken, with_left=with_left)
+        parts += [_sentence(lead + ended)] if ended else []
     text = " ".join([*parts, *touched])
     day = session.last_day()
     marks = (f"last worked on {day}",) if day > layout.day_of(session.folder) else ()

@@ -122,3 +122,32 @@ def test_a_project_that_stays_on_this_machine_or_is_excluded_tells_nothing(shop:
     for answer in (shop.vault / "journal" / "payments-api").rglob("*-response-*.md"):
         answer.write_text(answer.read_text().replace("---\n", "---\nsync: false\n", 1))
     assert "retried four times" not in ask(new_session(shop, 3), question)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "where did we leave off with the bank retries in payments-api?",
+        "what did we do on September 14 in payments-api?",
+        "where did we leave off in payments-api?",
+    ],
+)
+def test_a_note_of_another_project_that_stays_on_this_machine_is_not_told_with_its_session(
+    vault: Path, tmp_path: Path, prompt: str
+) -> None:
+    api = Talk(vault, tmp_path / "payments-api")
+    api.says("Requests to the bank fail now and then, retry them")
+    api.edits("bank/client.py", ["+RETRIES = 4"])
+    api.answers("Calls to the bank are retried four times, with jitter up to 900 ms.")
+    api.says("Which bank is slow?")
+    api.edits("bank/client.py", ["+SLOW = 'Quokka Trust'"])
+    api.answers("Retries of the bank Quokka Trust take 3 s.")
+    shop = new_session(api, 7, tmp_path / "web-shop")
+    assert "Quokka" in ask(shop, prompt)
+
+    for told in (vault / "journal" / "payments-api").rglob("00[2-9]-*.md"):
+        told.write_text(told.read_text().replace("---\n", "---\nsync: false\n", 1))
+    given = ask(new_session(api, 8, tmp_path / "web-shop"), prompt)
+
+    assert "Quokka" not in given
+    assert ": ." not in given
