@@ -64,12 +64,14 @@ def superseding(config: Config, asker: Asker, hit: SearchHit) -> SearchHit | Non
     """Return the last of the notes that supersede `hit`, one after the other; None if there are none."""
 
     def in_view(view: View) -> SearchHit | None:
-        among = engine.for_agent(view, asker.project, "", asker.here)
         number = view.find(hit.path)
         followed: list[int] = []
         while number is not None and number not in followed and len(followed) < MAX_READ:
             followed.append(number)
             number = replaced.successor(view, config.vault, number)
+        if len(followed) < 2:
+            return None  # as for most notes: the project's notes need not be collected
+        among = engine.for_agent(view, asker.project, "", asker.here)
         shown = [note for note in followed[1:] if among is None or note in among]
         return hits_of(view, config, Shown({shown[-1]: 0}, {shown[-1]: 0.0}, ()))[0] if shown else None
 
