@@ -7,6 +7,8 @@ leaves everything else to PyYAML.
 
 from __future__ import annotations
 
+from mdmem import timestamps
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -151,7 +153,7 @@ def split(text: str) -> tuple[str | None, str, str | None]:
 
 
 EARLIEST_WINS = frozenset(["id", "created", "root", "cwd", "branch", "commit", "agent"])
-"""Keys that mdmem may have written on two machines: the value that sorts first wins."""
+"""Keys that mdmem may have written on two machines: the value that sorts first wins, of times the earliest."""
 
 
 def without_repeated_keys(header: str) -> str:
@@ -173,7 +175,7 @@ def without_repeated_keys(header: str) -> str:
                 return header
             text = _value([*first, *(item for item in second if item not in first)])
         elif before != text:
-            text = min(text, before)
+            text = min(text, before, key=lambda value: (timestamps.epoch(value), value))
         values[key] = text
     return "".join([f"{key}: {text}\n" for key, text in values.items()])
 

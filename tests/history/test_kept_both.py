@@ -13,7 +13,7 @@ from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import both, undecided
 from mdmem.vault import note
-from tests.helpers.history_vault import git, put, run_here, start
+from tests.helpers.history_vault import PAGE, git, put, run_here, start
 from tests.helpers.machines import machine, settle, trees
 from tests.helpers.plain_git import make_remote
 
@@ -142,6 +142,15 @@ def two(vault: Path, tmp_path: Path) -> tuple[Config, Config]:
 def asked(at: Config, *words: str, **more: object) -> str:
     done = run_here(*words, env={"MDMEM_VAULT": at.vault}, **more)  # type: ignore[arg-type]
     return done.stdout + done.stderr
+
+
+def test_a_page_that_two_machines_made_has_the_earlier_time_in_any_zone(repo: Repository) -> None:
+    head = "---\nkind: session\ntitle: t\ncreated: {}\n---\n"
+    pages = (head.format(created) for created in ("2026-09-14T23:30:00-04:00", "2026-09-15T09:00:00+09:00"))
+
+    found = merged(repo, None, *pages, path=PAGE)
+
+    assert note.parse(found.data).meta["created"] == "2026-09-15T09:00:00+09:00"
 
 
 @pytest.mark.slow

@@ -1561,6 +1561,10 @@ def test_a_project_begun_on_two_machines_and_merged_by_plain_git_stays_one_with_
     [
         ("kind: project\nroot: /b\nroot: /a\n", "kind: project\nroot: /a\n"),
         ("kind: project\nidentity: [a]\nroot: /a\nidentity: [b, a]\n", "kind: project\nidentity: [a, b]\nroot: /a\n"),
+        (
+            "kind: session\ncreated: 2026-09-14T23:30:00-04:00\ncreated: 2026-09-15T09:00:00+09:00\n",
+            "kind: session\ncreated: 2026-09-15T09:00:00+09:00\n",
+        ),
         ("kind: project\nstatus: done\nstatus: open\n", ""),
         ("kind: note\ncreated: 2026-09-14\ncreated: 2026-09-15\n", ""),
         ("kind: project\nnotes: |\n  a\n  a\n", ""),

@@ -17,7 +17,7 @@ LISTS = (".gitignore", ".gitattributes", "CODEOWNERS")
 LATEST_WINS = frozenset(["ended", "updated", "reviewed", "accepted", "version"])
 
 MADE_TWICE = front_matter.EARLIEST_WINS | {"title", "aliases", "project"}
-"""Keys whose smaller value wins in a session page that two machines made, each after its own first prompt."""
+"""Keys whose smaller value, or earlier time, wins in a page that two machines made, each after its own first prompt."""
 
 INTERNAL = "internal/"
 """Folder of the memories of ghosts and agents."""
@@ -200,7 +200,7 @@ def _newest(path: str, heads: _Heads) -> dict[str, str]:
 def _merge_heads(heads: _Heads, earliest: frozenset[str], *, newest: dict[str, str]) -> tuple[str, tuple[str, ...]]:
     """Merge front matter key by key; return it, and the keys with two values that a person has to choose from.
 
-    earliest: keys whose smaller value wins. newest: the side that wins where both changed a key.
+    earliest: keys whose smaller value, or earlier time, wins. newest: the side that wins where both changed a key.
     """
     merged: dict[str, str] = {}
     others: dict[str, str] = {}
@@ -213,7 +213,7 @@ def _merge_heads(heads: _Heads, earliest: frozenset[str], *, newest: dict[str, s
         elif our is None or their is None:
             merged[key] = our or their or ""
         elif key in earliest:
-            merged[key] = min(our, their)
+            merged[key] = min(our, their, key=lambda text: _sort_key(key, text))
         elif not key:  # comments above the first key
             merged[key] = "".join(dict.fromkeys((min(our, their) + max(our, their)).splitlines(keepends=True)))
         else:
