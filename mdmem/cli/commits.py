@@ -231,27 +231,28 @@ def _print_stats(stats: list[Stat], as_json: bool) -> None:
         render.hanging([(f"{one.oid[:8]} ", "yellow"), (f"{when} ", "dim")], told)
 
 
-def _clock(session: LoggedSession) -> str:
-    """Return the local time at which a session began; on another day than its folder's, the time in its name."""
-    day, _, clock = timestamps.readable(session.started).partition(" ")
-    if day == session.day:
-        return clock
+def _began(session: LoggedSession) -> tuple[str, str]:
+    """Return the local day and time at which a session began; its folder's if it was not that day anywhere."""
+    if layout.may_begin(session.folder, timestamps.epoch(session.started)):
+        day, _, clock = timestamps.readable(session.started).partition(" ")
+        return day, clock
     name = session.folder.rpartition("/")[2]
-    return f"{name[:2]}:{name[2:4]}" if name[:4].isdigit() else session.started[11:16]
+    return session.day, f"{name[:2]}:{name[2:4]}" if name[:4].isdigit() else session.started[11:16]
 
 
 def _journal(sessions: Iterable[LoggedSession]) -> Iterator[list[Piece]]:
     """Yield the lines of the journal: each is what precedes it, and its text, which may be wrapped."""
     day = ""
     for session in sessions:
-        if session.day != day:
+        began_on, clock = _began(session)
+        if began_on != day:
             if day:
                 yield [("", "")]
-            day = session.day
+            day = began_on
             yield [("", ""), (day, "bold")]
         code = " at ".join(part for part in (session.branch, session.commit) if part)
         facts = " · ".join(part for part in (session.project, code, journal.session_tag(session.session)) if part)
-        yield [(f"  {_clock(session)}  ", ""), (safe(session.title), "bold"), (f"  {safe(facts)}", "dim")]
+        yield [(f"  {clock}  ", ""), (safe(session.title), "bold"), (f"  {safe(facts)}", "dim")]
         asks = session.asks[1:] if session.asks[:1] == [session.title] else session.asks
         yield from ([_BELOW, (safe(ask), "")] for ask in asks)
         if session.outcome:

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, timedelta
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -80,7 +81,7 @@ def sessions(
     session: str = "",
     agent: str = "",
 ) -> Iterator[LoggedSession]:
-    """Yield the sessions of the vault, newest first.
+    """Yield the sessions of the vault, newest first, whatever time zones they were written in.
 
     sees: whether the reader may see a note. project: name, in any case.
     since: date or time in ISO 8601, UTC; sessions that began earlier are left out.
@@ -88,7 +89,8 @@ def sessions(
     session: prefix of its id or of its folder's name, or its tag.
     """
     rules = privacy.Rules.of(config.settings)
-    for folder in _folders(Path(config.vault), project, _day_before(since)):
+    named = _folders(Path(config.vault), project, _day_before(since))
+    for _, folder in layout.newest_first(named, partial(journal.began, config.vault)):
         logged = _read(config.vault, folder, rules, sees)
         if logged is None or (since and logged.started < since):
             continue
@@ -133,7 +135,7 @@ def _day_before(since: str) -> str:
 
 
 def _folders(root: Path, project: str, since_day: str) -> Iterator[str]:
-    """Yield the folders of sessions, newest day and time first, reading one day at a time."""
+    """Yield the folders of sessions, newest day and time in their paths first, reading one day at a time."""
     days: dict[str, set[str]] = {}
     for name in layout.projects(str(root)):
         for day, folder in layout.days(str(root), name) if project.lower() in ("", name.lower()) else ():

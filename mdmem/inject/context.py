@@ -373,12 +373,12 @@ def _of_last_turns(at: Occasion, text: str) -> str:
 def _last_sessions(at: Occasion, most: int) -> list[recent.SessionFolder]:
     """Return the last sessions of the project, without this one.
 
-    Those of days to come are last: a wrong clock dated them, and for years none would be newer.
+    Those of days to come, after tomorrow, are last: a wrong clock dated them, and for years none would be newer.
     """
     worked = recent.worked_on(at, at.now - RESUMED_SECONDS, at.now)
-    tomorrow = timestamps.local_time(at.now + 86_400)[:10]  # it is today in some time zones
-    spans = (("", tomorrow), (f"{tomorrow}~", "9999"))
-    sessions = chain.from_iterable(recent.sessions(at, days, worked) for days in spans)
+    limit = at.now + 2 * 86_400
+    spans = ((0.0, limit), (limit, float("inf")))
+    sessions = chain.from_iterable(recent.sessions(at, span, worked) for span in spans)
     latest = islice(sessions, recent.MOST_LOOKED_AT)  # scripts may have asked hundreds of questions
     shown = (
         session for session in latest if session.is_worth_showing() and not session.waits_elsewhere(at.here.branch)

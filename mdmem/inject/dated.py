@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import islice
 
 from mdmem.inject import recent
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mdmem.search.asking.periods import Period
 
 MAX_SESSIONS = 8
+_DAY_SECONDS = 86_400
 NONE = "No session of this project was worked on then."
 
 
@@ -61,21 +62,16 @@ def _period(at: Occasion, text: str, asked: Shape) -> Period | None:
 
 def _sessions(at: Occasion, period: Period) -> Iterator[recent.SessionFolder]:
     """Yield the sessions of a period that are worth showing, newest first, also one that was resumed in it."""
-    first, last = _days(period)
-    before = (period.first - timedelta(days=1)).isoformat()  # one may have run past midnight
-    worked = recent.worked_on(at, *days.seconds(period))
-    sessions = recent.sessions(at, (before, last), worked)
+    begin, end = days.seconds(period)
+    worked = recent.worked_on(at, begin, end)
+    sessions = recent.sessions(at, (begin - _DAY_SECONDS, end + 1), worked)  # one may have run past midnight
     for session in islice(sessions, recent.MOST_LOOKED_AT):
-        is_of_period = layout.day_of(session.folder) >= first or session.last_day() >= first
+        is_of_period = session.began() >= begin or session.ended() >= begin
         if is_of_period and session.is_worth_showing() and not session.waits_elsewhere(at.here.branch):
             yield session
 
 
-def _days(period: Period) -> tuple[str, str]:
-    return period.first.isoformat(), period.last.isoformat()
-
-
 def _has_days(at: Occasion, period: Period) -> bool:
     """Whether anything is stored on these days, such as an archive, which is not read here."""
-    first, last = _days(period)
+    first, last = period.first.isoformat(), period.last.isoformat()
     return any(first <= day <= last for day, _ in layout.days(at.config.vault, at.project))

@@ -121,12 +121,22 @@ class SessionFolder:
 
     def last_day(self) -> str:
         """Return the local day of the last note."""
-        return timestamps.readable(self.read(self.names[-1]).fact("created"))[:10]
+        return timestamps.readable(self._last_time())[:10]
+
+    def began(self) -> float:
+        """Return the time at which the session began, by its page, in seconds since the epoch."""
+        return layout.begin_time(self.folder, timestamps.epoch(self.page.fact("created")))
+
+    def ended(self) -> float:
+        """Return the time of the last note, in seconds since the epoch; 0 without one."""
+        return timestamps.epoch(self._last_time())
+
+    def _last_time(self) -> str:
+        return self.read(self.names[-1]).fact("created") if self.names else ""
 
     def is_after(self, other: SessionFolder) -> bool:
         """Whether this session's last note is later than that of another one."""
-        ends = [timestamps.epoch(one.read(one.names[-1]).fact("created")) for one in (self, other) if one.names]
-        return len(ends) > 1 and ends[0] > ends[1]
+        return bool(self.names and other.names) and self.ended() > other.ended()
 
     def of_kind(self, kind: str) -> list[str]:
         """Return the notes with this kind in their file name, oldest first; observations have their tool there."""
@@ -251,55 +261,57 @@ def _is_switched_off(parsed: Parsed) -> bool:
     return '"autoMemoryEnabled":false' in "".join(text.split())
 
 
-def sessions(at: Occasion, days: tuple[str, str], worked: Mapping[str, str]) -> Iterator[SessionFolder]:
+def sessions(at: Occasion, span: tuple[float, float], worked: Mapping[str, float]) -> Iterator[SessionFolder]:
     """Yield the project's sessions, last worked on first, except those without notes and the present one.
 
-    days: the first and the last day of those that are wanted, ISO 8601. worked: as `worked_on` returns it; a session
-    that it does not have counts for the day on which it began.
+    span: the times, in seconds since the epoch, from which on and before which they were worked on. worked: as
+    `worked_on` returns it; a session that it does not have counts for the time at which it began.
     """
-    first, last = days
+    since, until = span
     tail, own = f"-{journal.session_tag(at.record.id)}", "/".join(at.record.folder)
-    for day, folder in _by_last_day(at.config, at.project, worked):
-        if day < first:
+    for last, folder in _by_last_work(at.config, at.project, worked, until):
+        if last < since:
             return
-        if layout.day_of(folder) > last:
-            continue
-        if folder.endswith(tail) or folder == own:
+        if last >= until or folder.endswith(tail) or folder == own:
             continue
         session = SessionFolder(at.config, at.gate, folder, from_elsewhere=not at.is_of(at.project))
         if session.names:
             yield session
 
 
-def _by_last_day(config: Config, project: str, worked: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield sessions' folders with the last day on which they were worked on, as far as known, newest first."""
-    resumed = sorted((day, folder) for folder, day in worked.items() if day > layout.day_of(folder))
-    moved = {folder for _, folder in resumed}
-    for folder in layout.newest_sessions(config.vault, project):
-        day = layout.day_of(folder)
-        while resumed and resumed[-1][0] >= day:
-            yield resumed.pop()
-        if folder not in moved:
-            yield day, folder
-    yield from reversed(resumed)
+def _by_last_work(
+    config: Config, project: str, worked: Mapping[str, float], until: float
+) -> Iterator[tuple[float, str]]:
+    """Yield when sessions were last worked on, as far as known, and their folders, newest first.
+
+    Sessions of days after `until`, in seconds since the epoch, are left out, to read no page of theirs.
+    """
+    resumed = {folder: last for folder, last in worked.items() if last >= layout.latest_begin(folder)}
+    named = layout.newest_sessions(config.vault, project)
+    folders = (folder for folder in named if folder not in resumed and layout.earliest_begin(folder) < until)
+
+    def when(folder: str) -> float:
+        return worked[folder] if folder in worked else journal.began(config.vault, folder)
+
+    return layout.newest_first(folders, when, ((last, folder) for folder, last in resumed.items()))
 
 
-def worked_on(at: Occasion, since: float, until: float) -> dict[str, str]:
-    """Return the folders of the project's sessions with notes from `since` to `until`, each with the last one's day.
+def worked_on(at: Occasion, since: float, until: float) -> dict[str, float]:
+    """Return the folders of the project's sessions with notes from `since` to `until`, each with the last one's time.
 
     Only the index knows it: a resumed session lies at the day on which it began.
     """
     recall.make_ready(at.config, at.seconds_left / 2)
     home = f"{JOURNAL}/{at.project}/"
 
-    def in_view(view: View) -> dict[str, str]:
+    def in_view(view: View) -> dict[str, float]:
         created, folder_of = view.numbers("created"), view.folder_of
-        times: dict[int, int] = {}
+        times: dict[int, float] = {}
         for number in view.within(since, until):
             folder = folder_of[number]
             times[folder] = max(times.get(folder, 0), created[number])
         return {
-            view.folders[folder]: timestamps.local_time(last)[:10]
+            view.folders[folder]: last
             for folder, last in times.items()
             if view.is_session[folder] and view.folders[folder].startswith(home)
         }
@@ -371,7 +383,7 @@ def session_item(session: SessionFolder, *, is_brief: bool = False, with_left: b
         parts += [_sentence(lead + ended)] if ended else []
     text = " ".join([*parts, *touched])
     day = session.last_day()
-    marks = (f"last worked on {day}",) if day > layout.day_of(session.folder) else ()
+    marks = (f"last worked on {day}",) if day > timestamps.local_day(session.began()) else ()
     return session.item(session.page_name, text, *marks, room=len(text))
 
 

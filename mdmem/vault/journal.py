@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem import files
+from mdmem import files, timestamps
 from mdmem.hashing import sha256, short
 from mdmem.hook_errors import VaultError
 from mdmem.vault import JOURNAL, disk, front_matter, is_in_journal
@@ -325,6 +325,20 @@ def read_page(root: str, folder: str) -> bytes:
     """Read the page of a session's folder, which may have been renamed; b"" when it has none."""
     name = page_of(disk.names_in(root, folder), folder)
     return (name and disk.read_path(root, f"{folder}/{name}")) or b""
+
+
+def began(root: str, folder: str) -> float:
+    """Return when a session began by its page, or else its first note, in seconds since the epoch; 0 if unknown."""
+    name = page_name(folder)
+    try:
+        data = disk.read_path(root, f"{folder}/{name}")
+        if data is None:
+            names = disk.names_in(root, folder)
+            name = page_of(names, folder) or min(filter(numbers, names), key=numbers, default="")
+            data = disk.read_path(root, f"{folder}/{name}") if name else None
+    except (OSError, VaultError):
+        return 0.0
+    return timestamps.epoch(str(front_matter.of(data).get("created", "")))
 
 
 def event_identity(agent: str, session: str, *event: str) -> tuple[str, ...]:

@@ -17,11 +17,12 @@ from __future__ import annotations
 
 import os
 
+from mdmem import timestamps
 from mdmem.vault import JOURNAL, is_in_journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 MANY = 450
 """Number of names in a folder from which on a new session goes elsewhere. Even if two machines fill a folder at the
@@ -286,13 +287,85 @@ def sessions_of(root: str, days: Iterable[str]) -> Iterator[str]:
 
 
 def newest_sessions(root: str, project: str) -> Iterator[str]:
-    """Yield the folders of a project's sessions, newest first, reading one day at a time."""
+    """Yield the folders of a project's sessions, newest first by their names, reading one day at a time."""
     folders_of_day: dict[str, list[str]] = {}
     for day, folder in days(root, project):
         folders_of_day.setdefault(day, []).append(folder)
     for day in sorted(folders_of_day, reverse=True):
         sessions = [(name, folder) for folder in folders_of_day[day] for name in folders(f"{root}/{folder}")]
         yield from (f"{folder}/{name}" for name, folder in sorted(sessions, reverse=True))
+
+
+_BEHIND, _AHEAD = 12 * 3600, 14 * 3600
+"""Seconds that clocks are behind UTC and ahead of it at most."""
+_MINUTE, _DAY = 60, 86_400
+
+
+def days_anywhere(first: float, last: float) -> list[str]:
+    """Return the days, `2026-09-14`, that it is somewhere on earth between two times, in seconds since the epoch."""
+    begin, end = first - _BEHIND, last + _AHEAD
+    moments = (min(begin + number * _DAY, end) for number in range(int((end - begin) // _DAY) + 2))
+    return list(dict.fromkeys(timestamps.iso_time(moment)[:10] for moment in moments))
+
+
+def _named_time(folder: str) -> tuple[float, float]:
+    """Return when a session's day begins by its path, and the end of the minute in its name, else of the day: in UTC.
+
+    (0, infinity) without a day. The folder has the local time of the machine that wrote it, in a zone that is not told.
+    """
+    day = timestamps.epoch(f"{day_of(folder)}T00:00:00Z")
+    if not day:
+        return 0.0, float("inf")
+    clock = folder[folder.rfind("/") + 1 :][:5]
+    if not (clock[:4].isdecimal() and clock.isascii() and clock[4:] == "-"):
+        return day, day + _DAY
+    return day, day + min(int(clock[:2]) * 3600 + int(clock[2:4]) * 60 + _MINUTE, _DAY)
+
+
+def earliest_begin(folder: str) -> float:
+    """Return the earliest time at which a session may have begun by the day of its folder, as `latest_begin`."""
+    return _named_time(folder)[0] - _AHEAD
+
+
+def latest_begin(folder: str) -> float:
+    """Return the latest time at which a session may have begun by its folder's name, in seconds since the epoch."""
+    return _named_time(folder)[1] + _BEHIND
+
+
+def may_begin(folder: str, moment: float) -> bool:
+    """Whether it was the day of a session's folder somewhere on earth at a time, in seconds since the epoch."""
+    day, _ = _named_time(folder)
+    return not day or day - _AHEAD <= moment < day + _DAY + _BEHIND
+
+
+def begin_time(folder: str, moment: float) -> float:
+    """Return a time, or that of a session's folder if it was not that day anywhere; in seconds since the epoch."""
+    return moment if may_begin(folder, moment) else _named_time(folder)[1]
+
+
+def newest_first(
+    folders: Iterable[str], when: Callable[[str], float], known: Iterable[tuple[float, str]] = ()
+) -> Iterator[tuple[float, str]]:
+    """Yield times and folders of sessions, newest first by these times, looking ahead up to 26 hours.
+
+    Machines in different time zones name folders by their own clocks, which are up to that far apart.
+
+    folders: newest first by their names. when: returns the time at which a session began, in seconds since the epoch;
+    see `begin_time`. known: more folders, with times that count whatever the names say.
+    """
+    from heapq import heapify, heappop, heappush  # not needed by a hook
+
+    waiting = [(-moment, 0, folder) for moment, folder in known]
+    heapify(waiting)
+    for place, folder in enumerate(folders, 1):
+        latest = latest_begin(folder)
+        while waiting and -waiting[0][0] >= latest:
+            moment, _, found = heappop(waiting)
+            yield -moment, found
+        heappush(waiting, (-begin_time(folder, when(folder)), place, folder))
+    while waiting:
+        moment, _, found = heappop(waiting)
+        yield -moment, found
 
 
 def archives(root: str, project: str = "", most: int | None = None) -> Iterator[str]:
