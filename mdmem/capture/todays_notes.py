@@ -38,7 +38,7 @@ def _written(config: Config, now: float, since: float) -> Iterator[tuple[str, fl
     """Yield path and mtime of the files written since."""
     root = config.vault
     ours = os.path.exists(f"{root}/mdmem.toml")
-    days = {time.strftime("%Y-%m-%d", time.localtime(moment)) for moment in (now, since - 1)}
+    days = layout.days_anywhere(since - 1, now)
     for folder in dict.fromkeys([*layout.sessions_of(root, days), *_recorded(config, since)]):
         yield from _below(root, folder, since)
     for name in layout.projects(root):
