@@ -156,7 +156,8 @@ def _listings(root: str, deleted: Iterable[str]) -> Iterator[str]:
 def _neighbors(root: str, deleted: Iterable[str]) -> Iterator[str]:
     """Yield pages of sessions of the same projects that may link to these as the previous or next one.
 
-    deleted: the sessions' pages. Searched are the days on which they began, and the project's days before and after.
+    deleted: the sessions' pages. Searched are the days on which they began, and two of the project's days before and
+    after: what is the next session may be of an earlier day than this one in another time zone.
     """
     began: dict[str, set[str]] = {}
     for page in deleted:
@@ -168,7 +169,7 @@ def _neighbors(root: str, deleted: Iterable[str]) -> Iterator[str]:
             folders_of_day.setdefault(day, []).append(folder)
         days = sorted(folders_of_day)
         positions = {
-            at for day in days_of_sessions for at in range(bisect_left(days, day) - 1, bisect_right(days, day) + 1)
+            at for day in days_of_sessions for at in range(bisect_left(days, day) - 2, bisect_right(days, day) + 2)
         }
         for at in positions & set(range(len(days))):
             folders = [

@@ -18,12 +18,14 @@ import pytest
 
 from mdmem.capture import todays_notes
 from mdmem.config import Config
-from mdmem.history import session_log, sync
+from mdmem.history import commit, forget, session_log, sync
 from mdmem.history.git import repository
-from mdmem.vault import layout
+from mdmem.vault import layout, template
 from mdmem.views import rows, sessions
+from mdmem.views.vault_pages import upkeep
 from tests.helpers import machines
 from tests.helpers.history_vault import captured, git, put, run_here, start
+from tests.helpers.indexed import indexed
 from tests.helpers.injected import ask, entries, occur
 from tests.helpers.plain_git import make_remote
 from tests.helpers.talk import START, Talk
@@ -195,9 +197,11 @@ def test_an_agent_reads_the_last_sessions_in_the_order_of_time(
 
 def session(vault: Path, folder: str, created: str) -> None:
     """Write a session with one prompt."""
-    more: dict[str, Any] = {"folder": f"journal/shop/{folder}", "session": folder[-8:], "created": created}
+    facts = {"session": folder[-8:], "created": created, "project": "shop"}
+    more: dict[str, Any] = {"folder": f"journal/shop/{folder}", **facts}
     captured(vault, "001-000-prompt-p-7gk2q9m4x1", "prompt", folder, **more)
-    captured(vault, folder.rpartition("/")[2], "session", folder, **more)
+    page = "<!-- mdmem:begin -->\n<!-- mdmem:end -->"
+    captured(vault, folder.rpartition("/")[2], "session", folder, body=page, **more)
 
 
 def test_a_list_reads_the_pages_of_a_day_and_not_those_of_the_vault(vault: Path) -> None:
@@ -236,3 +240,41 @@ def test_a_session_whose_clock_was_wrong_is_listed_where_its_folder_is(vault: Pa
         "0930-without-a-page-00000005",
         "renamed by its owner",
     ]
+
+
+def test_each_month_has_one_heading_on_a_projects_page(vault: Path) -> None:
+    settings = start(vault)
+    put(vault, "journal/shop/project.md", template.fill(template.load("notes/project.md"), {"title": "shop"}))
+    session(vault, "2026-08-31/0900-first-00000001", "2026-08-31T09:00:00+09:00")
+    session(vault, "2026-09-01/0900-second-00000002", "2026-09-01T09:00:00+09:00")
+    session(vault, "2026-08-31/2330-third-00000003", "2026-08-31T23:30:00-04:00")
+    session(vault, "2026-09-01/2100-fourth-00000004", "2026-09-01T21:00:00+09:00")
+
+    upkeep.refresh(indexed(settings), now=NOW)
+
+    page = (vault / "journal/shop/project.md").read_text("utf-8").splitlines()
+    listed = [line[3:] if line.startswith("## ") else line[2:18] for line in page if line.startswith(("## S", "- 2"))]
+    assert listed == [
+        "Sessions in 2026-09",
+        "2026-09-01 21:00",
+        "2026-09-01 09:00",
+        "Sessions in 2026-08",
+        "2026-08-31 23:30",
+        "2026-08-31 09:00",
+    ]
+
+
+def test_a_session_that_is_forgotten_leaves_no_link_on_the_page_before_it_whatever_its_day(vault: Path) -> None:
+    settings = start(vault)
+    put(vault, "journal/shop/project.md", template.fill(template.load("notes/project.md"), {"title": "shop"}))
+    session(vault, "2026-09-13/2330-before-00000001", "2026-09-13T23:30:00-04:00")
+    session(vault, "2026-09-14/0200-earlier-00000002", "2026-09-14T02:00:00+09:00")
+    session(vault, "2026-09-15/0100-secret-plan-00000003", "2026-09-15T01:00:00+09:00")
+    upkeep.refresh(indexed(settings), now=NOW)
+    commit.commit(settings)
+    before = vault / "journal/shop/2026-09-13/2330-before-00000001/2330-before-00000001.md"
+    assert "secret-plan" in before.read_text("utf-8")
+
+    forget.apply(settings, forget.plan(settings, ["00000003"]), lambda _: [])
+
+    assert "secret-plan" not in before.read_text("utf-8")

@@ -34,14 +34,18 @@ def lines(listing: Listing, name: str, open_items: Iterable[OpenItem]) -> list[s
         listed.section("Decisions", [listed.note_line(row, folder) for row in decisions.values()]),
         open_work.section(open_items, folder),
         listed.section("Files touched most", _files(listing, names)),
-        *_months(list(listing.nameable(sessions_here)), folder),
+        *_months(listing.nameable(sessions_here), folder),
     ]
     generated_lines = [line for part in parts for line in part]
     return ["", *generated_lines] if generated_lines else []
 
 
-def _months(sessions_here: list[SessionRow], folder: str) -> list[list[str]]:
-    months = groupby(sessions_here, key=lambda session: listed.day(session)[:7])
+def _months(sessions_here: Iterable[SessionRow], folder: str) -> list[list[str]]:
+    def month(session: SessionRow) -> str:
+        return listed.day(session)[:7]
+
+    # Of two machines in different zones, one may begin a month while the other is in the last.
+    months = groupby(sorted(sessions_here, key=month, reverse=True), key=month)
     return [
         listed.section(f"Sessions in {month}", [listed.session_line(session, folder) for session in of_month])
         for month, of_month in months
