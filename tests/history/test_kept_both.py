@@ -146,9 +146,9 @@ def asked(at: Config, *words: str, **more: object) -> str:
 
 def test_a_page_that_two_machines_made_has_the_earlier_time_in_any_zone(repo: Repository) -> None:
     head = "---\nkind: session\ntitle: t\ncreated: {}\n---\n"
-    pages = (head.format(created) for created in ("2026-09-14T23:30:00-04:00", "2026-09-15T09:00:00+09:00"))
+    later, earlier = (head.format(when) for when in ("2026-09-14T23:30:00-04:00", "2026-09-15T09:00:00+09:00"))
 
-    found = merged(repo, None, *pages, path=PAGE)
+    found = merged(repo, None, later, earlier, path=PAGE)
 
     assert note.parse(found.data).meta["created"] == "2026-09-15T09:00:00+09:00"
 
