@@ -170,7 +170,8 @@ def hidden_by_version_0_1(vault: Path, said: str) -> Path:
     """Make what a session remembers as private look like that of version 0.1; return the file."""
     found = config.load(str(vault))
     (record,) = [path for path in (Path(found.state_dir) / "sessions").iterdir() if "." not in path.name]
-    record.write_text("".join(line for line in record.read_text().splitlines(True) if not line.startswith("private\t")))
+    lines = [line for line in record.read_text().split("\n") if line and not line.startswith(("private\t", "seen\t"))]
+    record.write_text("".join(f"\n{line}\n" for line in lines))
     (Path(found.state_dir) / "private" / record.name).unlink()
     assert said not in record.read_text()
     former = Path(found.runtime_dir) / f"{record.name}.echo"

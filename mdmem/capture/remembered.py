@@ -61,8 +61,8 @@ def notice_loss(at: Capture) -> None:
     That is so if the state folder was deleted, if the session began on another machine, or if version 0.1 captured it.
     Secrets alone do not count: most are recognized again by their name or form.
 
-    Notes that the record has with their facts are not read, as there may be thousands: they were captured here, and
-    the record knows of the private memory of that time (`Capture.has_lost_private`).
+    Notes that this mdmem has captured here are not read, as there may be thousands: the record knows how much private
+    memory there was then (`Capture.has_lost_private`). Version 0.1 did not record that.
     """
     if os.path.exists(at.former_memory()):
         if _LOST not in at.session.lines(journal.PRIVATE):
@@ -77,8 +77,7 @@ def notice_loss(at: Capture) -> None:
         if folder is None:
             return
         with folder:
-            captured = {line[0] for line in at.session.lines("+") if len(line) > 1}
-            names = set(filter(journal.numbers, journal.names_with_parts(folder))) - captured
+            names = set(filter(journal.numbers, journal.names_with_parts(folder))) - at.session.captured()
             is_lost = any(_had_private(disk.read(folder, name) or b"") for name in names)
     except (OSError, VaultError):
         return  # nothing can be stored there either

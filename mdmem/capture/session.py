@@ -230,6 +230,15 @@ class Session(journal.Record):
                 longest[line[0]] = line
         return sorted(longest.values(), key=lambda line: numbers(line[0]))
 
+    def captured(self) -> set[str]:
+        """Return the file names of the notes that hooks of this mdmem published; version 0.1 wrote no line "seen"."""
+        lines = self.data.split(b"\n\n")
+        return {
+            line.split(b"\t", 2)[1].decode("utf-8", "replace")
+            for number, line in enumerate(lines[:-1])
+            if line[:2] == b"+\t" and lines[number + 1][:5] == b"seen\t"
+        }
+
     def prompt_number(self, prompt_id: str = "") -> int:
         """Return the number of the prompt with this id, or of the last one; 0 before the first."""
         return self.number_of(self.note_id(prompt_id, "prompt") if prompt_id else "")
