@@ -102,6 +102,24 @@ def test_what_is_no_number_of_a_person_stays(text: str) -> None:
     assert clean(text, origin="tool").value == text
 
 
+@pytest.mark.parametrize("size", [1, 1_900, 5_000])
+def test_numbers_below_a_name_are_masked_however_long_a_row_is(size: int) -> None:
+    words = ("word " * size)[:size]
+    for head, row in (("name,ssn,notes", "ana,{},{}"), ("notes;name;ssn", "{1};ana;{0}")):
+        text = f"{head}\n{row.format('536-22-8726', 'short')}\n{row.format('536-22-8727', words)}\n"
+        text += row.format("536-22-8728", "short")
+
+        assert "536-22" not in clean(text, origin="tool").value
+    assert "536-22" not in clean(f"{words},ssn\n1,536-22-8726\n", origin="tool").value
+
+
+def test_numbers_below_a_name_that_a_long_table_repeats_are_masked() -> None:
+    rows = [f"ana,536-22-{number}" if number % 300 else "name,ssn" for number in range(1_200, 2_400)]
+    text = "\n".join(rows)
+
+    assert "536-22" not in clean(text, origin="tool").value
+
+
 def test_a_key_of_a_person_with_another_value_stays() -> None:
     value = {"ssn": "required", "passport": {"strategy": "local"}, "dni": 7, "cpf": None, "tax_id": "see above"}
 
