@@ -224,6 +224,7 @@ def test_what_only_resembles_such_output_stays(text: str) -> None:
     [
         "\t * Username : ana\n\t * NTLM     : {}\n",
         "Hash NTLM: {}\n",
+        "Hash NTLM: {} (ana)\n",
         f"[SMB] NTLMv2-SSP Hash     : ana::CORP:{{}}:{'8f3a' * 8}:0101{'7c' * 60}\n",
         f"[HTTP] NTLMv1 Hash : ana::CORP:{'8f3a' * 12}:{{}}:1122334455667788\n",
     ],
@@ -239,7 +240,16 @@ def test_a_hash_with_which_windows_signs_in_is_masked(output: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "output", ["NTLM : (null)\n", "NTLM: see RFC 4559\n", "NTLM sample: 5835048ce94ad0564e29a924a03510ef\n"]
-)
+    "output",
+    [
+        "NTLM : (null)\n", "NTLM: see RFC 4559\n", "NTLM sample: 5835048ce94ad0564e29a924a03510ef\n",
+        "NTLM : 5835048ce94ad056 4e29a924a03510ef\n",
+    ],
+)  # fmt: skip
 def test_a_line_about_ntlm_without_a_hash_stays(output: str) -> None:
     assert clean(output, origin="tool").value == output
+
+
+@pytest.mark.parametrize("line", ["ana\t*\t{}\t*\t\n", "ana * {} *\t\n", '"ana" * "{}" *\n'])
+def test_the_secret_in_a_line_of_chap_secrets_is_masked_alone(line: str) -> None:
+    assert clean(line.format("hunter2x9"), origin="tool").value == line.format("[REDACTED]")

@@ -303,10 +303,11 @@ def _chap_lines(text: str) -> Iterator[Span]:
     """Find the secret in `client * … *`, a line of PPP's chap-secrets."""
     for at, _ in secrets.occurrences(text, '* "', "*\t"):
         before = text[max(0, at - _LONGEST_WORD) : at].rpartition("\n")[2]
-        fields = (before + text[at : at + _LONGEST_WORD].partition("\n")[0]).split(None, 4)
+        row = before + text[at : at + _LONGEST_WORD].partition("\n")[0]
+        fields = row.split(None, 4)
         secret = fields[2].strip('"') if len(fields) == 4 and fields[1] == fields[3] == "*" else ""
         if len(secret) > 2 and (fields[2] != secret or values.is_unlike_words(secret)):
-            begin = text.index(secret, at)
+            begin = at - len(before) + row.index(secret, row.index("*"))
             yield begin, begin + len(secret), "password"
 
 
@@ -330,10 +331,10 @@ def _windows_hashes(text: str) -> Iterator[Span]:
     """Find the hash in `NTLM : …` and `NTLMv2-SSP Hash : ana::CORP:…`, which signs in as a password does."""
     for _, at in secrets.occurrences(text, "NTLM"):
         label, colon, value = text[at : at + _LONGEST_HASH].partition("\n")[0].partition(": ")
-        words = value.split(None, 1)
-        user, captured, answer = words[0].partition("::") if words else ("", "", "")
+        word = "".join(value.split(None, 1)[:1])
+        user, captured, answer = word.partition("::")
         _, _, code = answer.partition(":")  # behind the domain
-        code = code if captured and user else "".join(words) if len("".join(words)) == _NTLM_DIGITS else ""
+        code = code if captured and user else word if len(word) == _NTLM_DIGITS else ""
         if colon and label.strip() in _OF_HASHES and len(code) >= _NTLM_DIGITS and not code.strip(f"{HEX}:"):
             start = at + len(label) + len(colon) + value.index(code)
             yield start, start + len(code), "password"
