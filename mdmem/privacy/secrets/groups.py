@@ -56,9 +56,11 @@ def near(name: Name) -> list[Span]:
     number = is_group.find(_GROUPS)
     while number >= 0:
         letters = "".join(words[number : number + _FEWEST])
-        if letters not in _are_random:
-            _judge(letters)
-        if _are_random[letters]:
+        try:
+            is_random = _are_random[letters]
+        except KeyError:
+            is_random = _judge(letters)
+        if is_random:
             start = begin + _offset(around, words, number)
             end, whole = _groups(name.text, start)
             if whole == letters:
@@ -75,12 +77,17 @@ def _offset(text: str, words: list[str], number: int) -> int:
     return text.index(words[number], place)
 
 
-def _judge(letters: str) -> None:
-    """Cache whether four groups are of small letters, and unlike words: names that are close have the same around."""
+def _judge(letters: str) -> bool:
+    """Whether four groups are of small letters, and unlike words; cached, as names that are close have the same around.
+
+    Another thread may clear the cache at any moment.
+    """
     if len(_are_random) >= _MOST_JUDGED:
         _are_random.clear()
     is_lower = letters.islower() and letters.isalpha()
-    _are_random[letters] = is_lower and not reads_like_words(shape(letters), letters)
+    is_random = is_lower and not reads_like_words(shape(letters), letters)
+    _are_random[letters] = is_random
+    return is_random
 
 
 _GROUPS = b"\1" * _FEWEST
