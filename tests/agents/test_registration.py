@@ -776,6 +776,13 @@ def test_a_hook_whose_package_was_moved_by_an_upgrade_of_python_stores_and_start
     assert (row.state, row.problem) == ("registered", None)
 
 
+def lose_event(line: str, mark: Path, **more: Any) -> None:
+    """Send an event where mdmem is gone, and wait until the background has recorded in `mark` that it is lost."""
+    before = mark.stat().st_mtime_ns if mark.exists() else 0
+    run(line, input=json.dumps(prompt("The walrus sings")).encode(), **more)
+    until(lambda: mark.exists() and mark.stat().st_mtime_ns != before and mark.read_text().endswith("\n"))
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows starts Python itself")
 def test_that_events_were_lost_while_mdmem_was_gone_is_told_without_their_words(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Callable[..., subprocess.CompletedProcess[str]]
@@ -785,8 +792,7 @@ def test_that_events_were_lost_while_mdmem_was_gone_is_told_without_their_words(
         line = registered("hook", "codex")
     mark = Path(f"{launcher.path()}{gone.LOST}")
     for _ in range(2):
-        run(line, input=json.dumps(prompt("The walrus sings")).encode())
-    until(lambda: mark.exists() and mark.read_text().endswith("\n"))
+        lose_event(line, mark)
 
     assert "walrus" not in mark.read_text()
     assert mark.stat().st_mode & 0o77 == 0
@@ -814,11 +820,8 @@ def test_a_hook_does_not_wait_again_in_a_folder_that_changes_all_the_time(
     env = {**os.environ, "PATH": f"{sleep.parent}:{os.environ['PATH']}", "event": "exported"}
 
     def send() -> None:
-        """Send an event, and wait until it is lost."""
-        before = mark.stat().st_mtime_ns if mark.exists() else 0
         os.utime(tmp_path / "nowhere")
-        run(line, input=json.dumps(prompt("The walrus sings")).encode(), env=env)
-        until(lambda: mark.exists() and mark.stat().st_mtime_ns > before and mark.read_text().endswith("\n"))
+        lose_event(line, mark, env=env)
 
     send()
     assert set(naps.read_text().splitlines()) == {".1 ", "1 "}, "it waits, and no other program gets the event"
