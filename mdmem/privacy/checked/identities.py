@@ -62,7 +62,7 @@ _FILLERS = frozenset(
 )
 """Words between a name and its number, and ends of names."""
 _SEPARATORS = frozenset(" -./\u00a0")
-_MOST_FILLERS, _LONGEST_FILLER, _MOST_ROWS = 6, 24, 500
+_MOST_FILLERS, _LONGEST_FILLER = 6, 24
 _MOST_ALIKE, _LONG = 3, 9  # different digits of a sample that has so many: `111-22-3333`; a shorter one has fewer
 _SAMPLE_DIGITS = "123456789012345678"
 _SHORTEST_OTHER, _LONGEST_OTHER, _LEAST_DIGITS = 7, 10, 5  # of a passport and the like
@@ -71,16 +71,20 @@ _SHORTEST_OTHER, _LONGEST_OTHER, _LEAST_DIGITS = 7, 10, 5  # of a passport and t
 def find(text: str, low: str) -> Iterator[tuple[int, int, str]]:
     """Find the numbers of persons, in ascending order for each name."""
     for name in _names_in(low):
-        forms = _FORMS[name]
-        table = _Table(text)
+        from mdmem.privacy.checked.columns import ColumnCells
+
+        forms, table = _FORMS[name], ColumnCells(text)
         for at, end in _occurrences(low, name):
             if len(name) <= _SHORT and not _is_word(text, at, end):
                 continue
             span = _match(text, _behind_fillers(low, end), forms)
             if span:
                 yield *span, "identity"
-            else:
-                yield from _in_column(table, at, end, forms)
+                continue
+            for place, size in table.below(at, end):  # `name,ssn`, `| name | ssn |`
+                span = _match(text, place, forms)
+                if span and span[1] - place == size:
+                    yield *span, "identity"
     yield from _unnamed(text)
 
 
@@ -173,72 +177,6 @@ def _is_sample(value: str) -> bool:
         or len(set(digits)) <= _MOST_ALIKE - (len(digits) < _LONG)
         or value.upper().startswith("QQ")
     )
-
-
-def _in_column(table: _Table, at: int, end: int, forms: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
-    """Find the numbers below a name in the first line of a table: `name,ssn`, `| name | ssn |`."""
-    sign, column, count = table.column_of(at, end)
-    if not sign:
-        return
-    begin = max(table.line_end, table.read.get((sign, column, count), 0)) + 1
-    for _ in range(_MOST_ROWS):
-        cells, starts, stop = table.row(begin, sign)
-        if len(cells) != count + 1:
-            return
-        table.read[sign, column, count] = stop
-        cell = cells[column]
-        place = starts[column] + len(cell) - len(cell.lstrip(" \"'"))
-        span = _match(table.text, place, forms)
-        if span and span[1] - place == len(cell.strip(" \"'\r")):
-            yield *span, "identity"
-        begin = stop + 1
-
-
-class _Table:
-    """A text's lines as rows of tables. Each is cut into cells once, whatever its length and the names in it.
-
-    read: up to where the rows below a column were read, by its sign, its number, and how many signs a row has.
-    line_end: the end of the line of the last name. Names are asked for in ascending order.
-    """
-
-    __slots__ = ("_column", "_counted", "_rows", "_sign", "_signs", "line_end", "read", "text")
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.read: dict[tuple[str, int, int], int] = {}
-        self.line_end = self._column = self._counted = self._signs = 0
-        self._sign = ""
-        self._rows: dict[tuple[int, str], tuple[list[str], list[int], int]] = {}
-
-    def column_of(self, at: int, end: int) -> tuple[str, int, int]:
-        """Return the sign that separates cells in a name's line, the name's column, and how many signs there are.
-
-        The sign is "" if the line is the last one or has no such sign.
-        """
-        text = self.text
-        if at >= self.line_end:
-            start = text.rfind("\n", self.line_end, at) + 1
-            stop = text.find("\n", end)
-            line = text[start:stop] if stop >= 0 else ""
-            self._sign = next((sign for sign in ("|", ",", ";", "\t") if sign in line), "")
-            self._column, self._counted, self._signs = 0, start, line.count(self._sign)
-            self.line_end = stop if stop >= 0 else len(text)
-        if self._sign:
-            self._column += text.count(self._sign, self._counted, at)
-            self._counted = at
-        return self._sign, self._column, self._signs
-
-    def row(self, begin: int, sign: str) -> tuple[list[str], list[int], int]:
-        """Return the cells of the line at `begin`, where each starts, and where the line ends."""
-        if (begin, sign) not in self._rows:
-            stop = self.text.find("\n", begin)
-            stop = stop if stop >= 0 else len(self.text)
-            cells, starts, start = self.text[begin:stop].split(sign), [], begin
-            for cell in cells:
-                starts.append(start)
-                start += len(cell) + 1
-            self._rows[begin, sign] = (cells, starts, stop)
-        return self._rows[begin, sign]
 
 
 def hidden(key: str, value: Any, job: Job) -> Any:
