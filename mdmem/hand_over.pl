@@ -3,7 +3,7 @@
 # for a hook that nobody serves, and the hook's own. No module is used: loading one costs too much.
 
 my ($sendmsg, $path, $rescue) = splice @ARGV, 0, 3;
-my ($wait_seconds, $hook_seconds, $print_seconds) = (0.05, 10, 1);
+my ($wait_seconds, $hook_seconds, $print_seconds, $piece_bytes) = (0.05, 10, 1, 4096);
 my ($agent, $vault) = @ARGV[7, 9];
 
 sub is_ready {
@@ -47,9 +47,9 @@ if ($said !~ s/^\.//) {
     exec { $ARGV[0] } @ARGV[0 .. 4], "$say;os.write(1,f['last_words'](sys.argv[2]))", $rescue, $agent;
 }
 $SIG{ALRM} = sub { exit };
-alarm $print_seconds;    # passes only if the pipe is full and the agent does not read it
 while (length $said) {
-    my $count = syswrite(STDOUT, $said);
+    alarm $print_seconds;    # passes only if the pipe is full and the agent does not read it
+    my $count = syswrite(STDOUT, $said, $piece_bytes);
     last if !$count;
     substr($said, 0, $count) = "";
 }

@@ -9,8 +9,8 @@ WAIT_SECONDS = 0.05
 """Without an answer in this time, the hook does its work itself."""
 HOOK_SECONDS = 10.0
 """No hook takes longer."""
-PRINT_SECONDS = 1.0
-"""Time limit for writing to stdout, as in `mdmem.agents.hook_process`."""
+PRINT_SECONDS, PIECE_BYTES = 1.0, 4096
+"""Time limit for writing a piece of output, and its size, as in `mdmem.agents.hook_process`."""
 
 
 def give(path: str, rescue: str) -> None:
@@ -53,10 +53,10 @@ def give(path: str, rescue: str) -> None:
         import _signal  # type: ignore[import-not-found]
 
         _signal.signal(_signal.SIGALRM, lambda *_: posix._exit(0))
-        _signal.setitimer(_signal.ITIMER_REAL, PRINT_SECONDS)
     try:
         while out:
-            out = out[posix.write(1, out) :]
+            _signal.setitimer(_signal.ITIMER_REAL, PRINT_SECONDS)
+            out = out[posix.write(1, out[:PIECE_BYTES]) :]
     except OSError:
         pass  # the agent has closed its end
     posix._exit(0)

@@ -24,7 +24,9 @@ ANSWERS = (*_BOTH, "mdmem.inject.process", "mdmem.recall.inject", "mdmem inject 
 
 
 PRINT_SECONDS = 1.0
-"""Time limit for writing to stdout, which lasts only if the pipe is full and the agent does not read it."""
+"""Time limit for writing a piece of output, which lasts only if the pipe is full and the agent does not read it."""
+_PIECE_BYTES = 4096
+"""Of output; a pipe takes that much at once."""
 
 
 def is_spoken_for(words: list[str], event: Event, env: Mapping[str, str], marks: tuple[str, ...]) -> bool:
@@ -40,12 +42,11 @@ def is_spoken_for(words: list[str], event: Event, env: Mapping[str, str], marks:
 
 
 def print_bytes(out: bytes) -> None:
-    """Write `out` to stdout; if nobody reads that for `PRINT_SECONDS`, end the process with status 0."""
-    if out:
-        system.alarm(PRINT_SECONDS, lambda *_: os._exit(0))
+    """Write `out` to stdout; if nobody reads any of it for `PRINT_SECONDS`, end the process with status 0."""
     try:
         while out:
-            out = out[os.write(1, out) :]
+            system.alarm(PRINT_SECONDS, lambda *_: os._exit(0))
+            out = out[os.write(1, out[:_PIECE_BYTES]) :]
     except OSError:
         pass  # the agent has closed its end
 

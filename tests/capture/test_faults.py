@@ -26,6 +26,7 @@ import frontmatter
 import pytest
 
 from mdmem import config
+from mdmem.agents import hook_process
 from mdmem.capture import queued, retry_queue
 from mdmem.vault import disk, note, pauses
 from mdmem.vault import leftovers as vaults
@@ -535,6 +536,33 @@ def test_an_agent_that_never_reads_stdout_is_not_waited_for(vault: Path) -> None
         _, err = process.communicate(json.dumps(prompt("Log in as <private>falcon</private> here")).encode(), SECONDS)
     assert (process.returncode, err) == (0, b"")
     assert written(vault) == ["Log in as [PRIVATE] here"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="the size of a pipe can only be set there")
+def test_an_agent_that_reads_slowly_gets_a_long_answer_whole() -> None:
+    """On a busy machine this test may be late to read; then it tries again."""
+    for _ in range(20):
+        size, longest_seconds = read_slowly(b"x" * 60_000)
+        if longest_seconds < 0.8 * hook_process.PRINT_SECONDS:
+            break
+    assert size == 60_000
+
+
+def read_slowly(answer: bytes) -> tuple[int, float]:
+    """Read what a hook prints, piece by piece; return its size, and the longest time between two pieces."""
+    code = f"from mdmem.agents import hook_process; hook_process.print_bytes({answer!r})"
+    read_end, write_end = os.pipe()
+    fcntl.fcntl(write_end, fcntl.F_SETPIPE_SZ, 4096)
+    with subprocess.Popen([sys.executable, "-c", code], stdout=write_end):
+        os.close(write_end)
+        size, longest, last = len(os.read(read_end, 4096)), 0.0, time.monotonic()
+        while piece := os.read(read_end, 4096):
+            longest, last = max(longest, time.monotonic() - last), time.monotonic()
+            size += len(piece)
+            time.sleep(0.15)
+    os.close(read_end)
+    return size, longest
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only /proc tells which signals are ignored")
