@@ -9,9 +9,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_MOST_ROWS = 500
-"""Below a name."""
-
 
 class ColumnCells:
     """A text's lines as rows of cells. Names in it are asked for in ascending order."""
@@ -35,14 +32,12 @@ class ColumnCells:
             return
         key = (self._sign, self._column, self._signs)
         begin = max(self._line_end, self._read.get(key, 0)) + 1
-        for _ in range(_MOST_ROWS):
-            cells, starts, stop = self._row(begin)
-            if len(cells) != self._signs + 1:
-                return
+        cells, starts, stop = self._row(begin)
+        while len(cells) == self._signs + 1:
             self._read[key] = stop
             cell = cells[self._column]
             yield starts[self._column] + len(cell) - len(cell.lstrip(" \"'")), len(cell.strip(" \"'\r"))
-            begin = stop + 1
+            cells, starts, stop = self._row(stop + 1)
 
     def _go_to(self, at: int, end: int) -> None:
         """Find the sign that separates cells in a name's line, and the name's column; no sign in the last line."""
