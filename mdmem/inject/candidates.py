@@ -10,7 +10,7 @@ from mdmem import timestamps
 from mdmem.inject import answer_item, bars, echoes, evidence, turns
 from mdmem.inject.block import Item, Section
 from mdmem.search import overturned, recall
-from mdmem.search.asking import english, parts, references, unfinished
+from mdmem.search.asking import english, facts, parts, references, unfinished
 from mdmem.search.asking.english import LIKELY, POSSIBLE
 from mdmem.search.asking.prose import fold, folds, words
 from mdmem.search.asking.shape import Shape
@@ -80,6 +80,10 @@ def answers(
     If it asks what the person said about something, these are the prompts that name all of it, if there are any.
     """
     look = partial(looked_up, at, days=days, without_session=without_session)
+    wanted = facts.command(text)
+    if wanted and (led := _command(at, wanted, days, without_session=without_session)):
+        others = look(asked.topic, shape=asked) if asked.grade >= LIKELY else []
+        return [led, *(one for one in others if one.item is None or led.item is None or one.item.id != led.item.id)]
     if references.asks_what_i_said(folds(words(text[: parts.MAX_CHARS]))):
         subject = (word for word in asked.topic.split() if fold(word) not in references.SAY)
         said = look(" ".join(subject), shape=asked, of_prompts=True)
@@ -92,6 +96,20 @@ def answers(
     if without_session and days is None and echoes.is_of_this_session(at, asked, shown):
         return [Candidate(one.answer, None, one.left_out or echoes.SAID_HERE) for one in found]
     return found
+
+
+def _command(
+    at: Occasion, wanted: facts.WantedCommand, days: tuple[float, float] | None, *, without_session: bool
+) -> Candidate | None:
+    """Return the command that a prompt asks for; None if none is known."""
+    from mdmem.inject import known_command  # few prompts ask for one
+
+    known = known_command.of(at, wanted, days, without_session=without_session)
+    if known is None:
+        return None
+    hit, item, left_out = known
+    folder = layout.folder_of(hit.path) if journal.numbers(hit.path) else ""
+    return Candidate(Answer(folder, 0.0, False, False, (hit,), 0.0, 0.0, 0), item, left_out)
 
 
 def of_one_word(at: Occasion, asked: Shape, found: Sequence[Candidate], around: str) -> list[Candidate]:

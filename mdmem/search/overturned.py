@@ -78,6 +78,12 @@ def superseding(config: Config, asker: Asker, hit: SearchHit) -> SearchHit | Non
     return freshness.answered(config, in_view)
 
 
+def is_run_taken_back(config: Config, view: View, note: int, among: Set[int] | None) -> bool:
+    """Whether a person took back the turn of a run, which changed nothing. among: the notes that may be shown."""
+    turn = _Later(config, view, note, among)
+    return not turn.has_edits and turn.corrected() is not None
+
+
 class _Later:
     """What was said and changed after a turn. among: the notes that may be shown (None: all)."""
 
@@ -91,6 +97,11 @@ class _Later:
         self._edits = [
             one for one in members if self._is_edit(one) and self._turn_of(one) == (self._folder, self._turn)
         ]
+
+    @property
+    def has_edits(self) -> bool:
+        """Whether the turn changed a file."""
+        return bool(self._edits)
 
     def corrected(self) -> int | None:
         """Return the prompt of the last of the turns that, one after the other, took back the turn before."""

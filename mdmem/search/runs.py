@@ -20,7 +20,8 @@ _TEST_NAMES = """
 pytest py.test tox nox unittest jest vitest mocha ava karma playwright cypress rspec minitest phpunit pest ctest
 busted bats prove
 """
-_TESTS = frozenset(_TEST_NAMES.split())
+TESTS = frozenset(_TEST_NAMES.split())
+"""Programs that run tests."""
 _BUILD_NAMES = """
 make gmake just task ninja cmake cargo go mvn mvnw gradle gradlew ant sbt bazel dotnet swift xcodebuild zig mix
 stack cabal rake composer npm pnpm yarn bun deno tsc webpack vite rollup esbuild next nuxt ruff mypy pyright flake8
@@ -72,18 +73,38 @@ def line(title: str) -> str:
     return _OUTCOME.sub("", title)
 
 
+def steps(command: str) -> list[str]:
+    """Return the steps of a command, which `&&`, `;` or a pipe join, as typed."""
+    return _STEPS.split(command.replace("\\\n", " ")[:2000])
+
+
+def words(step: str) -> list[str]:
+    """Return the words of a step without redirections and what only says how it is run: `sudo`, `uv run`."""
+    return unwrapped([word for word in _words(step) if not _REDIRECTION.match(word)])
+
+
 def check(command: str) -> CommandRun | None:
     """Return what a command checks, builds or publishes; None if it only looks, moves files or tries something."""
-    for step in _STEPS.split(command.replace("\\\n", " ")[:2000]):
+    for step in steps(command):
         run = _step(_words(step))
         if run is not None:
             return run
     return None
 
 
+def is_interpreter(program: str) -> bool:
+    """Whether a program runs a script or a module that its arguments name."""
+    return program in _SHELLS or bool(_PYTHON.match(program))
+
+
+def is_script(word: str) -> bool:
+    """Whether a word names a script."""
+    return bool(_SCRIPTS.match(word)) or word.startswith("./")
+
+
 def sets(command: str) -> bool:
     """Whether a command sets something for later ones: a variable, a version, a limit, a right, a service."""
-    return any(_sets(_words(step)) for step in _STEPS.split(command[:2000]))
+    return any(_sets(_words(step)) for step in steps(command))
 
 
 def _sets(words: list[str]) -> bool:
@@ -165,11 +186,10 @@ def _step(words: list[str]) -> CommandRun | None:
     if not words or "<<" in " ".join(words):
         return None
     program, arguments = words[0].replace("\\", "/").rpartition("/")[2].removesuffix(".exe"), words[1:]
-    if program in _SHELLS or _PYTHON.match(program):
+    if is_interpreter(program):
         return _interpreted(arguments)
-    if program not in _TESTS | _BUILDS:
-        is_script = _SCRIPTS.match(words[0]) or words[0].startswith("./")
-        return CommandRun(words[0].removeprefix("./"), _arguments(arguments)) if is_script else None
+    if program not in TESTS | _BUILDS:
+        return CommandRun(words[0].removeprefix("./"), _arguments(arguments)) if is_script(words[0]) else None
     if program == "git" and not _GIT_WORK.intersection(arguments[:1]):
         return None
     arguments = _values_last(arguments, _VALUED[program]) if program in _VALUED else arguments
@@ -219,7 +239,7 @@ def unwrapped(words: list[str]) -> list[str]:
 
 def _is_program(words: list[str]) -> bool:
     name = words[0] if words else ""
-    return name in _TESTS | _BUILDS | _SHELLS or bool(_PYTHON.match(name))
+    return name in TESTS | _BUILDS | _SHELLS or bool(_PYTHON.match(name))
 
 
 def _interpreted(words: list[str]) -> CommandRun | None:
@@ -231,7 +251,7 @@ def _interpreted(words: list[str]) -> CommandRun | None:
             )
         if word in ("-c", "-e", "-", "--eval", "-p"):
             return None
-        if word.rpartition("/")[2] in _TESTS | _BUILDS:
+        if word.rpartition("/")[2] in TESTS | _BUILDS:
             return _step(words[position:])
         if not word.startswith("-"):
             return (

@@ -55,6 +55,25 @@ def look_up(prompt: str) -> Shape | None:
     if prose.is_command(prompt):
         return None
     lowered = prompt.lower()
+    return _look_up(prompt, lowered) or _of_command(prompt, lowered)
+
+
+def _of_command(prompt: str, lowered: str) -> Shape | None:
+    """Judge a question for the command that does something here, which only a run or a person's note answers."""
+    is_named = any(word in lowered for word in _ASKS_FOR_COMMAND)
+    if not is_named and folded_word(lowered.partition(" ")[0]) not in HOW_TO:
+        return None
+    from mdmem.search.asking import facts  # few prompts ask so
+
+    wanted = facts.command(prompt)
+    return Shape(NOT, wanted.language, wanted.sentence, " ".join(wanted.words)) if wanted else None
+
+
+_ASKS_FOR_COMMAND = ("how ", "command", "commando", "comando", "befehl", "kommando", "script", " run ")
+"""Each question for a command contains one of these, or begins with a word of `HOW_TO`."""
+
+
+def _look_up(prompt: str, lowered: str) -> Shape | None:
     foreign = HOW_TO.get(folded_word(lowered.partition(" ")[0]), "")
     if not foreign and not any(word in lowered for word in english.LOOKS_UP):
         return _naming(prompt)

@@ -1,0 +1,62 @@
+"""Known command: shows the command that does something in a project, to a prompt that asks for it."""
+
+from __future__ import annotations
+
+from mdmem.inject import answer_item, recent
+from mdmem.inject.block import Item, cut
+from mdmem.search import commands, engine, freshness, recall, withheld
+from mdmem.search.all_but import AllBut
+from mdmem.search.text import analysis
+from mdmem.vault import people
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.inject.occasion import Occasion
+    from mdmem.search.asking.facts import WantedCommand
+    from mdmem.search.commands import KnownCommand
+    from mdmem.search.hits import SearchHit
+    from mdmem.search.index.view import View
+
+_ROOM, _MAX_CHARS = 420, 300
+
+
+def of(
+    at: Occasion, wanted: WantedCommand, days: tuple[float, float] | None, *, without_session: bool
+) -> tuple[SearchHit, Item | None, str] | None:
+    """Return the note with the command that is wanted, and its entry, or None and why not; None if none is known.
+
+    days: only what was run between these times. without_session: not what this session ran.
+    """
+    recall.make_ready(at.config, at.seconds_left / 2)
+
+    def look_up(view: View) -> KnownCommand | None:
+        is_of_all = at.config.settings.inject.other_projects and at.is_of(at.project)
+        without = at.record.id if without_session else ""
+        among = engine.for_agent(view, None if is_of_all else at.project, without, at.here)
+        if hidden := withheld.from_project(view, at.project):
+            among = AllBut(view, hidden) if among is None else among - hidden
+        return commands.find(at.config, view, wanted, among, days)
+
+    found = freshness.answered(at.config, look_up)
+    if found is None:
+        return None
+    if not found.command:
+        terms = frozenset(analysis.query_terms(" ".join(wanted.words)))
+        return found.note, *answer_item.of_note(at, found.note, terms, _ROOM)
+    return found.note, *_item(at, found)
+
+
+def _item(at: Occasion, found: KnownCommand) -> tuple[Item | None, str]:
+    """Return a run as an entry, or None and the reason: the command, and how many times it succeeded."""
+    hit = found.note
+    if hit.id in at.given:
+        return None, f"{answer_item.ABOVE}[mem:{hit.id}]"
+    if reason := recent.left_out(people.read(at.config.vault, hit.path)):
+        return None, reason
+    marks = [] if not hit.project or at.is_of(hit.project) else [f"of another project: {hit.project}"]
+    times = "succeeded" if found.times == 1 else f"succeeded {found.times} times, this day last"
+    item = answer_item.item_of(
+        at, hit, found.command, "", room=_ROOM, marks=marks, lines=[f"$ {cut(found.command, _MAX_CHARS)}"]
+    )
+    item.kind, item.title = "command", times if found.whole else f"{times}, for a part"
+    return item, ""

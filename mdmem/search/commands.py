@@ -1,0 +1,357 @@
+"""Commands: finds the command that does something in a project: in a person's note, or else in the runs that succeeded.
+
+`which command runs the tests here`: of several, that which was run as a whole, most often and most recently.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import chain, islice
+
+from mdmem.lazy_pattern import lazy
+from mdmem.named_tuple import NamedTuple
+from mdmem.search import overturned, runs
+from mdmem.search.asking.facts import TOPICS
+from mdmem.search.asking.orders import word_set
+from mdmem.search.hits import Shown, hits_of
+from mdmem.search.text import analysis, stem
+from mdmem.vault import people
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Set
+
+    from mdmem.config import Config
+    from mdmem.search.asking.facts import WantedCommand
+    from mdmem.search.hits import SearchHit
+    from mdmem.search.index.view import View
+
+KEPT = ("note", "decision", "preference", "lesson")
+"""Kinds of notes in which a person says which command it is."""
+MAX_NOTES, MAX_RUNS = 30, 500
+"""Maximum number of a person's notes that are read, and of runs that are looked at; the newest count."""
+MAX_CHARS = 20_000
+HALF_DAYS = 30.0
+"""A run counts half as much as one that is so many days newer."""
+_DAY = 86_400
+_MAX_PASSED = 3
+"""Number of successful runs of a command that are tried for one that nobody took back."""
+
+
+class _Row(NamedTuple):
+    """Commands for a topic. words: in the name of a script, a task or a subcommand. programs: beginnings of commands.
+
+    tasks: further names of a task runner's tasks. is_part: may be run for a part, by naming files.
+    """
+
+    words: frozenset[str]
+    programs: tuple[str, ...]
+    tasks: frozenset[str] = frozenset()
+    is_part: bool = False
+
+
+_ROWS = {
+    "test": _Row(
+        word_set("test tests spec specs e2e runtests unittest"),
+        (*sorted(runs.TESTS), "k6 run"), word_set("check"), is_part=True,
+    ),
+    "build": _Row(
+        word_set("build compile bundle assemble"),
+        ("make all", "ninja", "webpack", "rollup", "esbuild", "mvn package", "latexmk"),
+    ),
+    "lint": _Row(
+        word_set("lint linter clippy"),
+        ("ruff check", "eslint", "flake8", "pylint", "golangci-lint", "shellcheck", "hadolint", "stylelint",
+         "pre-commit"),
+        word_set("check"), is_part=True,
+    ),
+    "format": _Row(
+        word_set("format fmt"), ("prettier", "ruff format", "black", "rustfmt", "gofmt", "isort", "clang-format"),
+        is_part=True,
+    ),
+    "server": _Row(
+        word_set("serve server runserver bootrun"),
+        ("uvicorn", "gunicorn", "flask run", "rails s", "nodemon", "streamlit run", "http.server",
+         "docker compose up", "docker-compose up", "puma"),
+        word_set("start dev up run preview app"),
+    ),
+    "deploy": _Row(
+        word_set("deploy rollout"),
+        ("kubectl apply", "helm upgrade", "terraform apply", "tofu apply", "vercel", "ansible-playbook",
+         "git push heroku", "git push dokku"),
+        word_set("ship"),
+    ),
+    "release": _Row(word_set("release publish"), ("twine upload", "goreleaser", "semantic-release")),
+    "migrate": _Row(
+        word_set("migrate migration migrations"), ("alembic upgrade", "flyway", "prisma db", "diesel migration")
+    ),
+    "docs": _Row(
+        word_set("docs doc documentation"), ("mkdocs", "sphinx-build", "typedoc", "doxygen", "jekyll", "pdoc")
+    ),
+}  # fmt: skip
+_ALSO = ("build", "server")
+"""Topics that also name what another one is about: `build the docs`, `deploy the server`."""
+_TASK_RUNNERS = word_set(
+    "make gmake just task ninja npm pnpm yarn bun deno composer rake mix mise invoke nox tox hatch"
+)
+_NO_WORK = word_set(
+    "install i add ci remove uninstall list ls show view info search outdated help init new create why ps images logs "
+    "config version which status diff"
+)
+"""Subcommands with which a program does no work of the project."""
+_LOOKS = word_set("-h --help --version -V --collect-only --list")
+_BROAD = word_set(". ./... ... tests test spec src all")
+"""Arguments by which all is meant."""
+_SELECTS = word_set("-k -m -t -run --run --grep --filter --only --testNamePattern -g --test --lib --bin -p")
+"""Options by which a part is selected."""
+_PROGRAMS = (
+    runs.TESTS | runs.SUBCOMMANDS | _TASK_RUNNERS
+    | frozenset(program.partition(" ")[0] for row in _ROWS.values() for program in row.programs)
+    | word_set("fly flyctl heroku gcloud aws az firebase wrangler netlify serverless sls cdk sam kamal dokku cap fab "
+               "celery django-admin rails flask hugo hexo redocly")
+)  # fmt: skip
+_SPLIT = lazy(r"[\W_]+")
+_CODE = lazy(r"`+([^`\n]{2,200})`+")
+_SENTENCE = lazy(r"(?<=[.!?])\s+|\n")
+_PREPARES = word_set("cd source . export set conda pushd nvm")
+"""Programs without which the next step may not work."""
+_REDIRECTED = lazy(r"\s+(?:\d|&)?(?:>>?|<)\s*\S+")
+_WITH = word_set("with via using use run by is are call mit per nutze avec con com met")
+"""Words before a command in a sentence."""
+
+
+class KnownCommand(NamedTuple):
+    """The command for something.
+
+    note: the note with it. command: as it was run, or "" if the note is a person's. times: how often it succeeded.
+    whole: whether it was run for all, not for some files or names.
+    """
+
+    note: SearchHit
+    command: str = ""
+    times: int = 0
+    whole: bool = True
+
+
+def find(
+    config: Config, view: View, wanted: WantedCommand, among: Set[int] | None, days: tuple[float, float] | None
+) -> KnownCommand | None:
+    """Return the command for what is wanted, or None.
+
+    among: the notes that may be shown (None: all). days: only runs between these times, in epoch seconds.
+    """
+    finder = _Finder(config, view, wanted, among)
+    note = finder.kept() if days is None else None
+    if note is not None:
+        return KnownCommand(_hit(config, view, note))
+    return finder.run(days)
+
+
+def _hit(config: Config, view: View, note: int) -> SearchHit:
+    return hits_of(view, config, Shown({note: 0}, {note: 0.0}, ()))[0]
+
+
+class _Run(NamedTuple):
+    """One run of a command. key: its step without redirections. command: the step with what prepares it."""
+
+    note: int
+    key: str
+    family: str
+    command: str
+    created: int
+    failed: bool
+    whole: bool
+
+
+class _Finder:
+    def __init__(self, config: Config, view: View, wanted: WantedCommand, among: Set[int] | None) -> None:
+        self._config, self._view, self._among = config, view, among
+        self._topics = [topic for topic in wanted.topics if topic not in _ALSO] or list(wanted.topics)
+        self._names = wanted.names
+        self._created = view.numbers("created")
+
+    def kept(self) -> int | None:
+        """Return the newest note of a person that says the command; None if there is none."""
+        notes = self._with_words(chain.from_iterable(TOPICS[topic] for topic in self._topics), ("body", "title"))
+        own = self._view.of_kinds(KEPT) & notes
+        newest = sorted(own, key=self._created.__getitem__, reverse=True)[:MAX_NOTES]
+        return next((note for note in newest if self._is_said_in(note)), None)
+
+    def _is_said_in(self, note: int) -> bool:
+        parsed = people.readable(self._config.vault, self._view.path(note))
+        if people.keeps_private(parsed.meta):
+            return False
+        title = str(parsed.meta.get("title") or "")
+        is_about = self._names_all(title)
+        for line in _SENTENCE.split(f"{title}\n{parsed.body[:MAX_CHARS]}"):
+            said = [*_CODE.findall(line), *_in_sentence(line), line.strip().removeprefix("$ ")]
+            if any(self._does(_inner(runs.words(step))) for one in said for step in runs.steps(one)):
+                return True
+            if (is_about or self._names_all(line)) and any(_named(_inner(runs.words(one))) for one in said):
+                return True
+        return False
+
+    def _names_all(self, text: str) -> bool:
+        words = set(_SPLIT.split(text.lower()))
+        return all(TOPICS[topic] & words for topic in self._topics) and all(map(words.__contains__, self._names))
+
+    def _with_words(self, words: Iterable[str], fields: tuple[str, ...]) -> set[int]:
+        terms = set(analysis.query_terms(" ".join([*words, *self._names])))
+        notes = {note for term in terms for field in fields for note in self._view.each(field, term)}
+        return notes if self._among is None else notes & self._among
+
+    def run(self, days: tuple[float, float] | None) -> KnownCommand | None:
+        """Return the command that was run as a whole, and most often and recently; None if there is none."""
+        groups: dict[str, list[_Run]] = {}
+        for one in self._runs(days):
+            groups.setdefault(one.key, []).append(one)
+        every = [one for group in groups.values() for one in group]
+        newest = max((one.created for one in every), default=0)
+
+        def worth(group: list[_Run]) -> tuple[bool, bool, float, int]:
+            last = group[0]
+            passed = [one.created for one in group if not one.failed]
+            replaced = last.failed and any(
+                one.created > last.created and not one.failed and one.family != last.family for one in every
+            )
+            share = sum(0.5 ** ((newest - created) / (HALF_DAYS * _DAY)) for created in passed)
+            return not replaced, last.whole, share, last.created
+
+        for group in sorted(groups.values(), key=worth, reverse=True):
+            passed = [one for one in group if not one.failed]
+            kept = (one for one in passed[:_MAX_PASSED] if not self._is_taken_back(one.note))
+            if (best := next(kept, None)) is not None:
+                return KnownCommand(
+                    _hit(self._config, self._view, best.note), self._in_full(best), len(passed), best.whole
+                )
+        return None
+
+    def _in_full(self, run: _Run) -> str:
+        """Return a run's command with the folder that it changed to, which no title tells."""
+        typed = people.readable(self._config.vault, self._view.path(run.note)).meta.get("command")
+        of_note = self._step_of(run.note, str(typed), failed=False) if typed else None
+        return of_note.command if of_note is not None else run.command
+
+    def _runs(self, days: tuple[float, float] | None) -> Iterator[_Run]:
+        """Yield the runs of commands that do what is wanted, newest first."""
+        view, created = self._view, self._created
+        rows = [_ROWS[topic] for topic in self._topics]
+        words = chain.from_iterable((*row.words, *row.tasks, *row.programs) for row in rows)
+        notes = self._with_words(words, ("title",)) & view.with_any(f"tool:{name}" for name in runs.SHELLS)
+        if days is not None:
+            notes = {note for note in notes if days[0] <= created[note] < days[1]}
+        failed = view.notes("facet", "is:failed")
+        for note in sorted(notes, key=created.__getitem__, reverse=True)[:MAX_RUNS]:
+            command = runs.line(str(view.facts(note)["title"]))
+            if (one := self._step_of(note, command, failed=note in failed)) is not None:
+                yield one
+
+    def _step_of(self, note: int, command: str, *, failed: bool) -> _Run | None:
+        """Return the step of a run that does what is wanted, or None."""
+        prepared: list[str] = []
+        for typed in runs.steps(command):
+            step = _REDIRECTED.sub("", typed).strip()
+            words = _inner(runs.words(step))
+            if words[:1] and words[0] in _PREPARES:
+                prepared.append(step)
+            elif self._does(words) and not step.endswith("…"):
+                whole = not any(_ROWS[topic].is_part for topic in self._topics) or self._is_whole(words)
+                return _Run(note, step, words[0], " && ".join([*prepared, step]), self._created[note], failed, whole)
+        return None
+
+    def _does(self, words: list[str]) -> bool:
+        """Whether a step does all that is wanted. words: of the step."""
+        named = _named(words)
+        if not named or not _LOOKS.isdisjoint(words):
+            return False
+        if not all(_is_for(_ROWS[topic], named) for topic in self._topics):
+            return False
+        heads = {stem.stem(part) for word in named for part in _parts(word)}
+        every = heads | {stem.stem(part) for word in words for part in _parts(word)}
+        found = [all(_has(every, part) for part in _parts(name)) for name in self._names]
+        is_named = bool(self._topics) or any(_has(heads, part) for name in self._names for part in _parts(name))
+        return is_named and all(found)
+
+    def _is_whole(self, words: list[str]) -> bool:
+        """Whether a command is for all, and not for some files or names, except those that are wanted."""
+        if not _SELECTS.isdisjoint(words):
+            return False
+        named = _named(words)[:2]  # what follows a task or subcommand is a part
+        behind = [word for word in words if not word.startswith("-") and word.rstrip("/") not in _BROAD]
+        others = [word for word in behind if _base(word) not in named and word not in _SUBCOMMANDS]
+        return all(
+            any(_has({stem.stem(part)}, name) for name in self._names for part in _parts(word)) for word in others
+        )
+
+    def _is_taken_back(self, note: int) -> bool:
+        return overturned.is_run_taken_back(self._config, self._view, note, self._among)
+
+
+_SUBCOMMANDS = word_set("run exec -m python python3 node bash sh discover start check")
+
+
+def _inner(words: list[str]) -> list[str]:
+    """Return what a container is told to run: `pytest` of `docker compose exec web pytest`."""
+    at = next((at for at, word in enumerate(words[:6]) if word in ("exec", "run")), 0)
+    if not at or _base(words[0]) not in _CONTAINERS:
+        return words
+    inner = words[next((at for at, word in enumerate(words[at + 1 :], at + 1) if not word.startswith("-")), at) + 1 :]
+    return runs.unwrapped(inner) or words
+
+
+_CONTAINERS = word_set("docker docker-compose podman podman-compose")
+
+
+def _named(words: list[str]) -> list[str]:
+    """Return the names by which a step says what it does: its program or script, and its task or subcommands."""
+    if not words or "<<" in words:
+        return []
+    program, behind = _base(words[0]), words[1:]
+    if runs.is_interpreter(program):
+        at = next((at for at, word in enumerate(behind) if word == "-m" or not word.startswith("-")), len(behind))
+        if {"-c", "-e", "--eval"} & set(behind[:at]):
+            return []
+        return _named(behind[at + (behind[at : at + 1] == ["-m"]) :]) or behind[at + 1 : at + 2]
+    positional = [word for word in behind if not word.startswith("-") and "=" not in word]
+    if program == "git" and positional[:1] != ["push"]:
+        return []
+    is_script = runs.is_script(words[0])
+    if not is_script and program not in _PROGRAMS and runs.check(" ".join(words[:1])) is None:
+        return []
+    if positional[:1] and positional[0] in _NO_WORK and not is_script:
+        return []
+    tasks = [word for word in positional[:3] if word != "run"][: 0 if program in runs.TESTS - _TASK_RUNNERS else 2]
+    return [program, *(task for task in tasks if "/" not in task)]
+
+
+def _base(word: str) -> str:
+    return word.replace("\\", "/").rpartition("/")[2]
+
+
+def _is_for(row: _Row, named: list[str]) -> bool:
+    """Whether a command is for a topic by what it names."""
+    typed = " ".join(named if named not in (["make"], ["gmake"]) else ["make", "all"])
+    if any(typed == begin or typed.startswith(f"{begin} ") for begin in row.programs):
+        return True
+    parts = {part for word in named for part in _parts(word)}
+    return bool(row.words & parts) or (named[0] in _TASK_RUNNERS and bool(row.tasks & {*_parts(" ".join(named[1:]))}))
+
+
+def _parts(text: str) -> list[str]:
+    return [part for part in _SPLIT.split(text.lower()) if part]
+
+
+_LEAST_PREFIX = 3
+
+
+def _has(stems: Set[str], name: str) -> bool:
+    """Whether a name is among stemmed words, or a short form of it, such as `prod`."""
+    return stem.stem(name) in stems or any(len(part) >= _LEAST_PREFIX and name.startswith(part) for part in stems)
+
+
+def _in_sentence(line: str) -> Iterator[str]:
+    """Yield what may be a command in a sentence, behind `with`, `run` or a colon."""
+    words = line.strip(" -*").rstrip(".!").split()
+    for before, at in islice(zip(words, range(1, len(words)), strict=False), 40):
+        if before.lower().strip("*_") in _WITH or before.endswith(":"):
+            yield re.split(r"[,;)]", " ".join(words[at:]))[0]
