@@ -33,7 +33,7 @@ def of(
         is_of_all = at.config.settings.inject.other_projects and at.is_of(at.project)
         without = at.record.id if without_session else ""
         among = engine.for_agent(view, None if is_of_all else at.project, without, at.here)
-        if hidden := withheld.from_project(view, at.project):
+        if hidden := withheld.from_project(view, at.project if at.is_of(at.project) else ""):
             among = AllBut(view, hidden) if among is None else among - hidden
         return commands.find(at.config, view, wanted, among, days)
 

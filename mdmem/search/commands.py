@@ -151,16 +151,25 @@ def _hit(config: Config, view: View, note: int) -> SearchHit:
     return hits_of(view, config, Shown({note: 0}, {note: 0.0}, ()))[0]
 
 
+class _Step(NamedTuple):
+    """The part of a command that does what is wanted.
+
+    typed: without redirections. program: what it runs. command: with the steps that prepare it. whole: not for a part.
+    """
+
+    typed: str
+    program: str
+    command: str
+    whole: bool
+
+
 class _Run(NamedTuple):
-    """One run of a command. key: its step without redirections. command: the step with what prepares it."""
+    """One run of a step. created: in epoch seconds."""
 
     note: int
-    key: str
-    family: str
-    command: str
+    step: _Step
     created: int
     failed: bool
-    whole: bool
 
 
 class _Finder:
@@ -169,6 +178,7 @@ class _Finder:
         self._topics = [topic for topic in wanted.topics if topic not in _ALSO] or list(wanted.topics)
         self._names = wanted.names
         self._created = view.numbers("created")
+        self._steps: dict[str, _Step | None] = {}
 
     def kept(self) -> int | None:
         """Return the newest note of a person that says the command; None if there is none."""
@@ -204,7 +214,7 @@ class _Finder:
         """Return the command that was run as a whole, and most often and recently; None if there is none."""
         groups: dict[str, list[_Run]] = {}
         for one in self._runs(days):
-            groups.setdefault(one.key, []).append(one)
+            groups.setdefault(one.step.typed, []).append(one)
         every = [one for group in groups.values() for one in group]
         newest = max((one.created for one in every), default=0)
 
@@ -212,25 +222,24 @@ class _Finder:
             last = group[0]
             passed = [one.created for one in group if not one.failed]
             replaced = last.failed and any(
-                one.created > last.created and not one.failed and one.family != last.family for one in every
+                one.created > last.created and not one.failed and one.step.program != last.step.program for one in every
             )
             share = sum(0.5 ** ((newest - created) / (HALF_DAYS * _DAY)) for created in passed)
-            return not replaced, last.whole, share, last.created
+            return not replaced, last.step.whole, share, last.created
 
         for group in sorted(groups.values(), key=worth, reverse=True):
             passed = [one for one in group if not one.failed]
             kept = (one for one in passed[:_MAX_PASSED] if not self._is_taken_back(one.note))
             if (best := next(kept, None)) is not None:
-                return KnownCommand(
-                    _hit(self._config, self._view, best.note), self._in_full(best), len(passed), best.whole
-                )
+                note = _hit(self._config, self._view, best.note)
+                return KnownCommand(note, self._in_full(best), len(passed), best.step.whole)
         return None
 
     def _in_full(self, run: _Run) -> str:
         """Return a run's command with the folder that it changed to, which no title tells."""
         typed = people.readable(self._config.vault, self._view.path(run.note)).meta.get("command")
-        of_note = self._step_of(run.note, str(typed), failed=False) if typed else None
-        return of_note.command if of_note is not None else run.command
+        of_note = self._step(str(typed)) if typed else None
+        return (of_note or run.step).command
 
     def _runs(self, days: tuple[float, float] | None) -> Iterator[_Run]:
         """Yield the runs of commands that do what is wanted, newest first."""
@@ -243,20 +252,22 @@ class _Finder:
         failed = view.notes("facet", "is:failed")
         for note in sorted(notes, key=created.__getitem__, reverse=True)[:MAX_RUNS]:
             command = runs.line(str(view.facts(note)["title"]))
-            if (one := self._step_of(note, command, failed=note in failed)) is not None:
-                yield one
+            if command not in self._steps:
+                self._steps[command] = self._step(command)
+            if (step := self._steps[command]) is not None:
+                yield _Run(note, step, created[note], note in failed)
 
-    def _step_of(self, note: int, command: str, *, failed: bool) -> _Run | None:
-        """Return the step of a run that does what is wanted, or None."""
+    def _step(self, command: str) -> _Step | None:
+        """Return the step of a command that does what is wanted, or None."""
         prepared: list[str] = []
-        for typed in runs.steps(command):
-            step = _REDIRECTED.sub("", typed).strip()
-            words = _inner(runs.words(step))
+        for part in runs.steps(command):
+            typed = _REDIRECTED.sub("", part).strip()
+            words = _inner(runs.words(typed))
             if words[:1] and words[0] in _PREPARES:
-                prepared.append(step)
-            elif self._does(words) and not step.endswith("…"):
+                prepared.append(typed)
+            elif self._does(words) and not typed.endswith("…"):
                 whole = not any(_ROWS[topic].is_part for topic in self._topics) or self._is_whole(words)
-                return _Run(note, step, words[0], " && ".join([*prepared, step]), self._created[note], failed, whole)
+                return _Step(typed, words[0], " && ".join([*prepared, typed]), whole)
         return None
 
     def _does(self, words: list[str]) -> bool:
