@@ -10,11 +10,12 @@ from itertools import chain, islice
 
 from mdmem.lazy_pattern import lazy
 from mdmem.named_tuple import NamedTuple
-from mdmem.search import overturned, runs
+from mdmem.search import overturned, replaced, runs
 from mdmem.search.asking.facts import TOPICS
 from mdmem.search.asking.orders import word_set
 from mdmem.search.hits import Shown, hits_of
 from mdmem.search.text import analysis, stem
+from mdmem.vault import note as note_format
 from mdmem.vault import people
 
 TYPE_CHECKING = False
@@ -185,11 +186,13 @@ class _Finder:
         notes = self._with_words(chain.from_iterable(TOPICS[topic] for topic in self._topics), ("body", "title"))
         own = self._view.of_kinds(KEPT) & notes
         newest = sorted(own, key=self._created.__getitem__, reverse=True)[:MAX_NOTES]
-        return next((note for note in newest if self._is_said_in(note)), None)
+        said = filter(self._is_said_in, newest)
+        return next((one for one in said if replaced.successor(self._view, self._config.vault, one) is None), None)
 
     def _is_said_in(self, note: int) -> bool:
         parsed = people.readable(self._config.vault, self._view.path(note))
-        if people.keeps_private(parsed.meta):
+        is_withheld = parsed.meta.get("superseded_by") or parsed.meta.get("status") in note_format.WITHHELD
+        if is_withheld or people.keeps_private(parsed.meta):
             return False
         title = str(parsed.meta.get("title") or "")
         is_about = self._names_all(title)

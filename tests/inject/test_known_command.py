@@ -133,6 +133,14 @@ def test_a_persons_note_that_says_the_command_comes_instead(talk: Talk, said: st
     assert "pytest" not in entry
 
 
+def test_a_superseded_note_gives_way_to_the_run(talk: Talk) -> None:
+    keep(talk, "Run the tests with `make verify`.")
+    old = talk.vault / "notes/habits.md"
+    old.write_text(old.read_text(encoding="utf-8").replace("---\n", "---\nsuperseded_by: x\n", 1), encoding="utf-8")
+
+    assert "$ pytest -q" in ask(talk, "how do I run the tests here?")
+
+
 @pytest.mark.parametrize(
     "said",
     ["The tests never use `mock`.", "Make sure that the tests pass.", "Tests are slow on Mondays."],
@@ -177,6 +185,37 @@ def test_the_runs_of_another_project_are_not_shown(talk: Talk, tmp_path: Path) -
     other = new_session(talk, 1, tmp_path / "quarry")
 
     assert ask(other, "which command runs the tests here?") == ""
+
+
+def test_a_question_that_names_another_project_gets_its_command(talk: Talk, tmp_path: Path) -> None:
+    other = new_session(talk, 1, tmp_path / "quarry")
+
+    assert "$ ./deploy.sh staging" in ask(other, "how did we deploy the orchard project?")
+
+
+def test_a_project_that_stays_on_this_machine_tells_others_no_command(talk: Talk, tmp_path: Path) -> None:
+    page = talk.vault / "journal/orchard/project.md"
+    page.write_text(page.read_text(encoding="utf-8").replace("---\n", "---\nsync: false\n", 1), encoding="utf-8")
+    other = new_session(talk, 1, tmp_path / "quarry")
+
+    assert "deploy.sh" not in ask(other, "how did we deploy the orchard project?")
+
+
+def test_a_private_run_or_note_is_not_shown(vault: Path, tmp_path: Path) -> None:
+    past = Talk(vault, tmp_path / "orchard")
+    past.says("Run the tests")
+    past.runs("pytest -q", "40 passed")
+    past.answers("Green.")
+    (run,) = vault.glob("journal/*/*/*/*-bash-*.md")
+    run.write_text(run.read_text(encoding="utf-8").replace("---\n", "---\nprivate: true\n", 1), encoding="utf-8")
+    keep(past, "Run the tests with `make verify`.")
+    note = vault / "notes/habits.md"
+    note.write_text(note.read_text(encoding="utf-8").replace("---\n", "---\nprivate: true\n", 1), encoding="utf-8")
+
+    given = ask(new_session(past, 1), "which command runs the tests here?")
+
+    assert "pytest" not in given
+    assert "make verify" not in given
 
 
 def test_what_this_session_ran_is_not_told_again(vault: Path, tmp_path: Path) -> None:

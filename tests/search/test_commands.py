@@ -47,6 +47,7 @@ def test_a_question_names_what_the_command_does(question: str, topics: tuple[str
         "which command lists files in git?",
         "how do I build a docker image?",
         "how are the tests?",
+        "how is the lint",
         "how is the build going here",
         "how did we build the parser",
         "what does the command to run the tests do?",

@@ -48,7 +48,7 @@ class WantedCommand(NamedTuple):
 MAX_CHARS = 160
 """A longer prompt asks for more than a command."""
 MAX_NAMES = 3
-
+"""A question with more words of its own asks for something else."""
 TOPICS = {
     topic: word_set(words)
     for topic, words in {
@@ -130,7 +130,7 @@ _SUBJECTS = word_set("i we you one")
 _ASKS_IT = word_set("do does did can")
 _IS = word_set("is are was were")
 _MOST_BEFORE = 5
-"""The word for what is asked for is among this many behind `which`."""
+"""The word for a command is among this many words behind `which`."""
 
 
 def command(prompt: str) -> WantedCommand | None:
@@ -175,7 +175,7 @@ def _asks(language: str, spoken: _Words, words: list[str]) -> bool:
     if first not in spoken.how:
         return False
     if second in _IS:
-        return any(word in does and word.endswith(("n", "ed", "t", "ran")) for word in words[3:])
+        return any(word in ("run", "built") or (word in does and word.endswith("ed")) for word in words[3:])
     is_of_somebody = second == "to" or second in _SUBJECTS or (second in _ASKS_IT and third in _SUBJECTS)
     return is_of_somebody and not does.isdisjoint(words[2:6])
 
