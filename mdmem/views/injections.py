@@ -31,7 +31,7 @@ REASONS = {
 """Reason in the log -> its wording."""
 
 GRADES = (
-    "only if a person's note answers it",
+    "only if a person's note, or a command that it asks for, answers it",
     "only if a note answers it fully",
     "if a note answers it",
     "yes",
