@@ -6,7 +6,7 @@ import os
 from itertools import islice
 
 from mdmem import timestamps
-from mdmem.inject import diffs, excerpts, recent, turns
+from mdmem.inject import diffs, eligibility, excerpts, recent, turns
 from mdmem.inject.block import MAX_TITLE_CHARS, Item
 from mdmem.search import recall, replaced, turn_groups
 from mdmem.search.asking import failures, small_talk
@@ -148,8 +148,8 @@ def of_note(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> 
 def _left_out(at: Occasion, hit: SearchHit, parsed: Parsed, agent: str = "") -> str:
     """Return why a note is not shown in this project, or "". agent: one that loads some files of the project itself."""
     if not hit.project or at.is_of(hit.project):
-        return recent.left_out(parsed, agent)
-    return STAYS if people.stays_here(parsed.meta) else recent.left_out(parsed)
+        return eligibility.left_out(parsed, agent)
+    return STAYS if people.stays_here(parsed.meta) else eligibility.left_out(parsed)
 
 
 STAYS = "another project's, and stays on this machine"
@@ -174,7 +174,7 @@ def of_prompt(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -
     """Return the entry of a prompt's turn, with the prompt's own words if they are more than its title."""
     item, reason = of_turn(at, hit, terms, room)
     prompt = people.read(at.config.vault, hit.path)
-    if item is not None and len(prompt.body) > MAX_TITLE_CHARS and not recent.left_out(prompt):
+    if item is not None and len(prompt.body) > MAX_TITLE_CHARS and not eligibility.left_out(prompt):
         item.text, item.lines = excerpts.outcome(at.gate.stored(prompt.body), terms, room), ()
     return item, reason
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdmem.inject import answer_item, recent
+from mdmem.inject import answer_item, eligibility
 from mdmem.inject.block import Item, cut
 from mdmem.search import commands, engine, freshness, recall, withheld
 from mdmem.search.all_but import AllBut
@@ -51,7 +51,7 @@ def _item(at: Occasion, found: KnownCommand) -> tuple[Item | None, str]:
     hit = found.note
     if hit.id in at.given:
         return None, f"{answer_item.ABOVE}[mem:{hit.id}]"
-    if reason := recent.left_out(people.read(at.config.vault, hit.path)):
+    if reason := eligibility.left_out(people.read(at.config.vault, hit.path)):
         return None, reason
     marks = [] if not hit.project or at.is_of(hit.project) else [f"of another project: {hit.project}"]
     times = "succeeded" if found.times == 1 else f"succeeded {found.times} times, this day last"

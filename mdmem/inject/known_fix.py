@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem import timestamps
-from mdmem.inject import answer_item, diffs, excerpts, recent
+from mdmem.inject import answer_item, diffs, eligibility, excerpts, recent
 from mdmem.inject.block import Item, Section, cut, whole_sentences
 from mdmem.lazy_pattern import lazy
 from mdmem.search import engine, freshness, recall, withheld
@@ -50,7 +50,7 @@ def of_error(at: Occasion, error: str) -> Section:
         if fix is None:
             failed = solved.last_unsolved(at.config, view, error, among)
             return None, [view.path(failed)] if failed is not None else [], []
-        if recent.left_out(people.read(at.config.vault, fix.path)):
+        if eligibility.left_out(people.read(at.config.vault, fix.path)):
             return None, [], []
         notes = [note for name in (*fix.edits, fix.solved) for note in view.notes("facet", f"id:{name}".lower())]
         return fix, [view.path(note) for note in notes], [str(view.facts(note)["title"]) for note in notes]
@@ -67,7 +67,7 @@ def _unsolved(at: Occasion, path: str) -> Item | None:
     failed = people.read(at.config.vault, path)
     session, answer = _answer(at, path)
     answered = session.read(answer) if answer else None
-    if answered is None or answered.meta.get("success") is False or recent.left_out(failed):
+    if answered is None or answered.meta.get("success") is False or eligibility.left_out(failed):
         return None
     text = excerpts.outcome(at.gate.stored(answered.body), analysis.query_terms(str(failed.meta.get("error"))), _ROOM)
     item = session.item(answer, text, room=_ROOM)
@@ -119,7 +119,7 @@ def _ending(at: Occasion, solved: str) -> str:
     """Return the first sentence of the answer in the turn whose run succeeded."""
     session, answer = _answer(at, solved)
     parsed = session.read(answer) if answer else None
-    return excerpts.first(session.excerpt(parsed)) if parsed and not recent.left_out(parsed) else ""
+    return excerpts.first(session.excerpt(parsed)) if parsed and not eligibility.left_out(parsed) else ""
 
 
 def _answer(at: Occasion, run: str) -> tuple[recent.SessionFolder, str]:

@@ -6,7 +6,7 @@ import os
 
 from mdmem import timestamps
 from mdmem.hashing import short
-from mdmem.inject import recent
+from mdmem.inject import eligibility
 from mdmem.inject.block import Item, Section
 from mdmem.lazy_pattern import lazy
 from mdmem.search import turn_groups
@@ -86,7 +86,7 @@ def _item(
     escaped, _, place = link.rpartition("](")
     path = os.path.normpath(f"{folder}/{place.rstrip(')').strip('<>')}").replace(os.sep, "/")
     parsed = people.read(at.config.vault, path) if path.endswith(".md") and not path.startswith("..") else None
-    if parsed is None or not parsed.meta.get("id") or recent.left_out(parsed):
+    if parsed is None or not parsed.meta.get("id") or eligibility.left_out(parsed):
         return None
     name, title = str(parsed.meta["id"]), "".join(_unescaped(escaped))
     done, staged = parsed.meta.get("done"), str(parsed.meta.get("staged") or at.here.branch)

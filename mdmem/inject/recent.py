@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import accumulate, groupby, islice
 
 from mdmem import plural, privacy, timestamps
-from mdmem.inject import excerpts
+from mdmem.inject import eligibility, excerpts
 from mdmem.inject.block import Item, Section, cut
 from mdmem.search import freshness, recall, turn_groups
 from mdmem.search.asking import small_talk
@@ -166,7 +166,7 @@ class SessionFolder:
         """Return one of the session's files as an item; None if it has no id or is not to be shown."""
         parsed = self.page if name == self.page_name else self.read(name)
         meta = parsed.meta
-        if not meta.get("id") or left_out(parsed):
+        if not meta.get("id") or eligibility.left_out(parsed):
             return None
         return Item(
             id=str(meta["id"]),
@@ -233,32 +233,6 @@ def last_edits(names: list[str]) -> list[str]:
 def last_commands(names: list[str]) -> list[str]:
     """Return the last notes of commands, in the same way."""
     return list(filter(turn_groups.is_shell, names))[-_MAX_RUNS:]
-
-
-def left_out(parsed: Parsed, agent: str = "") -> str:
-    """Return why a note is never shown to an agent, or "". agent: an agent that loads some files itself."""
-    if not parsed.meta and not parsed.body.strip():
-        return "its file is gone"
-    if people.keeps_private(parsed.meta):
-        return "private"
-    if agent and agent in (parsed.meta.get("loaded_by") or ()) and not _is_switched_off(parsed):
-        return "the agent loads its source file itself"
-    status = parsed.meta.get("status")
-    return "superseded" if parsed.meta.get("superseded_by") else str(status) if status in note.WITHHELD else ""
-
-
-def _is_switched_off(parsed: Parsed) -> bool:
-    """Whether a note is from Claude Code's auto memory and the user's settings have switched that off."""
-    if not parsed.fact("source").endswith("/MEMORY.md"):
-        return False
-    from mdmem import files
-    from mdmem.agents import claude_code
-
-    try:
-        text = files.read_any(claude_code.settings_file("user", "", os.environ), 1024 * 1024).decode("utf-8", "replace")
-    except OSError:
-        return False
-    return '"autoMemoryEnabled":false' in "".join(text.split())
 
 
 def sessions(at: Occasion, span: tuple[float, float], worked: Mapping[str, float]) -> Iterator[SessionFolder]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdmem.inject import answer_item, bars, block, excerpts, recent
+from mdmem.inject import answer_item, bars, block, eligibility, excerpts
 from mdmem.inject.block import Item, Section
 from mdmem.inject.injection_log import IN_VAIN_TIMES
 from mdmem.search import engine, freshness, recall, replaced, turn_groups
@@ -160,7 +160,7 @@ def _line(at: Occasion, hit: SearchHit, *, full: bool) -> Item | None:
         return None
     read = people.read if full else note.load  # of most, no word of the text is given, so that it is not cleaned
     parsed = read(at.config.vault, hit.path)
-    if recent.left_out(parsed, at.event.agent):
+    if eligibility.left_out(parsed, at.event.agent):
         return None
     if not full:
         item = answer_item.item_of(at, hit, hit.title, "", room=130)

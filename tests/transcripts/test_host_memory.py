@@ -12,7 +12,7 @@ import pytest
 
 from mdmem import config
 from mdmem.agents.install import offers
-from mdmem.inject import recent
+from mdmem.inject import eligibility
 from mdmem.transcripts import host_memory, promotion
 from mdmem.vault import note
 from mdmem.watcher import followed
@@ -131,7 +131,7 @@ def test_what_is_deleted_there_is_superseded_here_until_it_is_back(vault: Path, 
     assert follow(vault) == 1
     path, post = only(vault, "tools.md")
     assert post["superseded_by"] == host_memory.SUPERSEDED
-    assert recent.left_out(note.parse(path.read_bytes())) == "superseded"
+    assert eligibility.left_out(note.parse(path.read_bytes())) == "superseded"
     assert follow(vault) == 0
     write(memory / "tools.md", "Use pnpm.\n", 60)
     assert follow(vault) == 1
@@ -212,15 +212,15 @@ def test_auto_memory_that_is_switched_off_is_given_again(vault: Path, home: Path
     write(memory / "MEMORY.md", "- Use pnpm\n")
     follow(vault)
     path, _ = only(vault, "MEMORY.md")
-    assert recent.left_out(note.parse(path.read_bytes()), "claude-code")
-    assert not recent.left_out(note.parse(path.read_bytes()), "codex")
+    assert eligibility.left_out(note.parse(path.read_bytes()), "claude-code")
+    assert not eligibility.left_out(note.parse(path.read_bytes()), "codex")
     offers.accept("claude-code", next(one for one in offers.OFFERS["claude-code"] if one.name == "one-memory"))
-    assert not recent.left_out(note.parse(path.read_bytes()), "claude-code")
+    assert not eligibility.left_out(note.parse(path.read_bytes()), "claude-code")
     folder = home / ".claude"
     folder.chmod(0o755)
     (folder / "settings.json").rename(home / "mine.json")
     (folder / "settings.json").symlink_to(home / "mine.json")
-    assert not recent.left_out(note.parse(path.read_bytes()), "claude-code")
+    assert not eligibility.left_out(note.parse(path.read_bytes()), "claude-code")
     assert folder.stat().st_mode & 0o777 == 0o755
 
 

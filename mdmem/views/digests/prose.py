@@ -14,7 +14,7 @@ from typing import NamedTuple
 from mdmem import timestamps
 from mdmem.config import Config
 from mdmem.history.session_log import LoggedSession
-from mdmem.inject import recent
+from mdmem.inject import eligibility
 from mdmem.inject.block import inert, whole_sentences
 from mdmem.search import freshness
 from mdmem.search.asking import small_talk
@@ -132,7 +132,8 @@ def _fact_lines(config: Config, digest: DigestNotes, room: int, view: View) -> l
         sent = [
             fact
             for path, project, fact in group
-            if not exclusions.excludes_project(config, project) and not recent.left_out(people.read(config.vault, path))
+            if not exclusions.excludes_project(config, project)
+            and not eligibility.left_out(people.read(config.vault, path))
         ]
         if sent:
             lines += [heading, *(f"- {note.one_line(fact)}" for fact in sent)]
@@ -159,7 +160,7 @@ def _step_line(config: Config, row: rows.NoteRow, room: int) -> str:
     if row.kind not in ("prompt", "response") or (row.kind == "prompt" and small_talk.says_little(row.title)):
         return ""
     parsed = people.read(config.vault, row.path)
-    if recent.left_out(parsed):
+    if eligibility.left_out(parsed):
         return ""
     title = parsed.fact("title")
     if row.kind == "prompt":
