@@ -153,7 +153,13 @@ def split(text: str) -> tuple[str | None, str, str | None]:
 
 
 EARLIEST_WINS = frozenset(["id", "created", "root", "cwd", "branch", "commit", "agent"])
-"""Keys that mdmem may have written on two machines: the value that sorts first wins, of times the earliest."""
+"""Keys that mdmem may have written on two machines: the value that `earliest_key` sorts first wins."""
+
+
+def earliest_key(value: str) -> tuple[bool, float, str]:
+    """Return a sort key of values: times before other text, the earliest first. value: as it is written."""
+    moment = timestamps.epoch(value.strip("\"'"))
+    return not moment, moment, value
 
 
 def without_repeated_keys(header: str) -> str:
@@ -175,7 +181,7 @@ def without_repeated_keys(header: str) -> str:
                 return header
             text = _value([*first, *(item for item in second if item not in first)])
         elif before != text:
-            text = min(text, before, key=lambda value: (timestamps.epoch(value), value))
+            text = min(text, before, key=earliest_key)
         values[key] = text
     return "".join([f"{key}: {text}\n" for key, text in values.items()])
 

@@ -144,13 +144,23 @@ def asked(at: Config, *words: str, **more: object) -> str:
     return done.stdout + done.stderr
 
 
-def test_a_page_that_two_machines_made_has_the_earlier_time_in_any_zone(repo: Repository) -> None:
-    head = "---\nkind: session\ntitle: t\ncreated: {}\n---\n"
-    later, earlier = (head.format(when) for when in ("2026-09-14T23:30:00-04:00", "2026-09-15T09:00:00+09:00"))
+@pytest.mark.parametrize(
+    ("one", "other", "winner"),
+    [
+        ("created: 2026-09-14T23:30:00-04:00", "created: 2026-09-15T09:00:00+09:00", 1),
+        ('created: "2026-09-14T23:30:00-04:00"', "created: 2026-09-15T09:00:00+09:00", 1),
+        ("created: 2026-09-14T10:00", "created: 2026-09-14T11:00:00Z", 1),
+        ("created: yesterday", "created: 2026-09-14T11:00:00Z", 1),
+        ("commit: 1234567", "commit: abcdef0", 0),
+    ],
+)
+def test_a_page_that_two_machines_made_has_the_earlier_time_in_any_zone(
+    repo: Repository, one: str, other: str, winner: int
+) -> None:
+    pages = [f"---\nkind: session\ntitle: t\n{line}\n---\n" for line in (one, other)]
 
-    found = merged(repo, None, later, earlier, path=PAGE)
-
-    assert note.parse(found.data).meta["created"] == "2026-09-15T09:00:00+09:00"
+    for ours, theirs in (pages, pages[::-1]):
+        assert merged(repo, None, ours, theirs, path=PAGE).data.decode() == pages[winner]
 
 
 @pytest.mark.slow

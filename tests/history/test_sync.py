@@ -1565,6 +1565,10 @@ def test_a_project_begun_on_two_machines_and_merged_by_plain_git_stays_one_with_
             "kind: session\ncreated: 2026-09-14T23:30:00-04:00\ncreated: 2026-09-15T09:00:00+09:00\n",
             "kind: session\ncreated: 2026-09-15T09:00:00+09:00\n",
         ),
+        (
+            "kind: session\ncreated: 1 May\ncreated: 2026-09-15T09:00:00Z\n",
+            "kind: session\ncreated: 2026-09-15T09:00:00Z\n",
+        ),
         ("kind: project\nstatus: done\nstatus: open\n", ""),
         ("kind: note\ncreated: 2026-09-14\ncreated: 2026-09-15\n", ""),
         ("kind: project\nnotes: |\n  a\n  a\n", ""),

@@ -213,7 +213,7 @@ def _merge_heads(heads: _Heads, earliest: frozenset[str], *, newest: dict[str, s
         elif our is None or their is None:
             merged[key] = our or their or ""
         elif key in earliest:
-            merged[key] = min(our, their, key=lambda text: _sort_key(key, text))
+            merged[key] = min(our, their, key=lambda text: (front_matter.earliest_key(str(_value(text, key))), text))
         elif not key:  # comments above the first key
             merged[key] = "".join(dict.fromkeys((min(our, their) + max(our, their)).splitlines(keepends=True)))
         else:
