@@ -92,6 +92,14 @@ def local_day(seconds: float) -> str:
     return local_time(seconds)[:10]
 
 
+def of_local_clock(seconds: float) -> float:
+    """Return the time, in seconds since the epoch, when clocks here show what clocks in UTC show at `seconds`."""
+    try:
+        return time.mktime((*time.gmtime(seconds)[:8], -1))
+    except (OverflowError, OSError, ValueError):  # on Windows, before 1970
+        return seconds
+
+
 def readable(created: str) -> str:
     """Return a note's time for people, in the local time zone; a time in another form is only shortened."""
     seconds = epoch(created)

@@ -124,8 +124,9 @@ class SessionFolder:
         return timestamps.readable(self._last_time())[:10]
 
     def began(self) -> float:
-        """Return the time at which the session began, by its page, in seconds since the epoch."""
-        return layout.begin_time(self.folder, timestamps.epoch(self.page.fact("created")))
+        """Return the time at which the session began, as `journal.began`, or that of its folder."""
+        moment = timestamps.epoch(self._written.fact("created")) or journal.began(self._config.vault, self.folder)
+        return layout.begin_time(self.folder, moment)
 
     def ended(self) -> float:
         """Return the time of the last note, in seconds since the epoch; 0 without one."""

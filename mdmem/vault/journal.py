@@ -46,7 +46,6 @@ NAVIGATION_MARK = "<!-- mdmem:nav -->"
 FOLDED_BEGIN, FOLDED_END = "<details>", "</details>"
 """Markers around the tool runs of a prompt on a session's page."""
 
-
 _ID = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:")
 _HEX_AND_DASH = frozenset("0123456789abcdefABCDEF-")
 
@@ -329,15 +328,16 @@ def read_page(root: str, folder: str) -> bytes:
 
 def began(root: str, folder: str) -> float:
     """Return when a session began by its page, or else its first note, in seconds since the epoch; 0 if unknown."""
-    name = page_name(folder)
     try:
-        data = disk.read_path(root, f"{folder}/{name}")
-        if data is None:
-            names = disk.names_in(root, folder)
-            name = page_of(names, folder) or min(filter(numbers, names), key=numbers, default="")
-            data = disk.read_path(root, f"{folder}/{name}") if name else None
+        if moment := _created(disk.read_path(root, f"{folder}/{page_name(folder)}")):
+            return moment
+        first = min(filter(numbers, disk.names_in(root, folder)), key=numbers, default="")
+        return _created(read_page(root, folder)) or _created(disk.read_path(root, f"{folder}/{first}"))
     except (OSError, VaultError):
         return 0.0
+
+
+def _created(data: bytes | None) -> float:
     return timestamps.epoch(str(front_matter.of(data).get("created", "")))
 
 

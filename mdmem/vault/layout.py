@@ -339,8 +339,11 @@ def may_begin(folder: str, moment: float) -> bool:
 
 
 def begin_time(folder: str, moment: float) -> float:
-    """Return a time, or that of a session's folder if it was not that day anywhere; in seconds since the epoch."""
-    return moment if may_begin(folder, moment) else _named_time(folder)[1]
+    """Return a time, or that of a session's folder if it was not that day anywhere; in seconds since the epoch.
+
+    A folder whose page does not tell its zone is most likely of this machine's.
+    """
+    return moment if may_begin(folder, moment) else timestamps.of_local_clock(_named_time(folder)[1])
 
 
 def newest_first(
@@ -353,7 +356,7 @@ def newest_first(
     folders: newest first by their names. when: returns the time at which a session began, in seconds since the epoch;
     see `begin_time`. known: more folders, with times that count whatever the names say.
     """
-    from heapq import heapify, heappop, heappush  # not needed by a hook
+    from heapq import heapify, heappop, heappush  # most hooks do not need it
 
     waiting = [(-moment, 0, folder) for moment, folder in known]
     heapify(waiting)

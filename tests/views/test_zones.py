@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from mdmem import timestamps
 from mdmem.capture import todays_notes
 from mdmem.config import Config
 from mdmem.history import commit, forget, session_log, sync
@@ -240,6 +241,36 @@ def test_a_session_whose_clock_was_wrong_is_listed_where_its_folder_is(vault: Pa
         "0930-without-a-page-00000005",
         "renamed by its owner",
     ]
+
+
+@pytest.mark.parametrize("where", [UTC, TOKYO, NEW_YORK])
+@pytest.mark.parametrize("created", ["2026-09-14T09:00", "2031-01-01T00:00:00Z", ""])
+def test_a_session_whose_page_does_not_tell_when_it_began_counts_by_its_notes_or_its_folders_local_time(
+    vault: Path, where: str, created: str
+) -> None:
+    settings = start(vault)
+    with zone(where):
+        for hour, title in ((8, "first"), (9, "second"), (10, "third")):
+            moment = time.mktime((2026, 9, 14, hour, 0, 0, 0, 0, -1))
+            told = created if title == "second" else timestamps.note_time(moment)
+            session(vault, f"2026-09-14/{hour:02d}00-{title}-{hour:08d}", told)
+
+        found = [logged.folder.rpartition("/")[2][5:-9] for logged in session_log.sessions(settings)]
+        assert found == ["third", "second", "first"]
+
+
+def test_a_session_whose_page_does_not_tell_when_it_began_has_the_time_of_its_first_note(vault: Path) -> None:
+    settings = start(vault)
+    session(vault, "2026-09-14/0900-tokyo-00000001", "2026-09-14T09:00:00+09:00")
+    page = vault / "journal/shop/2026-09-14/0900-tokyo-00000001/0900-tokyo-00000001.md"
+    text = page.read_text("utf-8")
+    page.write_text(text.replace("created: ", "made: "), "utf-8")
+    session(vault, "2026-09-14/0400-utc-00000002", "2026-09-14T04:00:00Z")
+
+    found = [logged.session for logged in session_log.sessions(settings)]
+
+    assert page.read_text("utf-8") != text
+    assert found == ["00000002", "00000001"]
 
 
 def test_each_month_has_one_heading_on_a_projects_page(vault: Path) -> None:
