@@ -144,7 +144,7 @@ def _folders(root: Path, project: str, since_day: str) -> Iterator[str]:
     for day in sorted(days, reverse=True):
         day_folders = days[day].union(*map(layout.days_packed_in, days[day]))
         sessions_of_day = {path for folder in day_folders for path in _sessions(str(root), folder)}
-        yield from sorted(sessions_of_day, key=lambda path: (path.rpartition("/")[2], path), reverse=True)
+        yield from sorted(sessions_of_day, key=layout.name_key, reverse=True)
 
 
 def _sessions(root: str, day: str) -> Iterator[str]:

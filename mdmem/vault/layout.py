@@ -292,8 +292,13 @@ def newest_sessions(root: str, project: str) -> Iterator[str]:
     for day, folder in days(root, project):
         folders_of_day.setdefault(day, []).append(folder)
     for day in sorted(folders_of_day, reverse=True):
-        sessions = [(name, folder) for folder in folders_of_day[day] for name in folders(f"{root}/{folder}")]
-        yield from (f"{folder}/{name}" for name, folder in sorted(sessions, reverse=True))
+        sessions = (session for folder in folders_of_day[day] for session in _below(root, folder))
+        yield from sorted(sessions, key=name_key, reverse=True)
+
+
+def name_key(folder: str) -> tuple[float, str, str]:
+    """Return the sort key of sessions of a day: by the time in their names; what has none may be the last."""
+    return latest_begin(folder), folder[folder.rfind("/") + 1 :], folder
 
 
 _BEHIND, _AHEAD = 12 * 3600, 14 * 3600

@@ -21,7 +21,7 @@ from mdmem.capture import todays_notes
 from mdmem.config import Config
 from mdmem.history import commit, forget, session_log, sync
 from mdmem.history.git import repository
-from mdmem.vault import layout, template
+from mdmem.vault import journal, layout, template
 from mdmem.views import rows, sessions
 from mdmem.views.vault_pages import upkeep
 from tests.helpers import machines
@@ -241,6 +241,21 @@ def test_a_session_whose_clock_was_wrong_is_listed_where_its_folder_is(vault: Pa
         "0930-without-a-page-00000005",
         "renamed by its owner",
     ]
+
+
+def test_a_session_whose_folder_was_renamed_is_in_the_order_of_time_whatever_its_name(vault: Path) -> None:
+    settings = start(vault)
+    session(vault, "2026-09-14/0930-morning-00000001", "2026-09-14T09:30:00Z")
+    session(vault, "2026-09-14/2145-evening-00000002", "2026-09-14T21:45:00Z")
+    session(vault, "2026-09-14/#12 Late fix", "2026-09-14T22:00:00Z")
+
+    found = [logged.folder.rpartition("/")[2] for logged in session_log.sessions(settings)]
+    ordered = layout.newest_first(
+        layout.newest_sessions(str(vault), "shop"), lambda folder: journal.began(str(vault), folder)
+    )
+
+    assert found == ["#12 Late fix", "2145-evening-00000002", "0930-morning-00000001"]
+    assert [folder.rpartition("/")[2] for _, folder in ordered] == found
 
 
 @pytest.mark.parametrize("where", [UTC, TOKYO, NEW_YORK])
