@@ -66,7 +66,7 @@ def _sessions(at: Occasion, period: Period) -> Iterator[recent.SessionFolder]:
     worked = recent.worked_on(at, begin, end)
     sessions = recent.sessions(at, (begin - _DAY_SECONDS, end + 1), worked)  # one may have run past midnight
     for session in islice(sessions, recent.MOST_LOOKED_AT):
-        is_of_period = session.began() >= begin or session.ended() >= begin
+        is_of_period = session.began() >= begin or session.folder in worked or begin <= session.ended() <= end
         if is_of_period and session.is_worth_showing() and not session.waits_elsewhere(at.here.branch):
             yield session
 

@@ -39,6 +39,23 @@ def test_a_new_session_begins_with_the_one_that_was_resumed_last(talk: Talk) -> 
     assert "last worked on" not in other
 
 
+def test_of_two_sessions_of_a_day_the_one_that_was_worked_on_last_comes_first(vault: Path, tmp_path: Path) -> None:
+    long = Talk(vault, tmp_path / "shop")
+    long.says("Sort the baskets")
+    short = new_session(long, 0)
+    short.now += 3600
+    short.says("Renew the certificates")
+    short.answers("They are renewed, and the resolver has read them.")
+    long.now += 7200
+    long.edits("baskets.py", ["+sort(stable=True)"])
+    long.answers("The baskets are sorted, and the order of equal prices stays.")
+
+    first, second = entries(occur(new_session(long, 1), "SessionStart", source="startup"))
+
+    assert "Sort the baskets" in first
+    assert "Renew the certificates" in second
+
+
 def test_work_was_left_off_in_the_session_that_was_resumed_last(talk: Talk) -> None:
     assert "Which ingress" in entries(ask(talk, "Where did we leave off?"))[0]
 
@@ -49,8 +66,9 @@ def test_a_day_has_the_sessions_that_were_resumed_on_it(talk: Talk) -> None:
     assert "routes of Cilium" in resumed
 
 
-def test_a_day_between_start_and_resumption_has_no_session(talk: Talk) -> None:
-    text = ask(talk, "What did we do on September 20?")
+@pytest.mark.parametrize("day", [15, 20])
+def test_a_day_between_start_and_resumption_has_no_session(talk: Talk, day: int) -> None:
+    text = ask(talk, f"What did we do on September {day}?")
 
     assert "No session of this project was worked on then." in text
 
