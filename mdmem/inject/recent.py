@@ -125,8 +125,7 @@ class SessionFolder:
 
     def began(self) -> float:
         """Return the time at which the session began, as `journal.began`, or that of its folder."""
-        moment = timestamps.epoch(self._written.fact("created")) or journal.began(self._config.vault, self.folder)
-        return layout.begin_time(self.folder, moment)
+        return layout.begin_time(self.folder, journal.began(self._config.vault, self.folder))
 
     def ended(self) -> float:
         """Return the time of the last note, in seconds since the epoch; 0 without one."""
