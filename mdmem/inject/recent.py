@@ -119,20 +119,13 @@ class SessionFolder:
         """Return the notes of a turn, in order."""
         return [name for name in self.names if journal.numbers(name)[0] == turn]
 
-    def last_day(self) -> str:
-        """Return the local day of the last note."""
-        return timestamps.readable(self._last_time())[:10]
-
     def began(self) -> float:
         """Return the time at which the session began, as `journal.began`, or that of its folder."""
         return layout.begin_time(self.folder, journal.began(self._config.vault, self.folder))
 
     def ended(self) -> float:
         """Return the time of the last note, in seconds since the epoch; 0 without one."""
-        return timestamps.epoch(self._last_time())
-
-    def _last_time(self) -> str:
-        return self.read(self.names[-1]).fact("created") if self.names else ""
+        return timestamps.epoch(self.read(self.names[-1]).fact("created")) if self.names else 0.0
 
     def is_after(self, other: SessionFolder) -> bool:
         """Whether this session's last note is later than that of another one."""
@@ -243,7 +236,7 @@ def sessions(at: Occasion, span: tuple[float, float], worked: Mapping[str, float
     """
     since, until = span
     tail, own = f"-{journal.session_tag(at.record.id)}", "/".join(at.record.folder)
-    for last, folder in _by_last_work(at.config, at.project, worked, until):
+    for last, folder in _by_last_work(at, worked, until):
         if last < since:
             return
         if last >= until or folder.endswith(tail) or folder == own:
@@ -253,19 +246,17 @@ def sessions(at: Occasion, span: tuple[float, float], worked: Mapping[str, float
             yield session
 
 
-def _by_last_work(
-    config: Config, project: str, worked: Mapping[str, float], until: float
-) -> Iterator[tuple[float, str]]:
+def _by_last_work(at: Occasion, worked: Mapping[str, float], until: float) -> Iterator[tuple[float, str]]:
     """Yield when sessions were last worked on, as far as known, and their folders, newest first.
 
     Sessions of days after `until`, in seconds since the epoch, are left out, to read no page of theirs.
     """
     resumed = {folder: last for folder, last in worked.items() if last >= layout.latest_begin(folder)}
-    named = layout.newest_sessions(config.vault, project)
+    named = layout.newest_sessions(at.config.vault, at.project)
     folders = (folder for folder in named if folder not in resumed and layout.earliest_begin(folder) < until)
 
     def when(folder: str) -> float:
-        return worked[folder] if folder in worked else journal.began(config.vault, folder)
+        return worked[folder] if folder in worked else journal.began(at.config.vault, folder)
 
     return layout.newest_first(folders, when, ((last, folder) for folder, last in resumed.items()))
 
@@ -356,7 +347,7 @@ def session_item(session: SessionFolder, *, is_brief: bool = False, with_left: b
         ended = session.outcome(answers[-1], taken, with_left=with_left)
         parts += [_sentence(lead + ended)] if ended else []
     text = " ".join([*parts, *touched])
-    day = session.last_day()
+    day = timestamps.local_day(session.ended())
     marks = (f"last worked on {day}",) if day > timestamps.local_day(session.began()) else ()
     return session.item(session.page_name, text, *marks, room=len(text))
 
