@@ -1109,6 +1109,26 @@ def test_a_purged_text_that_was_only_a_name_or_in_a_message_is_found_in_notes_of
         assert re.search("falcon|heron", unpacked(Path(folder))) is None
 
 
+@pytest.mark.slow
+def test_a_purged_name_of_one_of_two_files_of_the_same_content_goes_on_other_machines_too(
+    first: Config, tmp_path: Path, remote: Path
+) -> None:
+    for name in ("a", "falcon-3"):
+        put(Path(first.vault), f"notes/{name}.md", "nothing\n")
+    git(Path(first.vault), "add", "notes")
+    git(Path(first.vault), "commit", "-q", "-m", "By hand")
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    git(Path(second.vault), "tag", "kept")
+    put(Path(second.vault), "notes/new.md", "from the second\n")
+
+    purge.apply(first, purge.plan(first, r"falcon-\d", kind="regex"))
+    settle(first, second)
+
+    assert (Path(first.vault) / "notes/new.md").exists()
+    assert [folder for folder in (first.vault, second.vault) if "falcon" in unpacked(Path(folder))] == []
+
+
 @pytest.mark.parametrize(("texts", "told"), [(200, False), (201, True)])
 def test_a_purge_of_more_texts_than_other_machines_are_told_of_says_so(first: Config, texts: int, told: bool) -> None:
     put(Path(first.vault), "notes/a.md", "".join(f"customer {number:03d}\n" for number in range(texts)))

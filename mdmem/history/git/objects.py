@@ -86,14 +86,13 @@ def contents(repo: Repository, oids: Iterable[str]) -> dict[str, bytes]:
 ONLY_BLOBS = ("--filter=object:type=blob", "--filter-provided-objects")
 
 
-def reachable(repo: Repository, oid: str, *options: str) -> dict[str, str]:
-    """Return id -> one of its paths for a commit, what it contains and what came before it; "" for no path.
+def reachable(repo: Repository, oid: str, *options: str) -> frozenset[str]:
+    """Return the ids of a commit, of what it contains and of what came before it.
 
     What a partial clone lacks is left out. options: `ONLY_BLOBS`.
     """
-    command = ("rev-list", "--objects", "--missing=allow-promisor", *options, oid)
-    rows = (os.fsdecode(line).partition(" ") for line in repository.fields(repo, *command, end=b"\n"))
-    return {one: path for one, _, path in rows}
+    command = ("rev-list", "--objects", "--no-object-names", "--missing=allow-promisor", *options, oid)
+    return frozenset(repository.run(repo, *command).decode("ascii").split())
 
 
 def blob_id(data: bytes, like: str) -> str:

@@ -77,9 +77,11 @@ def plan(config: Config, repo: Repository, record: PurgeRecord, old: str, new: s
 def _lacking(repo: Repository, old: str, new: str) -> Iterator[bytes]:
     """Yield the messages, paths and texts that `old` has and `new` lacks, as far as they are here."""
     yield repository.run(repo, "log", "--format=%B", old, f"^{new}")
+    # from the commits: two files of the same content are one object, listed with one of their paths
+    paths = purge.paths_in_history(repo, old, f"^{new}").difference(path for path, _ in join.files(repo, new))
+    yield os.fsencode("\n".join(paths))
     of_old, of_new = (objects.reachable(repo, tip, *objects.ONLY_BLOBS) for tip in (old, new))
-    yield os.fsencode("\n".join({*of_old.values()}.difference(of_new.values())))
-    yield from (data for _, data in objects.read(repo, of_old.keys() - of_new.keys()))
+    yield from (data for _, data in objects.read(repo, of_old - of_new))
 
 
 def _planned(config: Config, record: PurgeRecord, data: Iterable[bytes]) -> PurgePlan:

@@ -264,11 +264,12 @@ def apply_held(config: Config, planned: PurgePlan, lock_fd: int, report: Progres
 
 
 def _paths_ever(config: Config, repo: Repository) -> list[str]:
-    return sorted(_paths_in_history(repo) | {entry.path for entry in disk.walk(config.vault)})
+    return sorted(paths_in_history(repo, "--all") | {entry.path for entry in disk.walk(config.vault)})
 
 
-def _paths_in_history(repo: Repository) -> set[str]:
-    arguments = ("log", "--all", "-m", "--no-renames", "--name-only", "--format=", "-z")
+def paths_in_history(repo: Repository, *commits: str) -> set[str]:
+    """Return the paths that some commits add, change or delete. commits: as for `git rev-list`."""
+    arguments = ("log", "-m", "--no-renames", "--name-only", "--format=", "-z", *commits)
     return {path for path in repository.each(repo, *arguments) if path}
 
 
@@ -396,7 +397,7 @@ def _prove(config: Config, repo: Repository, planned: PurgePlan) -> tuple[list[s
     ]
     old_paths = {*planned.drop, *planned.rename}
     existing = set() if planned.keep else {entry.path for entry in disk.walk(config.vault) if entry.path in old_paths}
-    leftover_paths = old_paths & _paths_in_history(repo) | existing
+    leftover_paths = old_paths & paths_in_history(repo, "--all") | existing
     remaining += [f"The path {path} still exists, or is in history." for path in sorted(leftover_paths)]
     searched, matching = 0, set[str]()
     for oid, data in objects.every(repo):
