@@ -1129,6 +1129,21 @@ def test_a_purged_name_of_one_of_two_files_of_the_same_content_goes_on_other_mac
     assert [folder for folder in (first.vault, second.vault) if "falcon" in unpacked(Path(folder))] == []
 
 
+@pytest.mark.slow
+def test_a_commit_that_looks_like_the_record_of_a_purge_does_not_stop_a_sync(
+    first: Config, tmp_path: Path, remote: Path
+) -> None:
+    put(Path(first.vault), "notes/a.md", "the CANARY\n")
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    purge.apply(first, purge.plan(first, "CANARY"))
+    git(Path(first.vault), "commit", "-q", "--allow-empty", "-m", "By hand\n\nMdmem-Purged-Text: is it so?\n")
+
+    settle(first, second)
+
+    assert (Path(second.vault) / "notes/a.md").read_text() == "the [REDACTED]\n"
+
+
 @pytest.mark.parametrize(("texts", "told"), [(200, False), (201, True)])
 def test_a_purge_of_more_texts_than_other_machines_are_told_of_says_so(first: Config, texts: int, told: bool) -> None:
     put(Path(first.vault), "notes/a.md", "".join(f"customer {number:03d}\n" for number in range(texts)))

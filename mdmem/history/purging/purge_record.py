@@ -7,6 +7,7 @@ that can be guessed; neither do the ids of the old commits.
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 from collections.abc import Callable, Collection, Iterable
 from functools import reduce
@@ -123,12 +124,15 @@ def sealed(texts: Collection[bytes]) -> list[str]:
 
 
 def recovered(sealed: Collection[str], data: Iterable[bytes]) -> set[bytes]:
-    """Find texts that another machine purged in the data of this one."""
+    """Find texts that another machine purged in the data of this one. What is no sealed text is ignored."""
     digests: dict[tuple[str, str], set[str]] = {}
-    for key, size, digest in (one.split(":") for one in sealed):
+    for key, size, digest in (found.groups() for found in map(_SEALED.fullmatch, sealed) if found):
         digests.setdefault((key, size), set()).add(digest)
     seals = [_Seal(bytes.fromhex(key), int(size), frozenset(of_one)) for (key, size), of_one in digests.items()]
     return {text for one in data for seal in seals for text in seal.within(one)}
+
+
+_SEALED = re.compile(r"([0-9a-f]{32}):([1-9][0-9]{,8}):([0-9a-f]{36})")  # anybody can write such a trailer
 
 
 class _Seal(NamedTuple):
