@@ -28,6 +28,7 @@ from mdmem.history.merging.join import Joined
 from mdmem.history.merging.undecided import KeptPlace
 from mdmem.history.purging import carry, purge, purge_record, unpurged
 from mdmem.history.purging.purge import PurgePlan
+from mdmem.history.purging.purge_record import PurgeRecord
 from mdmem.history.scan import EVERY_FILE, ScanMode
 from mdmem.history.space import archive, checkout
 from mdmem.progress import ProgressCallback, ignore
@@ -46,6 +47,11 @@ DROPPED = (
     " disk stays; to sync it, put the files themselves in its place."
 )
 PURGED_HERE = "Another machine ran a purge. It was applied here too, and all new notes were kept."
+PURGED_IN_PART = "Another machine ran a purge that this one can repeat only in part: run the same purge here too."
+PURGE_AGAIN = (
+    "A purge was run here too, and what it removed may have come back with the history of the other machine: run it"
+    " again."
+)
 
 
 class Synced(NamedTuple):
@@ -283,6 +289,9 @@ class _Work:
         if repeated:
             self._repeat_purge(repeated)
         joined = joined._replace(puts=puts, deletes=deletes)
+        if theirs_to_carry:
+            advice = (*self.done.remaining_advice, *_left_to_people(own_record, their_record))
+            self.done = self.done._replace(remaining_advice=advice)
         return CarriedPurge(planned, joined, replaces=not theirs_to_carry, again=bool(repeated))
 
     def _repeat_purge(self, planned: PurgePlan) -> None:
@@ -330,6 +339,14 @@ class _Work:
             f"The purge now applies to {self._remote} too, and all new notes were kept." if replaces else PURGED_HERE
         )
         return (done_sentence, *advice, *([unpurged.unreachable(self._url)] if replaces else []))
+
+
+def _left_to_people(own: PurgeRecord, their: PurgeRecord) -> Iterator[str]:
+    """Yield sentences on purges that no machine can repeat for another one. own, their: what only one side has."""
+    if not {*own.in_part} <= {*their.in_part}:
+        yield PURGE_AGAIN
+    if any(not one.endswith(":0") for one in {*their.in_part} - {*own.in_part}):
+        yield PURGED_IN_PART
 
 
 def _waiting(done: Synced) -> Iterator[str]:

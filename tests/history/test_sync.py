@@ -1154,6 +1154,53 @@ def test_a_purge_of_more_texts_than_other_machines_are_told_of_says_so(first: Co
     assert any("find only 200 of the 201 purged texts" in sentence for sentence in elsewhere) is told
 
 
+@pytest.mark.slow
+def test_what_a_purge_leaves_in_other_places_stays_on_other_machines_too(
+    first: Config, tmp_path: Path, remote: Path
+) -> None:
+    put(Path(first.vault), "notes/a.md", "my pin 77423 and the number 77423, of FALCON-1\n")
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    put(Path(second.vault), "notes/new.md", "the number 77423 of FALCON-1\n")
+
+    purged = purge.apply(first, purge.plan(first, r"(?<=pin )\d+|FALCON-\d", kind="regex"))
+    sync.sync(first)
+    told = sync.sync(second).remaining_advice
+    sync.sync(first)
+
+    assert any("find only 1 of the 2 purged texts" in sentence for sentence in purged.elsewhere)
+    assert told == (sync.PURGED_IN_PART, sync.PURGED_HERE)
+    for one in trees(first, second):
+        assert one["notes/a.md"] == b"my pin [REDACTED] and the number 77423, of [REDACTED]\n"
+        assert one["notes/new.md"] == b"the number 77423 of [REDACTED]\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("target", "kind"), [(r"(?<=pin )\d", "regex"), ("notes/a.md", "path")])
+def test_a_purge_that_is_undone_by_the_history_of_another_machine_is_told(
+    first: Config, tmp_path: Path, remote: Path, target: str, kind: str
+) -> None:
+    put(Path(first.vault), "notes/a.md", "the CANARY\nmy pin 7\n1977\n")
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    purge.apply(first, purge.plan(first, "CANARY"))
+    purge.apply(second, purge.plan(second, target, kind=kind))
+    sync.sync(first)
+
+    assert sync.sync(second).remaining_advice == (sync.PURGE_AGAIN, sync.PURGED_HERE)
+
+    purge.apply(second, purge.plan(second, target, kind=kind))
+    assert sync.PURGE_AGAIN not in sync.sync(second).remaining_advice
+    third = machine(tmp_path, remote, "third")
+    purge.apply(third, purge.plan(third, "1977"))
+    sync.sync(third)
+    assert sync.sync(second).remaining_advice == (sync.PURGED_HERE,), "told once"
+
+
+def test_a_text_that_no_purge_accepts_is_ignored_in_records_of_earlier_versions(first: Config) -> None:
+    assert purge.plan_again(first, {b"7", b"\t", b"2026", b"CANARY"}, []).texts == {b"CANARY"}
+
+
 @given(st.lists(st.binary(min_size=1, max_size=40), min_size=1), st.binary(max_size=200), st.binary(max_size=200))
 def test_a_purged_text_is_recognized_by_its_digest_and_by_nothing_else(
     texts: list[bytes], before: bytes, after: bytes

@@ -40,7 +40,7 @@ def to_repeat(config: Config, repo: Repository) -> PurgePlan | None:
     if not own:
         return None
     notes, texts = (line.split() for line in own)
-    return _planned(config, PurgeRecord([], notes, texts), (data for _, data in objects.every(repo)))
+    return _planned(config, PurgeRecord([], notes, texts, []), (data for _, data in objects.every(repo)))
 
 
 def _marked(repo: Repository) -> list[str] | None:

@@ -66,6 +66,15 @@ def refuse_own(pattern: re.Pattern[bytes]) -> None:
             )
 
 
+def is_specific(text: bytes) -> bool:
+    """Whether a purge of a text would be accepted: it is not empty, and no part of what every note consists of."""
+    try:
+        refuse_own(literal(os.fsdecode(text)))
+    except UsageError:
+        return False
+    return True
+
+
 _EVERYWHERE = ("---", ": ", "2026-09-14T08:02:10Z", "journal", "notes", "mdmem", ".md", *ascii_lowercase, *digits)
 
 

@@ -8,6 +8,7 @@ import re
 import shutil
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,7 +45,8 @@ class PurgePlan(NamedTuple):
     pattern: matches bytes in any text. messages: the pattern for commit messages, which may match more.
     drop: paths to delete, at which any commit had the note. keep: drop them from history but keep the files.
     rename: paths whose names contain the text -> new paths. names: matches the text in the form it has in file names.
-    marks: hashes of the ids of purged notes. texts: those that the pattern matched, for other machines.
+    marks: hashes of the ids of purged notes.
+    texts: those that the pattern matched, for other machines; untold: number of further ones, which stay unknown there.
     found: empty in the plan of another machine's purge, for which nothing is counted.
     """
 
@@ -57,6 +59,7 @@ class PurgePlan(NamedTuple):
     names: re.Pattern[bytes] = patterns.NOTHING
     marks: frozenset[str] = frozenset()
     texts: frozenset[bytes] = frozenset()
+    untold: int = 0
     found: Occurrences = Occurrences({}, 0, [], 0)
 
     def finds(self, data: bytes) -> bool:
@@ -137,6 +140,7 @@ def plan_again(config: Config, texts: Collection[bytes], marks: Collection[str])
     repo = repository.open_vault(config.vault)
     known_paths = _paths_ever(config, repo)
     drop = tuple(path for path in known_paths if marks and purge_record.mark(find.id_in(path)) in marks)
+    texts = frozenset(filter(patterns.is_specific, texts))  # an earlier version recorded also others
     literals = [os.fsdecode(text) for text in sorted(texts, key=len, reverse=True)]
     of_texts = [patterns.literal(text).pattern for text in literals]
     of_notes = [patterns.of_note(find.id_in(path)).pattern for path in drop]
@@ -145,9 +149,7 @@ def plan_again(config: Config, texts: Collection[bytes], marks: Collection[str])
     staying = (path for path in known_paths if path not in drop)
     rename = {path: new for path in staying if (new := patterns.renamed(path, names, pattern)) != path}
     instead = config.settings.privacy.redacted.encode()
-    return PurgePlan(
-        pattern, pattern, instead, drop, rename, names=names, marks=frozenset(marks), texts=frozenset(texts)
-    )
+    return PurgePlan(pattern, pattern, instead, drop, rename, names=names, marks=frozenset(marks), texts=texts)
 
 
 def clean_up(config: Config, planned: PurgePlan, lock_fd: int) -> list[str]:
@@ -211,8 +213,24 @@ def _counted(config: Config, repo: Repository, planned: PurgePlan, low: bytes = 
             count += 1
             matched.update(match.group() for match in planned.pattern.finditer(data))
     caches = [str(path) for path in _caches(config) if planned.finds(_bytes(path))]
-    texts = frozenset[bytes]() if planned.drop else frozenset(matched)
-    return planned._replace(texts=texts, found=Occurrences(files, count, caches, other_case))
+    matched = set() if planned.drop else matched
+    texts = _for_others(config, repo, planned, matched, alone=bool(low))
+    found = Occurrences(files, count, caches, other_case)
+    return planned._replace(texts=texts, untold=len(matched) - len(texts), found=found)
+
+
+def _for_others(
+    config: Config, repo: Repository, planned: PurgePlan, matched: set[bytes], *, alone: bool
+) -> frozenset[bytes]:
+    """Return the texts that other machines can purge, at most `MAX_TEXTS`: they know the texts, but no expression.
+
+    Without the digit that `(?<=pin )\\d` matches in one place and leaves in another. alone: no text is left anywhere.
+    """
+    texts = set(sorted(filter(patterns.is_specific, matched))[: purge_record.MAX_TEXTS])
+    for _, data in () if alone else chain(_files(config), objects.every(repo)):
+        rest = planned.cleaned(data)
+        texts -= {text for text in texts if text in rest}
+    return frozenset(texts)
 
 
 def apply(config: Config, planned: PurgePlan, report: ProgressCallback = ignore) -> Purged:
@@ -240,18 +258,20 @@ def apply_held(config: Config, planned: PurgePlan, lock_fd: int, report: Progres
     report("Rewriting history", 0, 0)
     with _filtered(repo, planned) as rewritten:
         # while we still know what remotes have
-        remote_advice = unpurged.of_purge(repo, rewritten.moved, len(planned.texts))
+        remote_advice = unpurged.of_purge(repo, rewritten.moved, len(planned.texts), planned.untold)
         # Files first: if we are killed here, the next purge finishes, and no commit in the meantime can
         # restore what history no longer has.
         report("Cleaning files", 0, 0)
         changed = _clean_files(config, planned)
+        in_part = planned.untold if planned.untold or planned.keep else None
+        trailers = purge_record.trailers_of(planned.marks, planned.texts, in_part)
         if rewritten.moved:
             copy = Repository(rewritten.folder, rewritten.folder, rewritten.folder)
-            purge_record.write(repo, rewritten.moved, planned.marks, planned.texts, lock_fd, copy)
+            purge_record.write(repo, rewritten.moved, trailers, lock_fd, copy)
             filtering.fetch_back(repo, rewritten, lock_fd)
         _unstage(repo, planned)
         if planned.marks and not rewritten.moved:
-            purge_record.write(repo, {}, planned.marks, planned.texts, lock_fd)
+            purge_record.write(repo, {}, trailers, lock_fd)
     _clean_caches(config, planned)  # before the objects: leftover objects show that a killed purge is unfinished
     report("Removing old objects", 0, 0)
     filtering.scrub(repo)

@@ -30,6 +30,11 @@ NOTE_TRAILER = "Mdmem-Purged-Note"
 TEXT_TRAILER = "Mdmem-Purged-Text"
 """Trailer with a purged text: a key, its length in bytes, its digest."""
 
+IN_PART_TRAILER = "Mdmem-Purged-In-Part"
+"""Trailer of a purge that other machines cannot repeat in full: a random id, number of texts that they do not know."""
+
+_KEYS = (TRAILER, NOTE_TRAILER, TEXT_TRAILER, IN_PART_TRAILER)
+
 MAX_TEXTS = 200
 """Maximum number of texts in trailers; with more, the user is told to repeat the purge on the other machines."""
 
@@ -38,11 +43,15 @@ MAP = "mdmem-purged"
 
 
 class PurgeRecord(NamedTuple):
-    """The records of purges. oids: rewritten commits; notes: hashes of ids; texts: sealed texts."""
+    """The records of purges. oids: rewritten commits; notes: hashes of ids; texts: sealed texts.
+
+    in_part: for each purge that other machines cannot repeat in full, an id and how many texts they do not know.
+    """
 
     oids: list[str]
     notes: list[str]
     texts: list[str]
+    in_part: list[str]
 
 
 def was_purged(config: Config) -> Callable[[str], bool]:
@@ -64,25 +73,33 @@ def mark(name: str) -> str:
 
 def read(repo: Repository, span: str) -> PurgeRecord:
     """Read the purge records of a range of commits."""
-    form = "--format=" + "%x00".join(
-        f"%(trailers:key={key},valueonly)" for key in (TRAILER, NOTE_TRAILER, TEXT_TRAILER)
-    )
+    form = "--format=" + "%x00".join(f"%(trailers:key={key},valueonly)" for key in _KEYS)
     listed = repository.run(repo, "log", "-z", "--grep", "^Mdmem-Purged", form, span).decode("ascii", "replace")
-    fields = listed.split("\0")
-    return PurgeRecord(*([word for field in fields[at::3] for word in field.split()] for at in range(3)))
+    fields, count = listed.split("\0"), len(_KEYS)
+    return PurgeRecord(*([word for field in fields[at::count] for word in field.split()] for at in range(count)))
+
+
+def trailers_of(marks: Collection[str], texts: Collection[bytes], in_part: int | None) -> list[tuple[str, str]]:
+    """Return the trailers of a purge, without those of the rewritten commits.
+
+    marks: hashes of notes that no import may restore. texts: what other machines have to purge from their notes too.
+    in_part: number of texts that they do not know; None when they can repeat all of the purge.
+    """
+    named = [(NOTE_TRAILER, mark) for mark in sorted(marks)]
+    named += [(TEXT_TRAILER, seal) for seal in sealed(sorted(texts)[:MAX_TEXTS])]
+    return named if in_part is None else [*named, (IN_PART_TRAILER, f"{secrets.token_hex(4)}:{in_part}")]
 
 
 def write(
     repo: Repository,
     moved: dict[str, str],
-    marks: Collection[str],
-    texts: Collection[bytes],
+    trailers: list[tuple[str, str]],
     lock_fd: int,
     copy: Repository | None = None,
 ) -> None:
     """Commit a record of the purge, so that no other machine merges the old history back.
 
-    marks: hashes of notes that no import may restore. texts: what other machines have to purge from their notes too.
+    trailers: what `trailers_of` returns.
     copy: the rewritten history, which becomes ours with the record in it. Written later, the record would be missing
     if we are killed in between, and the next sync would merge what was purged.
     """
@@ -90,15 +107,13 @@ def write(
     walked = repository.run(repo, *arguments, stdin="".join(f"{oid}\n" for oid in moved).encode()).decode("ascii")
     rows = [line.split() for line in walked.splitlines()]
     first = [oid for oid, *parents in rows if oid in moved and not any(parent in moved for parent in parents)]
-    named = [(TRAILER, oid) for oid in first] + [(NOTE_TRAILER, mark) for mark in sorted(marks)]
-    named += [(TEXT_TRAILER, seal) for seal in sealed(sorted(texts)[:MAX_TEXTS])]
-    trailers = "".join(f"{key}: {value}\n" for key, value in named)
     subject = "Purge: history was rewritten" if moved else "Purge: the text was in no commit"
     with (repo.git_dir / MAP).open("a", encoding="ascii") as file:
         file.writelines(f"{old} {new}\n" for old, new in moved.items())
-    branch, draft = checked_out.branch(repo), CommitDraft(f"{subject}\n\n{trailers}", {})
-    into = copy or repo
+    branch, into = checked_out.branch(repo), copy or repo
     head = writer.tip(into, branch)
+    lines = [f"{key}: {value}\n" for key, value in (*((TRAILER, oid) for oid in first), *trailers)]
+    draft = CommitDraft(f"{subject}\n\n{''.join(lines)}", {})
     if copy is None:
         writer.mark(repo, head)
     writer.write(into, branch, head, [draft], lock_fd)

@@ -11,7 +11,6 @@ from pathlib import Path
 from mdmem import plural
 from mdmem.history.git import checked_out, repository
 from mdmem.history.git.repository import GitResult, Repository
-from mdmem.history.purging import purge_record
 
 TRANSCRIPTS = (
     "mdmem does not change the agents' own transcripts, from which `mdmem import --again` may bring the text back. "
@@ -38,10 +37,10 @@ FORCE = {
 """Part of a remote's address -> how its host allows history to be replaced."""
 
 
-def of_purge(repo: Repository, moved: dict[str, str], texts: int) -> list[str]:
+def of_purge(repo: Repository, moved: dict[str, str], texts: int, untold: int) -> list[str]:
     """Return hints about remotes and transcripts that may still have what was purged.
 
-    moved: the rewritten commits. texts: number of different texts that were purged.
+    moved: the rewritten commits. texts: number of different texts that other machines are told of; untold: of others.
     """
     listed = os.fsdecode(repository.attempt(repo, "config", "--get-regexp", r"^remote\..*\.url$").out).splitlines()
     told = []
@@ -54,10 +53,10 @@ def of_purge(repo: Repository, moved: dict[str, str], texts: int) -> list[str]:
             told.append(f"{says} `mdmem sync{name}` replaces it, and keeps what other machines have added.")
     if told:
         told.append("Other machines still have it, until `mdmem sync` runs there: their new notes are kept.")
-        if texts > purge_record.MAX_TEXTS:
+        if untold:
+            found = f"only {texts:,} of the {texts + untold:,}" if texts else "none of the"
             told.append(
-                f"They find only {purge_record.MAX_TEXTS:,} of the {texts:,} purged texts in their own new notes: after"
-                " that sync, run the same purge there too."
+                f"They find {found} purged texts in their own new notes: after that sync, run the same purge there too."
             )
     return [*told, TRANSCRIPTS]
 
