@@ -1155,6 +1155,27 @@ def test_a_purge_of_more_texts_than_other_machines_are_told_of_says_so(first: Co
 
 
 @pytest.mark.slow
+def test_a_purge_is_not_undone_once_a_later_one_has_dropped_the_commit_before_its_record(
+    first: Config, tmp_path: Path, remote: Path
+) -> None:
+    put(Path(first.vault), "notes/a-7gk2q9m4x1.md", "the CANARY\n")
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    put(Path(second.vault), "notes/new.md", "from the second, of the CANARY\n")
+    purge.apply(first, purge.plan(first, "CANARY"))
+    sync.sync(first)
+
+    purge.apply(first, purge.plan(first, "7gk2q9m4x1", kind="id"))
+    settle(first, second)
+
+    git(remote, "gc", "-q", "--prune=now")
+    for one in trees(first, second):
+        assert one["notes/new.md"] == b"from the second, of the [REDACTED]\n"
+        assert "notes/a-7gk2q9m4x1.md" not in one
+    assert [folder for folder in (first.vault, second.vault, remote) if "CANARY" in unpacked(Path(folder))] == []
+
+
+@pytest.mark.slow
 def test_what_a_purge_leaves_in_other_places_stays_on_other_machines_too(
     first: Config, tmp_path: Path, remote: Path
 ) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import reduce
 from itertools import chain
 from typing import NamedTuple
@@ -112,13 +112,24 @@ def write(
         file.writelines(f"{old} {new}\n" for old, new in moved.items())
     branch, into = checked_out.branch(repo), copy or repo
     head = writer.tip(into, branch)
-    lines = [f"{key}: {value}\n" for key, value in (*((TRAILER, oid) for oid in first), *trailers)]
+    lost = _lost(repo, writer.tip(repo, branch), into, head)
+    lines = [f"{key}: {value}\n" for key, value in (*((TRAILER, oid) for oid in first), *lost, *trailers)]
     draft = CommitDraft(f"{subject}\n\n{''.join(lines)}", {})
     if copy is None:
         writer.mark(repo, head)
     writer.write(into, branch, head, [draft], lock_fd)
     if copy is None:
         git_index.catch_up(repo, lock_fd)
+
+
+def _lost(repo: Repository, tip: str, copy: Repository, new_tip: str) -> Iterator[tuple[str, str]]:
+    """Yield the trailers that the rewritten history lacks: a record goes with the commit before it if that is dropped.
+
+    Without them, a machine that has not synced since would bring back what an earlier purge removed.
+    """
+    before, after = (read(one, oid) if oid else ((),) * len(_KEYS) for one, oid in ((repo, tip), (copy, new_tip)))
+    for key, values, left in zip(_KEYS, before, after, strict=True):
+        yield from ((key, value) for value in values if value not in left)
 
 
 def replaced(repo: Repository) -> frozenset[str]:
