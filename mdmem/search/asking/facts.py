@@ -90,17 +90,17 @@ class _Words(NamedTuple):
 _LANGUAGES = {
     "en": (
         "how hows", "which what whats", "command commands cmd script",
-        "run runs ran running start starts started launch launches launched execute executes executed invoke type",
+        "up run runs ran running start starts started launch launches launched execute executes executed invoke type",
         "here we our us ours again project repo repository codebase workspace script", "the",
         ("i you one people a an my this that these those it is are was were in on for of to do does did can get gets "
         "all use used uses there last time exactly actually just now usually normally right correct exact full whole "
-        "entire unit locally local dev development up be code everything"),
+        "entire unit locally local dev development be code everything"),
     ),
     "de": (
         "wie", "welcher welchem welchen was mit", "befehl kommando",
-        "starte starten startet laufen lasse lassen fuhre fuhren ausfuhren gestartet ausgefuhrt",
+        "starte starten startet lasse lassen fuhre fuhren ausfuhren gestartet ausgefuhrt",
         "hier wir uns unser unsere unseren projekt", "der die das den dem",
-        "welchem ich du man aus nochmal wieder eigentlich ist fur um zu zum kann werden wird diesem in im alle",
+        "welchem laufen ich du man aus nochmal wieder eigentlich ist fur um zu zum kann werden wird diesem in im alle",
     ),
     "fr": (
         "comment", "quelle quel avec", "commande",
@@ -122,13 +122,18 @@ _LANGUAGES = {
         "qui nostro nostra nostri noi progetto", "il lo la i gli le l", "e si io questo in per di del dei posso",
     ),
     "nl": (
-        "hoe", "welk welke wat met", "commando opdracht", "draai draaien draait start starten",
-        "hier we wij onze ons project", "de het", "welk ik je jij dit in is voor om te kan alle",
+        "hoe", "welk welke wat met", "commando opdracht", "draai draaien start starten",
+        "hier we wij onze ons project", "de het", "welk draait ik je jij dit in is voor om te kan alle",
     ),
 }  # fmt: skip
 _SUBJECTS = word_set("i we you one")
 _ASKS_IT = word_set("do does did can")
 _IS = word_set("is are was were")
+_THINGS = word_set(
+    "server app application applications serveur servidor anwendung aplicacion docs doc documentation doku "
+    "dokumentation documentacion documentacao documentazione documentatie"
+)
+"""Words of topics that are no verbs: `how do we use our app` asks for no command."""
 _MOST_BEFORE = 5
 """The word for a command is among this many words behind `which`."""
 
@@ -167,7 +172,7 @@ def _asks(language: str, spoken: _Words, words: list[str]) -> bool:
     first, second, third = words[:3]
     if first in spoken.which and second != "does" and not spoken.commands.isdisjoint(words[1 : 1 + _MOST_BEFORE]):
         return True
-    does = spoken.runs.union(*TOPICS.values())
+    does = spoken.runs.union(*TOPICS.values()) - _THINGS
     if language != "en":
         return first in spoken.how and not does.isdisjoint(words[1:3])
     if first == "what":  # `what do I run for the tests`
@@ -187,7 +192,7 @@ def _named(language: str, spoken: _Words, words: list[str], typed: list[str]) ->
     fillers = frozenset[str]().union(*spoken)
     names = [word for word in words if word not in fillers and word not in of_topics]
     is_here = not spoken.here.isdisjoint(words) or general.after(words, {"last"}, {"time"})
-    is_here = is_here or not (names or spoken.articles.isdisjoint(words))  # `the docs`
+    is_here = is_here or not (names or spoken.articles.isdisjoint(words[:-1]))  # `the docs`, not `wie baue ich das`
     if not is_here or not (topics or names) or len(names) > MAX_NAMES:
         return None
     if names and words[:2] == ["how", "did"] and spoken.runs.isdisjoint(words):
