@@ -14,7 +14,7 @@ from mdmem.search import overturned, replaced, runs
 from mdmem.search.asking.facts import TOPICS
 from mdmem.search.asking.orders import word_set
 from mdmem.search.hits import Shown, hits_of
-from mdmem.search.text import analysis, stem
+from mdmem.search.text import analysis, stem, steps
 from mdmem.vault import note as note_format
 from mdmem.vault import people
 
@@ -78,13 +78,13 @@ _ROWS = {
     ),
     "deploy": _Row(
         word_set("deploy rollout"),
-        ("kubectl apply", "helm upgrade", "terraform apply", "tofu apply", "vercel", "ansible-playbook",
+        ("kubectl apply", "helm upgrade", "terraform apply", "tofu apply", "vercel deploy", "ansible-playbook",
          "git push heroku", "git push dokku"),
         word_set("ship"),
     ),
     "release": _Row(word_set("release publish"), ("twine upload", "goreleaser", "semantic-release")),
     "migrate": _Row(
-        word_set("migrate migration migrations"), ("alembic upgrade", "flyway", "prisma db", "diesel migration")
+        word_set("migrate migration migrations"), ("alembic upgrade", "prisma db push", "diesel migration")
     ),
     "docs": _Row(
         word_set("docs doc documentation"), ("mkdocs", "sphinx-build", "typedoc", "doxygen", "jekyll", "pdoc")
@@ -100,6 +100,18 @@ _NO_WORK = word_set(
     "config version which status diff"
 )
 """Subcommands with which a program does no work of the project."""
+_UNDOES = word_set(
+    "delete destroy stop down kill undo rollback revert reset drop downgrade teardown undeploy unpublish disable abort "
+    "cancel dry dryrun status history describe plan list"
+)
+"""Words in the name of a task, or of an option, that undoes or only shows what the others in it name."""
+_UNDOES_AS_TASK = _UNDOES | word_set("remove rm rmi uninstall logs log get show diff clean")
+_OF_THINGS = word_set("docker podman kubectl helm")
+"""Programs whose subcommand is followed by what it works on: `docker rm server`."""
+_NESTED = word_set("compose rollout")
+"""Subcommands of these that have subcommands."""
+_IN_FULL = {"make": "make all", "gmake": "make all", "vercel": "vercel deploy"}
+"""Program -> what it does without a task."""
 _LOOKS = word_set("-h --help --version -V --collect-only --list")
 _BROAD = word_set(". ./... ... tests test spec src all")
 """Arguments by which all is meant."""
@@ -114,9 +126,11 @@ _PROGRAMS = (
 _SPLIT = lazy(r"[\W_]+")
 _CODE = lazy(r"`+([^`\n]{2,200})`+")
 _SENTENCE = lazy(r"(?<=[.!?])\s+|\n")
-_PREPARES = word_set("cd source . export set conda pushd nvm")
-"""Programs without which the next step may not work."""
-_REDIRECTED = lazy(r"\s+(?:\d|&)?(?:>>?|<)\s*\S+")
+_PREPARES = word_set("cd source . export set conda pushd nvm set-location push-location")
+"""Programs without which the next step may not work, in lower case."""
+_ENDING = lazy(r"\.(?:exe|cmd|bat)$")
+_BACKSLASH = lazy(r"\\(?=[\w.])")
+_FENCE = lazy(r"^(`{3,})(?:sh|powershell)\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 _WITH = word_set("with via using use run by is are call mit per nutze avec con com met")
 """Words before a command in a sentence."""
 
@@ -155,7 +169,8 @@ def _hit(config: Config, view: View, note: int) -> SearchHit:
 class _Step(NamedTuple):
     """The part of a command that does what is wanted.
 
-    typed: without redirections. program: what it runs. command: with the steps that prepare it. whole: not for a part.
+    typed: without where its output goes. program: what it runs. command: with the steps that prepare it. whole: not
+    for a part.
     """
 
     typed: str
@@ -198,9 +213,9 @@ class _Finder:
         is_about = self._names_all(title)
         for line in _SENTENCE.split(f"{title}\n{parsed.body[:MAX_CHARS]}"):
             said = [*_CODE.findall(line), *_in_sentence(line), line.strip().removeprefix("$ ")]
-            if any(self._does(_inner(runs.words(step))) for one in said for step in runs.steps(one)):
+            if any(self._does(_words(step)) for one in said for step in runs.steps(one)):
                 return True
-            if (is_about or self._names_all(line)) and any(_named(_inner(runs.words(one))) for one in said):
+            if (is_about or self._names_all(line)) and any(_named(_words(one)) for one in said):
                 return True
         return False
 
@@ -232,17 +247,18 @@ class _Finder:
 
         for group in sorted(groups.values(), key=worth, reverse=True):
             passed = [one for one in group if not one.failed]
-            kept = (one for one in passed[:_MAX_PASSED] if not self._is_taken_back(one.note))
-            if (best := next(kept, None)) is not None:
-                note = _hit(self._config, self._view, best.note)
-                return KnownCommand(note, self._in_full(best), len(passed), best.step.whole)
+            for best in passed[:_MAX_PASSED]:
+                if not self._is_taken_back(best.note) and (step := self._in_full(best)) is not None:
+                    note = _hit(self._config, self._view, best.note)
+                    return KnownCommand(note, step.command, len(passed), step.whole)
         return None
 
-    def _in_full(self, run: _Run) -> str:
-        """Return a run's command with the folder that it changed to, which no title tells."""
-        typed = people.readable(self._config.vault, self._view.path(run.note)).meta.get("command")
-        of_note = self._step(str(typed)) if typed else None
-        return (of_note or run.step).command
+    def _in_full(self, run: _Run) -> _Step | None:
+        """Return a run's step as it was typed: its title is one line, or what the agent says about it; None if not."""
+        parsed = people.readable(self._config.vault, self._view.path(run.note))
+        fence = _FENCE.search(parsed.body)
+        typed = fence[2] if fence else parsed.meta.get("command")
+        return self._step(str(typed)) if typed else run.step
 
     def _runs(self, days: tuple[float, float] | None) -> Iterator[_Run]:
         """Yield the runs of commands that do what is wanted, newest first."""
@@ -262,22 +278,23 @@ class _Finder:
 
     def _step(self, command: str) -> _Step | None:
         """Return the step of a command that does what is wanted, or None."""
-        prepared: list[str] = []
-        for part in runs.steps(command):
-            typed = _REDIRECTED.sub("", part).strip()
-            words = _inner(runs.words(typed))
-            if words[:1] and words[0] in _PREPARES:
-                prepared.append(typed)
-            elif self._does(words) and not typed.endswith("…"):
+        prepared: list[steps.Step] = []
+        for step in steps.split(command):
+            words = _words(step.typed)
+            if words[:1] and words[0].lower() in _PREPARES:
+                prepared.append(step)
+            elif self._does(words) and not step.typed.endswith("…") and "\n" not in step.in_full:
                 whole = not any(_ROWS[topic].is_part for topic in self._topics) or self._is_whole(words)
-                return _Step(typed, words[0], " && ".join([*prepared, typed]), whole)
+                before = [one for one in prepared if step.groups[: len(one.groups)] == one.groups]
+                return _Step(step.in_full, words[0], _joined([*before, step]), whole)
         return None
 
     def _does(self, words: list[str]) -> bool:
         """Whether a step does all that is wanted. words: of the step."""
         named = _named(words)
-        if not named or not _LOOKS.isdisjoint(words):
+        if not named or not _LOOKS.isdisjoint(words) or self._undoes(named, words):
             return False
+        named = [word for word in named if word != "clean"]  # `mvn clean package`
         if not all(_is_for(_ROWS[topic], named) for topic in self._topics):
             return False
         heads = {stem.stem(part) for word in named for part in _parts(word)}
@@ -286,13 +303,24 @@ class _Finder:
         is_named = bool(self._topics) or any(_has(heads, part) for name in self._names for part in _parts(name))
         return is_named and all(found)
 
+    def _undoes(self, named: list[str], words: list[str]) -> bool:
+        """Whether a step undoes or only shows what its other words name, and that is not what is wanted."""
+        tasks = [set(_parts(word)) for word in named if word != "clean" or word == named[-1]]
+        found = {part for task in tasks for part in task & _UNDOES_AS_TASK}
+        for option in (set(_parts(word.partition("=")[0])) for word in words if word.startswith("-")):
+            found |= option & _UNDOES if option <= _UNDOES | {"run"} else set()
+        return any(not any(_has({part}, name) for name in self._names) for part in found)
+
     def _is_whole(self, words: list[str]) -> bool:
         """Whether a command is for all, and not for some files or names, except those that are wanted."""
+        if runs.is_interpreter(_base(words[0])):
+            words = words[1 + (words[1:2] == ["-m"]) :]
         if not _SELECTS.isdisjoint(words):
             return False
         named = _named(words)[:2]  # what follows a task or subcommand is a part
         behind = [word for word in words if not word.startswith("-") and word.rstrip("/") not in _BROAD]
-        others = [word for word in behind if _base(word) not in named and word not in _SUBCOMMANDS]
+        skipped = _SUBCOMMANDS.union(named)
+        others = [word for word in behind if _base(word) not in skipped and not word.isdecimal()]
         return all(
             any(_has({stem.stem(part)}, name) for name in self._names for part in _parts(word)) for word in others
         )
@@ -302,6 +330,19 @@ class _Finder:
 
 
 _SUBCOMMANDS = word_set("run exec -m python python3 node bash sh discover start check")
+
+
+def _joined(of: list[steps.Step]) -> str:
+    """Return steps as one command, joined as they were."""
+    first, *others = of
+    return "".join(
+        [first.in_full, *(f" && {one.in_full}" if one.joined == "&&" else f"; {one.in_full}" for one in others)]
+    )
+
+
+def _words(typed: str) -> list[str]:
+    """Return the words of a step, with `/` in paths as of Windows: `& .\\test.ps1`."""
+    return _inner(runs.words(_BACKSLASH.sub("/", typed.removeprefix("& "))))
 
 
 def _inner(words: list[str]) -> list[str]:
@@ -326,6 +367,7 @@ def _named(words: list[str]) -> list[str]:
         if {"-c", "-e", "--eval"} & set(behind[:at]):
             return []
         return _named(behind[at + (behind[at : at + 1] == ["-m"]) :]) or behind[at + 1 : at + 2]
+    behind = runs.subcommands_first(program, behind)
     positional = [word for word in behind if not word.startswith("-") and "=" not in word]
     if program == "git" and positional[:1] != ["push"]:
         return []
@@ -334,20 +376,21 @@ def _named(words: list[str]) -> list[str]:
         return []
     if positional[:1] and positional[0] in _NO_WORK and not is_script:
         return []
-    tasks = [word for word in positional[:3] if word != "run"][: 0 if program in runs.TESTS - _TASK_RUNNERS else 2]
+    most = 1 if program in _OF_THINGS and _NESTED.isdisjoint(positional[:1]) else 2
+    tasks = [word for word in positional[:3] if word != "run"][: 0 if program in runs.TESTS - _TASK_RUNNERS else most]
     return [program, *(task for task in tasks if "/" not in task)]
 
 
 def _base(word: str) -> str:
-    return word.replace("\\", "/").rpartition("/")[2]
+    return _ENDING.sub("", word.rpartition("/")[2])
 
 
 def _is_for(row: _Row, named: list[str]) -> bool:
     """Whether a command is for a topic by what it names."""
-    typed = " ".join(named if named not in (["make"], ["gmake"]) else ["make", "all"])
+    typed = " ".join(named) if named[1:] else _IN_FULL.get(named[0], named[0])
     if any(typed == begin or typed.startswith(f"{begin} ") for begin in row.programs):
         return True
-    parts = {part for word in named for part in _parts(word)}
+    parts = {*_parts(" ".join(named))}
     return bool(row.words & parts) or (named[0] in _TASK_RUNNERS and bool(row.tasks & {*_parts(" ".join(named[1:]))}))
 
 

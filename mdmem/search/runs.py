@@ -192,7 +192,7 @@ def _step(words: list[str]) -> CommandRun | None:
         return CommandRun(words[0].removeprefix("./"), _arguments(arguments)) if is_script(words[0]) else None
     if program == "git" and not _GIT_WORK.intersection(arguments[:1]):
         return None
-    arguments = _values_last(arguments, _VALUED[program]) if program in _VALUED else arguments
+    arguments = subcommands_first(program, arguments)
     positional = [word for word in arguments if not word.startswith("-")]
     if program in SUBCOMMANDS and positional:
         if positional[0] == "run" and positional[1:]:  # a package script; the options of one that runs no tests matter
@@ -203,8 +203,9 @@ def _step(words: list[str]) -> CommandRun | None:
     return CommandRun(program, _arguments(arguments))
 
 
-def _values_last(words: list[str], valued: frozenset[str]) -> list[str]:
-    """Return words with the values of options behind all others, so that subcommands are first."""
+def subcommands_first(program: str, words: list[str]) -> list[str]:
+    """Return a program's arguments with the values of options behind all others."""
+    valued = _VALUED.get(program, frozenset())
     values = {at for at, word in enumerate(words[1:], 1) if words[at - 1] in valued}
     return [word for at, word in enumerate(words) if at not in values] + [words[at] for at in sorted(values)]
 

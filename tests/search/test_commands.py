@@ -47,6 +47,11 @@ def test_a_question_names_what_the_command_does(question: str, topics: tuple[str
         "which command lists files in git?",
         "how do I build a docker image?",
         "how are the tests?",
+        "how do we use our app?",
+        "how can I get to the docs?",
+        "wie laufen die Tests hier?",
+        "wie teste ich das?",
+        "hoe draait de server hier?",
         "how is the lint",
         "how is the build going here",
         "how did we build the parser",
@@ -120,6 +125,21 @@ def past(vault: Path, tmp_path: Path) -> Talk:
         ("alembic upgrade head", "how do we run the migrations?", "alembic upgrade head"),
         ("npm run storybook", "which command starts storybook here?", "npm run storybook"),
         ("pytest -q > out.txt 2>&1", "which command runs the tests here?", "pytest -q"),
+        ("pytest -q&>out.txt", "which command runs the tests here?", "pytest -q"),
+        ("pytest -k 'tide > moon; sun' -q", "which command runs the tests here?", "pytest -k 'tide > moon; sun' -q"),
+        ("kubectl -n tide apply -f - < tide.yaml", "how do we deploy?", "kubectl -n tide apply -f - < tide.yaml"),
+        ("cat tide.yaml | kubectl apply -f - | tail -3", "how do we deploy?", "cat tide.yaml | kubectl apply -f -"),
+        ("(cd web && npm run dev) && ls", "how do we start the server?", "cd web && npm run dev"),
+        ("(cd web && npm ci) && make test", "how do we run the tests?", "make test"),
+        ("./server.sh & sleep 2", "how do we start the server?", "./server.sh"),
+        ("docker compose -f tide.yml up -d", "how do we start the server?", "docker compose -f tide.yml up -d"),
+        ("./server.sh stop", "which command stops the server here?", "./server.sh stop"),
+        ("npm run deploy:undo", "how do we undo the deployment?", "npm run deploy:undo"),
+        ("mvn clean package", "how do we build?", "mvn clean package"),
+        ("pytest -q\nmake deploy", "how do we run the tests?", "pytest -q"),
+        (".venv\\Scripts\\python.exe -m pytest", "how do we run the tests?", ".venv\\Scripts\\python.exe -m pytest"),
+        ("Set-Location web; npm.cmd test", "how do we run the tests?", "Set-Location web; npm.cmd test"),
+        ("& .\\scripts\\test.ps1", "how do we run the tests?", "& .\\scripts\\test.ps1"),
     ],
 )
 def test_a_run_answers_by_what_it_does(past: Talk, ran: str, question: str, answer: str) -> None:
@@ -146,6 +166,62 @@ def test_a_command_that_only_names_it_does_not_answer(past: Talk, ran: str) -> N
     past.runs(ran, "ok")
 
     assert command(past, "which command runs the tests here?") == ""
+
+
+@pytest.mark.parametrize(
+    ("ran", "question"),
+    [
+        ("kubectl delete deploy web", "how do we deploy?"),
+        ("kubectl get deploy", "how do we deploy?"),
+        ("kubectl rollout undo deploy web", "how do we deploy?"),
+        ("terraform apply -destroy", "how do we deploy?"),
+        ("./deploy.sh --rollback", "how do we deploy?"),
+        ("./deploy.sh --dry-run", "how do we deploy?"),
+        ("ansible-playbook teardown.yml", "how do we deploy?"),
+        ("vercel rm harbor", "how do we deploy?"),
+        ("docker rm -f server", "how do we start the server?"),
+        ("docker build -t server .", "how do we start the server?"),
+        ("./server.sh stop", "how do we start the server?"),
+        ("npx prisma migrate reset --force", "how do we run the migrations?"),
+        ("flyway clean", "how do we run the migrations?"),
+        ("make -C docs clean", "how do we build the docs?"),
+    ],
+)
+def test_a_command_that_undoes_or_only_shows_it_does_not_answer(past: Talk, ran: str, question: str) -> None:
+    past.runs(ran, "ok")
+
+    assert command(past, question) == ""
+
+
+@pytest.mark.parametrize(
+    "ran",
+    [
+        "cat > run.sh <<'EOF'\n./deploy.sh\nEOF",
+        "cat <<EOF > run.sh; chmod +x run.sh\nset -e; make deploy\nEOF",
+        "kubectl apply -f - <<EOF\nkind: Tide\nEOF",
+        "git commit -m 'Say how; make deploy; and more'",
+        "ssh tide 'cd harbor && ./deploy.sh'",
+        "test -d tide || make deploy",
+        "./deploy.sh 'tide\nmoon'",
+        "ls # && make deploy",
+    ],
+)
+def test_what_is_only_written_in_a_command_does_not_answer(past: Talk, ran: str) -> None:
+    past.runs(ran, "ok")
+
+    assert command(past, "how do we deploy?") == ""
+
+
+@pytest.mark.parametrize(
+    "ran", ["python -m pytest -q", ".venv/bin/python3 -m pytest -n 4", "python -m unittest discover"]
+)
+def test_a_module_that_is_run_without_names_is_run_for_all(past: Talk, ran: str) -> None:
+    past.runs(ran, "ok")
+
+    answer = found(past, "how do we run the tests?")
+
+    assert answer is not None
+    assert answer.whole
 
 
 def test_a_run_that_failed_does_not_answer(past: Talk) -> None:
