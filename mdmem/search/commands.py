@@ -139,13 +139,14 @@ class KnownCommand(NamedTuple):
     """The command for something.
 
     note: the note with it. command: as it was run, or "" if the note is a person's. times: how often it succeeded.
-    whole: whether it was run for all, not for some files or names.
+    whole: whether it was run for all, not for some files or names. or_more: whether earlier runs were not counted.
     """
 
     note: SearchHit
     command: str = ""
     times: int = 0
     whole: bool = True
+    or_more: bool = False
 
 
 def find(
@@ -195,6 +196,7 @@ class _Finder:
         self._names = wanted.names
         self._created = view.numbers("created")
         self._steps: dict[str, _Step | None] = {}
+        self._is_cut = False
 
     def kept(self) -> int | None:
         """Return the newest note of a person that says the command; None if there is none."""
@@ -250,12 +252,14 @@ class _Finder:
             for best in passed[:_MAX_PASSED]:
                 if not self._is_taken_back(best.note) and (step := self._in_full(best)) is not None:
                     note = _hit(self._config, self._view, best.note)
-                    return KnownCommand(note, step.command, len(passed), step.whole)
+                    return KnownCommand(note, step.command, len(passed), step.whole, self._is_cut)
         return None
 
     def _in_full(self, run: _Run) -> _Step | None:
-        """Return a run's step as it was typed: its title is one line, or what the agent says about it; None if not."""
+        """Return a run's step as it was typed, not as its title tells it; None if it is private, gone or another."""
         parsed = people.readable(self._config.vault, self._view.path(run.note))
+        if not parsed.meta or people.keeps_private(parsed.meta):
+            return None
         fence = _FENCE.search(parsed.body)
         typed = fence[2] if fence else parsed.meta.get("command")
         return self._step(str(typed)) if typed else run.step
@@ -269,6 +273,7 @@ class _Finder:
         if days is not None:
             notes = {note for note in notes if days[0] <= created[note] < days[1]}
         failed = view.notes("facet", "is:failed")
+        self._is_cut = len(notes) > MAX_RUNS
         for note in sorted(notes, key=created.__getitem__, reverse=True)[:MAX_RUNS]:
             command = runs.line(str(view.facts(note)["title"]))
             if command not in self._steps:

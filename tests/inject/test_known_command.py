@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from mdmem.search import commands
 from tests.helpers.injected import ask, entries, new_session
 from tests.helpers.talk import Talk
 
@@ -216,6 +217,31 @@ def test_a_private_run_or_note_is_not_shown(vault: Path, tmp_path: Path) -> None
 
     assert "pytest" not in given
     assert "make verify" not in given
+
+
+def test_an_earlier_run_is_shown_instead_of_a_private_one(vault: Path, tmp_path: Path) -> None:
+    past = Talk(vault, tmp_path / "orchard")
+    past.says("Run the tests")
+    past.runs("make test", "40 passed")
+    past.runs("pytest -q", "40 passed")
+    past.answers("Green.")
+    (run,) = vault.glob("journal/*/*/*/*-bash-pytest-*.md")
+    run.write_text(run.read_text(encoding="utf-8").replace("---\n", "---\nprivate: true\n", 1), encoding="utf-8")
+
+    assert "$ make test" in ask(new_session(past, 1), "which command runs the tests here?")
+
+
+def test_a_count_that_leaves_out_earlier_runs_says_so(
+    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    past = Talk(vault, tmp_path / "orchard")
+    past.says("Run the tests three times")
+    for _ in range(3):
+        past.runs("pytest -q", "40 passed")
+    past.answers("Green.")
+    monkeypatch.setattr(commands, "MAX_RUNS", 2)
+
+    assert "succeeded at least 2 times" in ask(new_session(past, 1), "which command runs the tests here?")
 
 
 def test_what_this_session_ran_is_not_told_again(vault: Path, tmp_path: Path) -> None:
