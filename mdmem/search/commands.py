@@ -118,7 +118,7 @@ _BROAD = word_set(". ./... ... tests test spec src all")
 _SELECTS = word_set("-k -m -t -run --run --grep --filter --only --testNamePattern -g --test --lib --bin -p")
 """Options by which a part is selected."""
 _PROGRAMS = (
-    runs.TESTS | runs.SUBCOMMANDS | _TASK_RUNNERS
+    runs.TESTS | runs.BUILDS | runs.SUBCOMMANDS | _TASK_RUNNERS
     | frozenset(program.partition(" ")[0] for row in _ROWS.values() for program in row.programs)
     | word_set("fly flyctl heroku gcloud aws az firebase wrangler netlify serverless sls cdk sam kamal dokku cap fab "
                "celery django-admin rails flask hugo hexo redocly")
@@ -213,13 +213,28 @@ class _Finder:
             return False
         title = str(parsed.meta.get("title") or "")
         is_about = self._names_all(title)
+        signs = {
+            word.partition(" ")[0]
+            for word in chain(
+                (name[:_LEAST_PREFIX] for name in self._names), *(TOPICS[topic] for topic in self._topics)
+            )
+        }
+        signs.update(word.partition(" ")[0] for word in self._words_of_rows())
         for line in _SENTENCE.split(f"{title}\n{parsed.body[:MAX_CHARS]}"):
+            lowered = line.lower()
+            if not is_about and not any(sign in lowered for sign in signs):
+                continue
             said = [*_CODE.findall(line), *_in_sentence(line), line.strip().removeprefix("$ ")]
             if any(self._does(_words(step)) for one in said for step in runs.steps(one)):
                 return True
             if (is_about or self._names_all(line)) and any(_named(_words(one)) for one in said):
                 return True
         return False
+
+    def _words_of_rows(self) -> Iterator[str]:
+        """Yield the words and programs that commands for the topics may have."""
+        rows = (_ROWS[topic] for topic in self._topics)
+        return chain.from_iterable((*row.words, *row.tasks, *row.programs) for row in rows)
 
     def _names_all(self, text: str) -> bool:
         words = set(_SPLIT.split(text.lower()))
@@ -267,9 +282,9 @@ class _Finder:
     def _runs(self, days: tuple[float, float] | None) -> Iterator[_Run]:
         """Yield the runs of commands that do what is wanted, newest first."""
         view, created = self._view, self._created
-        rows = [_ROWS[topic] for topic in self._topics]
-        words = chain.from_iterable((*row.words, *row.tasks, *row.programs) for row in rows)
-        notes = self._with_words(words, ("title",)) & view.with_any(f"tool:{name}" for name in runs.SHELLS)
+        notes = self._with_words(self._words_of_rows(), ("title",)) & view.with_any(
+            f"tool:{name}" for name in runs.SHELLS
+        )
         if days is not None:
             notes = {note for note in notes if days[0] <= created[note] < days[1]}
         failed = view.notes("facet", "is:failed")
@@ -372,12 +387,12 @@ def _named(words: list[str]) -> list[str]:
         if {"-c", "-e", "--eval"} & set(behind[:at]):
             return []
         return _named(behind[at + (behind[at : at + 1] == ["-m"]) :]) or behind[at + 1 : at + 2]
+    is_script = program not in _PROGRAMS
+    if is_script and not runs.is_script(words[0]):
+        return []
     behind = runs.subcommands_first(program, behind)
     positional = [word for word in behind if not word.startswith("-") and "=" not in word]
     if program == "git" and positional[:1] != ["push"]:
-        return []
-    is_script = runs.is_script(words[0])
-    if not is_script and program not in _PROGRAMS and runs.check(" ".join(words[:1])) is None:
         return []
     if positional[:1] and positional[0] in _NO_WORK and not is_script:
         return []

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 _OUTCOME = lazy(r" \((?:exit -?\d+|failed|interrupted)\)$")
 _STEPS = lazy(r"\s*(?:&&|\|\||;|\||\n)\s*")
 _REDIRECTION = lazy(r"\d?>|<|&>")
+_QUOTES = frozenset("'\"\\#")
 _ASSIGNED = lazy(r"[A-Za-z_]\w*=")
 _WRAPPERS = frozenset(["sudo", "time", "nice", "env", "exec", "command", "xvfb-run", "npx", "bunx", "pipx", "uvx"])
 _RUNNERS = frozenset(["uv", "poetry", "pdm", "hatch", "pipenv", "rye", "pnpm", "yarn", "npm", "bun", "mise", "bundle"])
@@ -29,7 +30,8 @@ pylint black isort eslint prettier stylelint golangci-lint clippy shellcheck had
 g++ clang clang++ javac rustc docker docker-compose podman terraform tofu kubectl helm ansible-playbook pulumi
 alembic flyway prisma sqlx dbt twine pip pip3 uv poetry git brew apt apt-get apk dnf yum pacman conda mamba gem
 """
-_BUILDS = frozenset(_BUILD_NAMES.split())
+BUILDS = frozenset(_BUILD_NAMES.split())
+"""Programs that check, build or publish."""
 _NAMES_WITH_SUBCOMMANDS = """
 cargo go npm pnpm yarn bun deno dotnet docker podman kubectl helm terraform tofu git mvn gradle mix swift make
 just task uv poetry pip pip3 prisma alembic composer bazel next brew apt apt-get apk dnf yum conda mamba gem
@@ -173,6 +175,8 @@ def _covers(wider: str, narrower: str) -> bool:
 
 
 def _words(step: str) -> list[str]:
+    if _QUOTES.isdisjoint(step):
+        return step.split()  # a twentieth of the time
     import shlex
 
     try:
@@ -188,7 +192,7 @@ def _step(words: list[str]) -> CommandRun | None:
     program, arguments = words[0].replace("\\", "/").rpartition("/")[2].removesuffix(".exe"), words[1:]
     if is_interpreter(program):
         return _interpreted(arguments)
-    if program not in TESTS | _BUILDS:
+    if program not in TESTS | BUILDS:
         return CommandRun(words[0].removeprefix("./"), _arguments(arguments)) if is_script(words[0]) else None
     if program == "git" and not _GIT_WORK.intersection(arguments[:1]):
         return None
@@ -240,7 +244,7 @@ def unwrapped(words: list[str]) -> list[str]:
 
 def _is_program(words: list[str]) -> bool:
     name = words[0] if words else ""
-    return name in TESTS | _BUILDS | _SHELLS or bool(_PYTHON.match(name))
+    return name in TESTS | BUILDS | _SHELLS or bool(_PYTHON.match(name))
 
 
 def _interpreted(words: list[str]) -> CommandRun | None:
@@ -252,7 +256,7 @@ def _interpreted(words: list[str]) -> CommandRun | None:
             )
         if word in ("-c", "-e", "-", "--eval", "-p"):
             return None
-        if word.rpartition("/")[2] in TESTS | _BUILDS:
+        if word.rpartition("/")[2] in TESTS | BUILDS:
             return _step(words[position:])
         if not word.startswith("-"):
             return (
