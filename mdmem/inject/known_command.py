@@ -55,7 +55,7 @@ def _item(at: Occasion, found: KnownCommand) -> tuple[Item | None, str]:
         return None, reason
     marks = [] if not hit.project or at.is_of(hit.project) else [f"of another project: {hit.project}"]
     count = f"at least {found.times}" if found.or_more else found.times
-    times = "succeeded" if found.times == 1 else f"succeeded {count} times, this day last"
+    times = "succeeded" if found.times == 1 else f"succeeded {count} times, last on this day"
     item = answer_item.item_of(
         at, hit, found.command, "", room=_ROOM, marks=marks, lines=[f"$ {cut(found.command, _MAX_CHARS)}"]
     )
