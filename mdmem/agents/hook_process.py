@@ -43,12 +43,15 @@ def is_spoken_for(words: list[str], event: Event, env: Mapping[str, str], marks:
 
 def print_bytes(out: bytes) -> None:
     """Write `out` to stdout; if nobody reads any of it for `PRINT_SECONDS`, end the process with status 0."""
-    try:
-        while out:
+    while out:
+        try:
             system.alarm(PRINT_SECONDS, lambda *_: os._exit(0))
+        except Exception:  # noqa: BLE001, S110 - without a limit, the text is printed all the same
+            pass
+        try:
             out = out[os.write(1, out[:_PIECE_BYTES]) :]
-    except OSError:
-        pass  # the agent has closed its end
+        except OSError:
+            return  # the agent has closed its end
 
 
 def log_failure(what: str, error: BaseException, vault: str | None) -> None:
