@@ -11,7 +11,7 @@ from mdmem.inject import answer_item, bars, echoes, evidence, turns
 from mdmem.inject.block import Item, Section
 from mdmem.search import overturned, recall
 from mdmem.search.asking import english, facts, parts, references, unfinished
-from mdmem.search.asking.english import LIKELY, POSSIBLE
+from mdmem.search.asking.english import LIKELY, POSSIBLE, SURE
 from mdmem.search.asking.prose import fold, folds, words
 from mdmem.search.asking.shape import Shape
 from mdmem.search.recall import Answer
@@ -234,7 +234,7 @@ def _chosen(at: Occasion, shape: Shape | None, answers: Sequence[Answer], guess:
         if not answers:
             return [], ANOTHER_ERROR
     original = [answer for answer in answers if not answer.is_echo]
-    same = _same_error(at, shape, original) or _same_error(at, shape, answers)
+    same = _same_error(at, shape, original) or _same_error(at, shape, answers) or _same_code(at, shape, answers)
     return same or evidence.chosen(None if guess else shape, _persons_first(answers))
 
 
@@ -286,6 +286,26 @@ def _same_error(at: Occasion, shape: Shape | None, answers: Iterable[Answer]) ->
         return None
     same = [answer for answer in answers if any(evidence.says(_text(at, hit), shape) for hit in answer.hits)]
     return (same[: evidence.MAX_ANSWERS], ANOTHER_ERROR) if same else None
+
+
+def _same_code(at: Occasion, shape: Shape | None, answers: Iterable[Answer]) -> tuple[list[Answer], str] | None:
+    """Return the runs that failed with the error code that a question about the past names; None if there are none.
+
+    A code may only be in the output of a run, where one word is no evidence for other questions.
+    """
+    codes = evidence.codes(shape.topic) if shape is not None and shape.grade == SURE else set()
+    if shape is None or len(codes) != 1 or turns.own_words(shape.topic) - _BESIDE_CODE != {*map(str.lower, codes)}:
+        return None
+    same = [answer for answer in answers if any(_failed_with(at, hit, codes) for hit in answer.hits)]
+    return (same[: evidence.MAX_ANSWERS], ANOTHER_ERROR) if same else None
+
+
+_BESIDE_CODE = frozenset(["before", "code", "error", "errors", "ever", "time", "fehler", "gehabt"])
+
+
+def _failed_with(at: Occasion, hit: SearchHit, codes: set[str]) -> bool:
+    meta = people.read(at.config.vault, hit.path).meta
+    return meta.get("success") is False and codes <= evidence.codes(str(meta.get("error", "")))
 
 
 ANOTHER_ERROR = "another error"

@@ -55,6 +55,11 @@ MOST_BESIDE_NAMES = 4
 """A message with more words beside the names that it quotes is known by those words."""
 
 
+def codes(text: str) -> set[str]:
+    """Return the error codes and names in a text, such as `ECONNRESET`, `TS2345` and `KeyError`."""
+    return {*re.findall(r"\b(?:E[A-Z]{3,20}|[A-Z]{1,5}[0-9]{3,5}|\w{1,60}(?:Error|Exception))\b", text)}
+
+
 def _pairs(text: str) -> set[tuple[str, str]]:
     words = analysis.words(text.lower())
     return set(pairwise(words))

@@ -407,3 +407,35 @@ def test_an_error_that_a_server_answers_as_json_is_known(past: Talk) -> None:
     solved(past, error, "src/token.ts")
 
     assert "src/token.ts" in answer(later(past, 1), failing(later(past, 1), error))
+
+
+SHORT_QUESTIONS = [
+    "Did we see ECONNRESET before?",
+    "How did we fix ECONNRESET last time?",
+    "Haben wir den Fehler ECONNRESET schon gehabt?",
+]
+
+
+@pytest.mark.parametrize("question", SHORT_QUESTIONS)
+def test_a_question_for_an_error_code_gets_the_run_that_failed_with_it_not_an_earlier_question(
+    past: Talk, question: str
+) -> None:
+    past.start()
+    past.says("The upload hangs")
+    past.runs("node upload.js", error="Exit code 1\nError: read ECONNRESET\n    at TLSWrap.read {\n  errno: -104\n}")
+    past.edits("upload.js")
+    past.runs("node upload.js", "uploaded 3 files")
+    past.answers("The proxy closed the idle socket. Keep-alive is off now.")
+    talk = later(past, 1)
+    assert "Keep-alive is off now." in talk.asks(question)
+    talk.says(question)
+    talk.answers("Yes.")
+    given = later(talk, 2).asks(question)
+    assert "Keep-alive is off now." in given
+    assert "Yes." not in given
+
+
+@pytest.mark.parametrize("question", ["Did we see EPIPE before?", "What does ECONNRESET mean?"])
+def test_another_code_and_a_general_question_get_no_failed_run(past: Talk, question: str) -> None:
+    solved(past, "Exit code 1\nError: read ECONNRESET")
+    assert later(past, 1).asks(question) == ""
