@@ -195,6 +195,12 @@ def _uncommitted(config: Config) -> Iterator[HealthFinding]:
     if files:
         text = f"{plural.number(len(files), 'file')} not committed yet, such as {files[0].change.path}."
         yield note(text, "`mdmem commit`", partial(commit.commit, config))
+    if waiting.staged:
+        count = plural.number(len(waiting.staged), "file")
+        yield note(
+            f"{count} that you staged, which mdmem does not commit: {plural.some([*waiting.staged], MOST)}.",
+            f"Commit with git (git -C {shlex.quote(config.vault)} commit), or unstage: git restore --staged PATH.",
+        )
     for held_back in waiting.held_back[:MOST]:
         yield warning(held_back.why, held_back.todo)
     if waiting.left_out:

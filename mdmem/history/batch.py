@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -48,6 +48,7 @@ class CommitBatch(NamedTuple):
     staying: changed notes that stay on this machine; earlier commits may contain them.
     rest: what did not fit; None when everything did.
     converted: git lists an unchanged file as changed because it converts line endings.
+    staged: paths that a person has staged, which no batch takes; only `commit.waiting` fills it.
     """
 
     files: list[File]
@@ -56,6 +57,7 @@ class CommitBatch(NamedTuple):
     staying: list[Change]
     rest: State | None
     converted: bool
+    staged: Sequence[str] = ()
 
 
 def read(config: Config, repo: Repository, state: State, wanted: Wanted, linked: set[str]) -> CommitBatch:

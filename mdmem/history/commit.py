@@ -160,7 +160,8 @@ def commit_paths(
 def waiting(config: Config) -> CommitBatch:
     """Return what the next commit would take and leave, up to one batch. Raises what `commit` raises."""
     repo = repository.open_vault(config.vault)
-    taken = batch.read(config, repo, batch.in_order(_differing(config, repo)), Wanted(), set())
+    state = _differing(config, repo)
+    taken = batch.read(config, repo, batch.in_order(state), Wanted(), set())._replace(staged=state.staged)
     return taken if _groups(config, repo, taken.files) else taken._replace(files=[])
 
 

@@ -93,6 +93,19 @@ def test_in_the_background_a_page_waits_for_the_next_notes_unless_a_person_wrote
     assert len(commit.commit(config).commits) == 1
 
 
+def test_the_check_names_what_a_person_has_staged_until_it_is_committed(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/mine.md", "# Mine\n")
+    commit.commit(config)
+    git(vault, "mv", "notes/mine.md", "notes/renamed.md")
+    commit.commit(config)
+    expected = "2 files that you staged, which mdmem does not commit: notes/mine.md, notes/renamed.md."
+
+    assert expected in [one.text for one in health.git(config, CheckScope())]
+    git(vault, "commit", "-qm", "Rename my note")
+    assert not any("staged" in one.text for one in health.git(config, CheckScope()))
+
+
 def test_a_start_page_that_only_mentions_the_markers_is_counted_as_not_committed(vault: Path) -> None:
     config = start(vault)
     put(vault, "README.md", f"# Mine\n\nI removed `{generated.BEGIN}` and `{generated.END}`.\n")
