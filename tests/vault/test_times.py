@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,19 +19,10 @@ from mdmem.vault import creation, front_matter, journal, note
 from tests.conftest import notes
 from tests.helpers.history_vault import run_here
 from tests.helpers.talk import START, Talk
+from tests.helpers.time_zone import zone
 
 ZONES = ("UTC", "Europe/Berlin", "America/St_Johns", "Asia/Kathmandu", "Pacific/Apia", "America/Los_Angeles")
 MOMENTS = st.integers(1, 4_102_444_799)
-
-
-@contextmanager
-def zone(name: str) -> Iterator[None]:
-    """Be in another zone for a while."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TZ", name)
-        time.tzset()
-        yield
-    time.tzset()
 
 
 @given(MOMENTS, st.sampled_from(ZONES))

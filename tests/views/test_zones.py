@@ -9,8 +9,6 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +28,7 @@ from tests.helpers.indexed import indexed
 from tests.helpers.injected import ask, entries, occur
 from tests.helpers.plain_git import make_remote
 from tests.helpers.talk import START, Talk
+from tests.helpers.time_zone import zone
 
 UTC, TOKYO, NEW_YORK = "UTC", "Asia/Tokyo", "America/New_York"
 HOUR = 3600
@@ -44,16 +43,6 @@ WORK = {
 """The first prompt of each session, oldest first, where it was sent, and when."""
 NEWEST_FIRST = [*reversed(WORK)]
 NOW = MIDNIGHT + 13 * HOUR
-
-
-@contextmanager
-def zone(name: str) -> Iterator[None]:
-    """Within the block, this machine is in a time zone."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TZ", name)
-        time.tzset()
-        yield
-    time.tzset()
 
 
 def work(vault: Path, cwd: Path, number: int, title: str) -> Talk:
