@@ -9,6 +9,7 @@ import click
 
 from mdmem import plural
 from mdmem.cli.terminal import completions, options, render
+from mdmem.cli.terminal.outcome import print_applied
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.history import branches
 from mdmem.search.staged import place
@@ -76,8 +77,6 @@ def merge(settings: Config, name: str, project: str | None, as_json: bool) -> in
     \b
     Example:  mdmem branch merge feature/dates
     """
-    from mdmem.cli.commits import print_applied
-
     group = _chosen(settings, name, project or "")
     applied = branches.release(settings, group.paths, group.branch)
     if as_json:
@@ -100,8 +99,6 @@ def drop(settings: Config, name: str, project: str | None, yes: bool, as_json: b
     \b
     Example:  mdmem branch drop experiment
     """
-    from mdmem.cli.commits import print_applied
-
     options.refuse_to_ask(as_json=as_json, yes=yes)
     group = _chosen(settings, name, project or "")
     count = plural.number(len(group.paths), "note")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import time
 from contextlib import suppress
 from datetime import datetime
@@ -16,7 +15,8 @@ import click
 from mdmem import plural, timestamps
 from mdmem.cli import listing
 from mdmem.cli.terminal import completions, extent, options, pager, progress, render, startup
-from mdmem.cli.terminal.render import print_json, safe, warn
+from mdmem.cli.terminal.outcome import print_applied, print_result, status_of
+from mdmem.cli.terminal.render import print_json, safe
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.progress import listeners
 from mdmem.vault import journal, layout, note
@@ -27,34 +27,8 @@ if TYPE_CHECKING:
 
     from mdmem.cli.terminal.render import Piece
     from mdmem.config import Config
-    from mdmem.history.commit import CommitResult
-    from mdmem.history.rewrite import Applied
     from mdmem.history.session_log import LoggedSession, Stat
     from mdmem.history.why import Origin
-
-
-STAGED_NAMED = 6
-"""Maximum number of staged files that are named."""
-
-
-def print_result(result: CommitResult) -> int:
-    """Print the commits that were made and what was left out; return the exit status."""
-    for commit in result.commits:
-        click.echo(f"{commit.oid[:8]} {safe(commit.subject)}")
-    for held_back in result.held_back:
-        warn(str(held_back))
-    for change in result.staying:
-        if change.kind == "changed":
-            text = f"{change.path} stays on this machine, but earlier commits contain it. To remove it from them:"
-            warn(f"{text} mdmem purge --history-only {shlex.quote(change.path)} --apply")
-    if result.staged:
-        what = f"Not committed, because you staged it: {safe(plural.some(result.staged, STAGED_NAMED))}."
-        names = shlex.join(result.staged) if len(result.staged) <= STAGED_NAMED else "."
-        todo = f"Commit it with git in the vault, or unstage it there: git restore --staged {safe(names)}"
-        click.secho(f"{what} {todo}", err=True, dim=True)
-    for left_out in result.left_out:
-        click.secho(f"Neither committed nor synced: {safe(str(left_out))}.", err=True, dim=True)
-    return 1 if result.held_back else 0
 
 
 @click.command()
@@ -173,24 +147,13 @@ def log(
     \b
     Example:  mdmem log --since 1w --project acme-notes-app
     """
-    from mdmem.history import session_log
     from mdmem.views import sessions
 
     since, until = options.span(given)
     filters = {key: given[key] or "" for key in ("project", "file", "session", "agent")}
     if stat:
-        chosen_sessions = None
-        if failed or any(filters.values()):
-            with progress.ProgressBar("Reading sessions", shown=not as_json):
-                logged = sessions.logged(settings, "", "", failed=failed, **filters)
-                chosen_sessions = {session.session for session in logged}
-        commits = session_log.stats(settings)
-        if chosen_sessions is not None:
-            commits = (commit for commit in commits if commit.session in chosen_sessions)
-        shown_commits, has_more = extent.part(_within(commits, since, until), offset, limit)
-        _print_stats(shown_commits, as_json)
-        total = offset + len(shown_commits) if shown_commits and not has_more else None
-        extent.tell("commit", len(shown_commits), total, offset=offset, skips=True)
+        commits = _within(_commits_of_sessions(settings, filters, failed=failed, shown=not as_json), since, until)
+        _print_stats(commits, offset, limit, as_json=as_json)
         return
     shown, tell = listing.some_sessions(
         settings, sessions.logged(settings, since, until, failed=failed, **filters), offset, limit,
@@ -214,21 +177,36 @@ def log(
 _NOT_COUNTED = ("file", "session", "agent")
 
 
+def _commits_of_sessions(settings: Config, filters: dict[str, str], *, failed: bool, shown: bool) -> Iterator[Stat]:
+    """Return the vault's commits, with filters only those of the sessions that they select. shown: with progress."""
+    from mdmem.history import session_log
+    from mdmem.views import sessions
+
+    if not (failed or any(filters.values())):
+        return session_log.stats(settings)
+    with progress.ProgressBar("Reading sessions", shown=shown):
+        chosen = {session.session for session in sessions.logged(settings, "", "", failed=failed, **filters)}
+    return (commit for commit in session_log.stats(settings) if commit.session in chosen)
+
+
 def _within(stats: Iterator[Stat], first: str, last: str) -> Iterator[Stat]:
     start, end = (datetime.fromisoformat(text) if text else None for text in (first, last))
     times = ((commit, datetime.fromisoformat(commit.time)) for commit in stats)
     return (commit for commit, time in times if (start is None or time >= start) and (end is None or time < end))
 
 
-def _print_stats(stats: list[Stat], as_json: bool) -> None:
+def _print_stats(stats: Iterator[Stat], offset: int, limit: int, *, as_json: bool) -> None:
+    shown, has_more = extent.part(stats, offset, limit)
     if as_json:
-        print_json(stats)
-        return
-    for one in stats:
+        print_json(shown)
+    for one in () if as_json else shown:
         counts = [f"{sign}{count}" for sign, count in zip("+~-", one[4:], strict=True) if count]
         when = timestamps.readable(one.time)
         told = [(safe(one.subject), ""), *((f" {count}", "dim") for count in counts)]
         render.hanging([(f"{one.oid[:8]} ", "yellow"), (f"{when} ", "dim")], told)
+    extent.tell(
+        "commit", len(shown), offset + len(shown) if shown and not has_more else None, offset=offset, skips=True
+    )
 
 
 def _began(session: LoggedSession) -> tuple[str, str]:
@@ -413,16 +391,3 @@ def undo(settings: Config, target: str, yes: bool, as_json: bool) -> int:
     with progress.ProgressBar("Undoing") as bar, progress.stoppable(bar.step, "Undoing") as report:
         applied = work.apply(settings, planned, upkeep.updater(settings), report)
     return print_applied(applied)
-
-
-def print_applied(applied: Applied) -> int:
-    """Print what a rewrite did; return the exit status."""
-    for path in applied.skipped:
-        warn(f"Not changed, because it was edited in the meantime: {path}")
-    print_result(applied.result)
-    return status_of(applied)
-
-
-def status_of(applied: Applied) -> int:
-    """Return the exit status: 1 when a file was not changed, or not committed."""
-    return 1 if applied.skipped or applied.result.held_back else 0

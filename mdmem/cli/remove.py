@@ -11,8 +11,8 @@ import click
 
 from mdmem import plural
 from mdmem.cli import indexing
-from mdmem.cli.commits import print_applied, status_of
 from mdmem.cli.terminal import completions, options, progress
+from mdmem.cli.terminal.outcome import print_applied, status_of
 from mdmem.cli.terminal.render import print_json, safe, warn
 from mdmem.config import Config
 from mdmem.errors import UsageError

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from mdmem import plural, timestamps
-from mdmem.cli.commits import print_applied
 from mdmem.cli.terminal import completions, editor, options, progress, render
+from mdmem.cli.terminal.outcome import print_applied
 from mdmem.cli.terminal.render import print_array, safe, warn
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.vault import disk as vault_files

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from mdmem.agents import Event
 from mdmem.capture import events
-from mdmem.cli import commits
 from mdmem.cli.group import cli
+from mdmem.cli.terminal import outcome
 from mdmem.errors import GitError, NotFoundError
 from mdmem.history import commit, deletions, forget, rewrite, undo
 from mdmem.history import pages as history_pages
@@ -341,9 +341,9 @@ def test_a_command_that_left_a_file_as_it_is_does_not_end_with_success(
     config = start(vault)
     done = commit.commit(config)
 
-    assert commits.print_applied(rewrite.Applied([], ["notes/a.md"], done)) == 1
+    assert outcome.print_applied(rewrite.Applied([], ["notes/a.md"], done)) == 1
     assert "notes/a.md" in capsys.readouterr().err
-    assert commits.print_applied(rewrite.Applied(["notes/a.md"], [], done)) == 0
+    assert outcome.print_applied(rewrite.Applied(["notes/a.md"], [], done)) == 0
 
 
 def test_forgetting_a_note_deletes_it_without_naming_it(vault: Path) -> None:

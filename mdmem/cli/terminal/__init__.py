@@ -1,1 +1,1 @@
-"""What commands share: options, tables, styled lines, pager and editor."""
+"""What commands share: options, tables, styled lines, results, pager and editor."""
