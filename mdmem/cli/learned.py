@@ -1,33 +1,27 @@
-"""What was learned: `decisions`, `todo`, `fixes`, `about`, `digest` and `proposals`."""
+"""What was learned: `decisions`, `todo`, `fixes` and `about`."""
 
 from __future__ import annotations
 
-import shlex
-import time
 from typing import TYPE_CHECKING
 
 import click
 
 from mdmem import plural, timestamps
-from mdmem.cli.terminal import completions, extent, options, progress, render, startup
-from mdmem.errors import MdmemError, NotFoundError, UsageError
+from mdmem.cli.terminal import completions, extent, options, render, startup
+from mdmem.errors import UsageError
 from mdmem.history import find
 from mdmem.learn import work
-from mdmem.search.query import Query
 from mdmem.views import rows as note_rows
 from mdmem.views import wording
 from mdmem.views.vault_pages.open_work import LABELS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from mdmem.config import Config
     from mdmem.learn.about import Knowledge
     from mdmem.learn.fixes import Fix
-    from mdmem.learn.proposals import Proposal
     from mdmem.learn.work import OpenItem
-    from mdmem.views.digests.collected import DigestNotes
-    from mdmem.views.digests.prose import DigestProse
 
 
 @click.command()
@@ -222,194 +216,3 @@ def _headed_rows(knowledge: Knowledge) -> Iterator[tuple[str, list[str]]]:
         "Together with": [f"{file}  {count}×" for file, count in knowledge.together],
     }
     yield from ((heading, rows) for heading, rows in parts.items() if rows)
-
-
-@click.command()
-@click.argument("session", default="", shell_complete=completions.sessions)
-@options.window
-@options.project
-@click.option(
-    "--by",
-    type=click.Choice(["session", "day", "week", "month"]),
-    default="session",
-    show_default=True,
-    help="Roll up by day, week or month.",
-)
-@click.option(
-    "--for-agent", is_flag=True, help="Print SESSION for an agent, with citations, in at most 8,000 characters."
-)
-@click.option("--prose/--no-prose", default=None, help="Have a model write a first paragraph (default: learn.prose).")
-@options.as_json(
-    "an object: since, until, seconds, sessions, decisions, notes, failures, fixes, open_work, closed_work"
-)
-@options.in_vault
-def digest(
-    settings: Config,
-    /,
-    session: str,
-    project: str | None,
-    by: str,
-    for_agent: bool,
-    prose: bool | None,
-    as_json: bool,
-    **when: str | None,
-) -> None:
-    """Summarize prompts, outcomes, decisions, open work, fixes and files as Markdown, from the notes alone.
-
-    With --prose or `learn.prose`, a model that you chose adds a paragraph (`mdmem help learn`). Without a time,
-    it covers the last 24 hours. SESSION is an id or its beginning, a note in it, or `latest`.
-
-    \b
-    Example:  mdmem digest --since monday --project notes-app > week.md
-              mdmem digest --since 60d --by week
-              mdmem digest latest
-    """
-    if session or for_agent:
-        _refuse_beside_session(
-            by, when, "" if session else "--for-agent is for one session, the latest if none is named"
-        )
-        notes, text = _of_session(settings, session or "latest", project or "", for_agent=for_agent)
-    else:
-        with progress.ProgressBar("Reading sessions", shown=not as_json):
-            notes, text = _of_time(settings, project or "", by, when)
-    value = notes.as_object()
-    added = _prose(settings, notes) if _wants_prose(settings, prose, for_agent) else None
-    if added and added.text:
-        value["prose"] = added
-        head, _, body = text.partition("\n")
-        text = f"{head}\n\n{added.text}\n\n*Written by {added.model}; what follows is from the notes.*\n{body}"
-    click.echo(render.as_json(value) if as_json else render.safe(text), nl=as_json)
-
-
-def _refuse_beside_session(by: str, when: dict[str, str | None], why: str) -> None:
-    options_given = ["by"] if by != "session" else [key for key, value in when.items() if value]
-    if options_given:
-        why = why or "a digest is of one session, or of a time"
-        raise UsageError(f"--{options_given[0]} does not go with a session: {why}.")
-
-
-def _wants_prose(settings: Config, prose: bool | None, for_agent: bool) -> bool:
-    if prose and for_agent:
-        raise UsageError("--for-agent does not go with --prose: the agent that reads it can write its own.")
-    return not for_agent and (settings.settings.learn.prose if prose is None else prose)
-
-
-def _prose(settings: Config, notes: DigestNotes) -> DigestProse:
-    """Have a model write the paragraph; if there is none, print why."""
-    from mdmem.views.digests import prose
-
-    paragraph = prose.write(settings, notes, now=time.time())
-    if paragraph.problem:
-        click.echo(f"No model wrote a paragraph. {paragraph.problem}", err=True)
-    return paragraph
-
-
-def _of_time(settings: Config, project: str, by: str, when: dict[str, str | None]) -> tuple[DigestNotes, str]:
-    from mdmem.views.digests import collected, markdown
-
-    if not any(when.values()):
-        when["since"] = "1d"
-    asked = options.query({**when, "project": project or None})
-    if (asked.since or 0) > options.now():
-        raise UsageError(f"--since {when['since'] or when['on']} is still to come.")
-    notes = collected.collect(settings, asked, project)
-    return notes, markdown.write(notes, by)
-
-
-def _of_session(settings: Config, name: str, project: str, *, for_agent: bool) -> tuple[DigestNotes, str]:
-    from mdmem import when
-    from mdmem.views import conversation
-    from mdmem.views.digests import collected, markdown
-
-    try:
-        talk = conversation.read(settings, name, project=project)
-    except NotFoundError:
-        if not when.span(name, when.now()):
-            raise
-        hint = f"For that time: mdmem digest --on {shlex.quote(name):.60}"
-        raise NotFoundError(f"There is no session {name!r:.60}. {hint}") from None
-    if not talk.times:
-        raise UsageError(f"The session {name!r:.60} has no notes. `mdmem sessions` lists those that have.")
-    span = Query(since=timestamps.epoch(talk.times[0]), until=timestamps.epoch(talk.times[-1]) + 1)
-    notes = collected.collect(settings, span, talk.fact("project"), talk.session)
-    return notes, markdown.for_agent(settings, talk, notes) if for_agent else markdown.write(notes)
-
-
-CHOICES = {
-    "y": ("accept", "carry it out"),
-    "n": ("dismiss", "drop it for good"),
-    "s": ("skip", "decide later"),
-    "q": ("quit", "ask about the rest later"),
-    "?": ("help", "this list"),
-}
-
-
-@click.command()
-@options.project
-@options.several(
-    "--accept",
-    "accepted",
-    metavar="ID",
-    help_text="Carry out this proposal; repeatable.",
-    complete=completions.proposals,
-)
-@options.several(
-    "--dismiss",
-    "dismissed",
-    metavar="ID",
-    help_text="Drop this proposal for good; repeatable.",
-    complete=completions.proposals,
-)
-@options.as_json("an array of objects: key, kind, title, why, project, created, id, path, other, noted")
-@options.in_vault
-def proposals(
-    settings: Config, project: str | None, accepted: tuple[str, ...], dismissed: tuple[str, ...], as_json: bool
-) -> None:
-    """List what waits for your decision: notes that agents propose, rules found in your prompts, duplicate notes.
-
-    Nothing is carried out until you accept it; `mdmem review` asks about each.
-
-    \b
-    Example:  mdmem proposals --accept 1f2e3d4c --dismiss 5b6a7988
-    """
-    from mdmem.learn import proposals as learned
-
-    decided = [("Accepted", learned.accept(settings, key, now=options.now())) for key in accepted]
-    decided += [("Dismissed", learned.dismiss(settings, key, now=options.now())) for key in dismissed]
-    listed = [proposal for _, proposal in decided]
-    if not decided:
-        note_rows.refresh(settings)
-        listed = learned.waiting(settings, project or "", now=options.now())
-    if as_json:
-        render.print_json(listed)
-    elif decided:
-        click.echo("\n".join(f"{decision}: {render.safe(proposal.title)}" for decision, proposal in decided))
-    elif listed:
-        rows = [_proposal_row(proposal) for proposal in listed]
-        render.table((render.ID, render.KIND, render.WHEN, render.PROJECT, render.TITLE), rows)
-    else:
-        click.echo("No proposals.", err=True)
-
-
-def _proposal_row(proposal: Proposal) -> tuple[str, ...]:
-    day, text = wording.day(proposal.created), f"{proposal.title}: {proposal.why}"
-    return proposal.key, proposal.kind, day, proposal.project, text
-
-
-def ask(settings: Config, proposals: Iterable[Proposal]) -> None:
-    """Ask the user about each proposal, and carry out the answers."""
-    from mdmem.learn import proposals as learned
-
-    for proposal in proposals:
-        click.echo()
-        click.secho(f"{render.safe(proposal.title)}  [mem:{proposal.id}]", bold=True)
-        click.secho(render.safe(f"{wording.day(proposal.created)} {proposal.project}: {proposal.why}"), dim=True)
-        click.echo(learned.KINDS[proposal.kind].question)
-        answer = options.choose(CHOICES, "s")
-        if answer == "quit":
-            break
-        try:
-            if answer != "skip":
-                (learned.accept if answer == "accept" else learned.dismiss)(settings, proposal.key, now=options.now())
-        except MdmemError as error:
-            render.warn(str(error))

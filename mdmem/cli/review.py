@@ -194,7 +194,7 @@ def _place(choice: OpenChoice) -> str:
 
 def _ask_proposals(settings: Config, project: str) -> int:
     """Ask about proposals of agents and rules. This comes last, when the decisions on notes are saved."""
-    from mdmem.cli import learned as commands
+    from mdmem.cli import proposals as commands
     from mdmem.learn import proposals as learned
     from mdmem.views import rows
 
