@@ -41,7 +41,6 @@ def _open_missing_streams() -> None:
 
 
 def _run_or_explain() -> NoReturn:
-    debug = "--debug" in sys.argv or bool(os.environ.get("MDMEM_DEBUG"))
     try:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):  # file names may not fit the terminal's encoding
@@ -49,46 +48,37 @@ def _run_or_explain() -> NoReturn:
         code = _run()
         sys.stdout.flush()  # a closed pipe must fail here, not at exit
         gc.freeze()  # skips the last garbage collection, a sixth of a short command's time
-        sys.exit(code)
-    except MdmemError as error:
-        if debug:
+    except BrokenPipeError:
+        raise
+    except Exception as error:  # the last resort: even a bug gets a message
+        if "--debug" in sys.argv or os.environ.get("MDMEM_DEBUG"):
             raise
+        message, code = _message_of(error)
+        print(f"mdmem: {message}", file=sys.stderr, flush=True)
+        _output_is_shut()  # else Python complains at its end
+    sys.exit(code)
+
+
+def _message_of(error: Exception) -> tuple[str, int]:
+    """Return the message for an error that ends a command, and the exit status."""
+    if isinstance(error, MdmemError):
         import re
 
         from mdmem.cli.terminal import render
 
         text = re.sub(r"[^\s/\\:]{256,}", lambda name: f"{name[0][:60]}…", str(error))  # longer than a name can be
-        print(f"mdmem: {render.safe(text)}", file=sys.stderr, flush=True)  # it may quote a commit's subject
-        _output_is_shut()  # else Python complains at its end
-        sys.exit(error.exit_code)
-    except OSError as error:
-        if debug or isinstance(error, BrokenPipeError):
-            raise
+        return render.safe(text), error.exit_code  # it may quote a commit's subject
+    if isinstance(error, OSError):
         try:
-            message, code = _explained(error)
+            return _explained(error)
         except OSError:  # such as too many open files: the explanation cannot be loaded either
-            message, code = f"{error.strerror or error}. Run the command again when the system can open files.", 1
-        print(f"mdmem: {message}", file=sys.stderr, flush=True)
-        sys.exit(code)
-    except MemoryError:
-        if debug:
-            raise
-        text = (
-            "mdmem: there is not enough memory. What was stored before is safe; free some, then run the command again."
-        )
-        print(text, file=sys.stderr, flush=True)
-        sys.exit(1)
-    except Exception as error:  # the last resort: even a bug gets a message
-        if debug:
-            raise
-        print(
-            f"mdmem: this is a bug in mdmem ({type(error).__name__}). Re-run with `--debug`"
-            " and report the traceback. What was stored before is safe.",
-            file=sys.stderr,
-            flush=True,
-        )
-        _output_is_shut()
-        sys.exit(1)
+            return f"{error.strerror or error}. Run the command again when the system can open files.", 1
+    if isinstance(error, MemoryError):
+        return "there is not enough memory. What was stored before is safe; free some, then run the command again.", 1
+    return (
+        f"this is a bug in mdmem ({type(error).__name__}). Re-run with `--debug`"
+        " and report the traceback. What was stored before is safe."
+    ), 1
 
 
 def _explained(error: OSError) -> tuple[str, int]:

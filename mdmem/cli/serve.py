@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +14,9 @@ from mdmem import config
 from mdmem.cli.terminal import options
 from mdmem.config import Config
 from mdmem.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 
 @click.command()
@@ -99,10 +103,7 @@ def web(vault: str | None, demo: bool, port: int | None, no_open: bool) -> None:
     Example:  mdmem web
               mdmem web --demo
     """
-    import shutil
-    import tempfile
     import webbrowser
-    from urllib.parse import urlsplit
 
     try:
         from mdmem.web import serve
@@ -116,39 +117,49 @@ def web(vault: str | None, demo: bool, port: int | None, no_open: bool) -> None:
             webbrowser.open(link)
 
     if not demo:
-        settings = options.settings(vault)
-        if not Path(settings.index_dir).is_dir():
-            click.echo("Indexing the vault for the first time…", err=True)
-        link = serve.link(settings)
-        if link and port in (None, urlsplit(link).port):
-            click.echo(
-                "Another `mdmem web` already serves this vault. Press Ctrl-C in its terminal to stop it.", err=True
-            )
-            report(link)
-            return
-        click.echo("Press Ctrl-C to stop.", err=True)
-        with suppress(KeyboardInterrupt):  # the usual end, as of `mdmem watch`
-            serve.run(settings, serve.listen(settings, port), report, beside=bool(link))
+        _serve_pages(options.settings(vault), port, report)
         return
-    root = Path(tempfile.mkdtemp(prefix="mdmem-web-"))
-    try:
-        settings = _recorded_day(root)
+    with _recorded_day() as settings:
         click.echo("Press Ctrl-C to stop.", err=True)
         with suppress(KeyboardInterrupt):
             serve.run(settings, serve.listen(settings, port), report, demo=True)
-    finally:
-        shutil.rmtree(root, ignore_errors=True)
 
 
-def _recorded_day(root: Path) -> Config:
-    """Play the recorded day of `mdmem demo` into a vault below `root`."""
-    from mdmem.cli.setup import demo as day
+def _serve_pages(settings: Config, port: int | None, report: Callable[[str], None]) -> None:
+    """Serve the vault's pages until Ctrl-C, or report the link of the process that does. port: None for any."""
+    from urllib.parse import urlsplit
+
+    from mdmem.web import serve
+
+    if not Path(settings.index_dir).is_dir():
+        click.echo("Indexing the vault for the first time…", err=True)
+    link = serve.link(settings)
+    if link and port in (None, urlsplit(link).port):
+        click.echo("Another `mdmem web` already serves this vault. Press Ctrl-C in its terminal to stop it.", err=True)
+        report(link)
+        return
+    click.echo("Press Ctrl-C to stop.", err=True)
+    with suppress(KeyboardInterrupt):  # the usual end, as of `mdmem watch`
+        serve.run(settings, serve.listen(settings, port), report, beside=bool(link))
+
+
+@contextmanager
+def _recorded_day() -> Iterator[Config]:
+    """Play the recorded day of `mdmem demo` into a vault that is deleted afterwards; yield its settings."""
+    import shutil
+    import tempfile
+
+    from mdmem.cli.setup import demo
     from mdmem.cli.terminal import render
     from mdmem.history import commit
 
-    scratch = day.prepare(root)
-    day.replay(scratch, render.console())
-    os.environ |= scratch.env  # programs started from here, such as git, must stay in the throwaway home
-    settings = config.load(str(scratch.vault), scratch.env)
-    commit.commit(settings)
-    return settings
+    root = Path(tempfile.mkdtemp(prefix="mdmem-web-"))
+    try:
+        scratch = demo.prepare(root)
+        demo.replay(scratch, render.console())
+        os.environ |= scratch.env  # programs started from here, such as git, must stay in the throwaway home
+        settings = config.load(str(scratch.vault), scratch.env)
+        commit.commit(settings)
+        yield settings
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
