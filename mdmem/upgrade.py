@@ -13,8 +13,8 @@ _FILES = ("__init__.py", "search/index/layout.py", "search/text/analysis.py")
 """The files that tell mdmem's version and that of the index; an upgrade replaces them."""
 
 
-def look() -> list[tuple[int, int]]:
-    """Return what an upgrade changes of these files; [] while one is under way."""
+def installed() -> list[tuple[int, int]]:
+    """Return mtimes and inodes of these files, which an upgrade changes; [] while one is under way."""
     folder = Path(__file__).parent
     try:
         states = [(folder / name).stat() for name in _FILES]
@@ -23,11 +23,12 @@ def look() -> list[tuple[int, int]]:
     return [(state.st_mtime_ns, state.st_ino) for state in states]
 
 
-LOADED = look()
+LOADED = installed()
+"""The state of the files that this process has loaded."""
 
 
 def explain(error: Exception) -> str:
     """Return what a fault is due to, and what to do: an upgrade, or a bug."""
-    if look() != LOADED:
+    if installed() != LOADED:
         return NOTICE
     return f"This is a bug in mdmem ({type(error).__name__}). `mdmem doctor` shows the log."

@@ -109,14 +109,14 @@ def _watch(settings: config.Config, installed: _Installed) -> Watcher:
 
 
 class _Installed:
-    """The installed version of mdmem, which an upgrade replaces (`upgrade`)."""
+    """The installed files of mdmem, compared with those that this process has loaded (`upgrade`)."""
 
     def __init__(self) -> None:
         self._loaded = self._last = upgrade.LOADED
 
     def is_replaced(self) -> bool:
-        """Whether they differ from those loaded, and not from the last call's: then the upgrade is complete."""
-        before, self._last = self._last, upgrade.look()
+        """Whether an upgrade has replaced them all: they differ from those loaded, but not since the last call."""
+        before, self._last = self._last, upgrade.installed()
         if os.name == "nt":
             return False  # there, no process can be replaced by another one
         return self._last != self._loaded and self._last == before and (bool(self._last) or self._is_elsewhere())
@@ -130,7 +130,7 @@ class _Installed:
             return False
 
     def is_replaced_soon(self) -> bool:
-        """As `is_replaced`, after waiting for an upgrade that is under way."""
+        """Whether an upgrade has replaced them, after waiting for one that is under way."""
         deadline = time.monotonic() + START_SECONDS
         while not self.is_replaced():
             if self._last == self._loaded or time.monotonic() > deadline:

@@ -67,7 +67,7 @@ class CheckResult(NamedTuple):
         return self.finding.severity in WRONG and self.done != "fixed"
 
 
-def look(
+def run(
     settings: Config, only: tuple[str, ...] = (), *, every: bool = True, report: CountCallback | None = None
 ) -> Iterator[CheckResult]:
     """Run all checks or the named ones; a check that fails yields a finding itself.
@@ -81,13 +81,13 @@ def look(
     for check in chosen:
         if check.in_vault and not is_there:
             continue
-        run = getattr(import_module(f"mdmem.health.{check.module}"), check.function)
+        function = getattr(import_module(f"mdmem.health.{check.module}"), check.function)
         try:
-            for finding in run(settings, check_scope) if check.scoped else run(settings):
+            for finding in function(settings, check_scope) if check.scoped else function(settings):
                 yield CheckResult(check.name, finding)
         except (MdmemError, OSError) as problem:
             failed = error(f"This check failed: {problem}", "Fix it and run the check again.")
-            yield CheckResult(check.name, folders.shut_by(settings, problem) or failed)
+            yield CheckResult(check.name, folders.unreadable_own_folder(settings, problem) or failed)
     if len(chosen) == len(CHECKS) and is_there:
         scope.remember(settings, check_scope)
 

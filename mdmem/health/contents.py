@@ -29,7 +29,7 @@ from mdmem.vault import (
     layout,
     packed,
     projects,
-    shut,
+    unreadable,
     user_notes,
 )
 from mdmem.vault import note as notes
@@ -38,7 +38,7 @@ from mdmem.vault import note as notes
 def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Check the notes: front matter, tags, and leftovers of merges."""
     findings = _NoteFindings(scope)
-    for folder in shut.folders(config.vault) if scope.is_whole else ():
+    for folder in unreadable.folders(config.vault) if scope.is_whole else ():
         findings.add("", _unreadable_folder(config, folder))
     yield from _skipped_links(config) if scope.is_whole else ()
     memories = SessionMemories(config)
@@ -122,7 +122,7 @@ def _links(config: Config) -> Iterator[str]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         notes_in = (name for name in names if name.endswith(disk.NOTE_ENDINGS) and not name.startswith("."))
         for name in (*folders, *sorted(notes_in)):
-            if os.path.islink(f"{where}/{name}"):  # noqa: PTH114 - it raises nothing in a shut folder
+            if os.path.islink(f"{where}/{name}"):  # noqa: PTH114 - it raises nothing in an unreadable folder
                 yield Path(where, name).relative_to(config.vault).as_posix()
 
 

@@ -151,11 +151,11 @@ def _little_space(folder: Path, name: str) -> Iterator[HealthFinding]:
 def state(config: Config) -> Iterator[HealthFinding]:
     """Check whether mdmem's folders outside the vault are writable: without them nothing is stored."""
     existing = [_nearest(folder) for folder in _own(config)[:2]]
-    shut = [folder for folder in existing if not _is_usable(folder)]
-    for folder in dict.fromkeys(shut):
+    unusable = [folder for folder in existing if not _is_usable(folder)]
+    for folder in dict.fromkeys(unusable):
         what = "nothing is stored" if folder == existing[0] else "no index can be kept"
         yield error(f"{folder} cannot be written: {what}.", _to_make_writable(folder))
-    if not shut:
+    if not unusable:
         yield fine(f"mdmem's own files are in {config.state_dir}")
     device = existing[0].stat().st_dev
     if not Path(config.vault).is_dir() or device != Path(config.vault).stat().st_dev:
@@ -171,14 +171,14 @@ def _nearest(folder: Path) -> Path:
     return next(each for each in (folder, *folder.parents) if os.path.exists(each))  # noqa: PTH110 - as it raises nothing
 
 
-def shut_by(config: Config, problem: Exception) -> HealthFinding | None:
+def unreadable_own_folder(config: Config, problem: Exception) -> HealthFinding | None:
     """Return the finding for a check that failed because one of mdmem's own folders cannot be read; else None."""
     cause = problem.__cause__ or problem
     name = str(cause.filename or "") if isinstance(cause, PermissionError) else ""
     for folder in _own(config):
-        shut = _nearest(folder)
-        if name.startswith(f"{folder}") and not os.access(shut, os.R_OK | os.X_OK):
-            return note(f"Not checked, because {shut} cannot be read.", _to_make_writable(shut))
+        nearest = _nearest(folder)
+        if name.startswith(f"{folder}") and not os.access(nearest, os.R_OK | os.X_OK):
+            return note(f"Not checked, because {nearest} cannot be read.", _to_make_writable(nearest))
     return None
 
 
@@ -195,7 +195,7 @@ def settings(config: Config) -> Iterator[HealthFinding]:
 def permissions(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Check whether others can read the vault or mdmem's folders, and whether the user owns all of it."""
     is_ours = layout.is_vault(config.vault)  # another folder may be shared on purpose
-    own_folders = [folder for folder in _own(config) if os.path.isdir(folder)]  # noqa: PTH112 - False below a shut folder
+    own_folders = [folder for folder in _own(config) if os.path.isdir(folder)]  # noqa: PTH112 - False below an unreadable folder
     folders = [Path(config.vault), *own_folders] if is_ours else own_folders
     open_ones = [folder for folder in folders if stat.S_IMODE(folder.stat().st_mode) & 0o077]
     for folder in open_ones:

@@ -23,7 +23,7 @@ from mdmem.vault import disk, generated
 from mdmem.vault import links as note_links
 from mdmem.vault import note as notes
 from mdmem.vault.links import WrittenLink
-from mdmem.vault.shut import ShutFolders
+from mdmem.vault.unreadable import UnreadableFolders
 from mdmem.views import rows
 from mdmem.views.vault_pages import upkeep
 
@@ -36,7 +36,7 @@ def links(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     lost: list[tuple[str, WrittenLink]] = []
     pending: list[tuple[str, WrittenLink]] = []
     vault_part = part.of(config.vault)
-    folders = ShutFolders(config.vault)
+    folders = UnreadableFolders(config.vault)
     count = 0
     for path in chain(["README.md"], (path for path in scope.notes(config) if path != "README.md")):
         text = _text_with_links(config, path)
@@ -177,7 +177,7 @@ def _existing_targets(root: str, names: set[str], paths: set[str]) -> set[str]:
 
 
 def _leads_somewhere(
-    root: str, vault_part: VaultPart | None, folders: ShutFolders, link: WrittenLink, folder: str
+    root: str, vault_part: VaultPart | None, folders: UnreadableFolders, link: WrittenLink, folder: str
 ) -> bool:
     """Whether a link leads to a file or an archived note by its exact path, which needs no listing of folders.
 
@@ -190,4 +190,4 @@ def _leads_somewhere(
         return False
     if os.path.lexists(f"{root}/{path}") or disk.is_packed(root, path):
         return True
-    return folders.hold(path) or not part.is_part(vault_part, path)
+    return folders.contain(path) or not part.is_part(vault_part, path)

@@ -12,7 +12,7 @@ from mdmem.history import find
 from mdmem.history.git import checked_out, part, repository
 from mdmem.history.git.repository import Repository
 from mdmem.vault import JOURNAL, disk, layout
-from mdmem.vault.shut import ShutFolders
+from mdmem.vault.unreadable import UnreadableFolders
 
 
 class Deletions(NamedTuple):
@@ -60,8 +60,8 @@ def _elsewhere(repo: Repository, missing: Mapping[str, str]) -> set[str]:
     missing: id -> path of those that are not on disk.
     """
     vault_part = part.load(repo)
-    shut = ShutFolders(str(repo.root))
-    return {name for name, path in missing.items() if not part.is_part(vault_part, path) or shut.hold(path)}
+    unreadable = UnreadableFolders(str(repo.root))
+    return {name for name, path in missing.items() if not part.is_part(vault_part, path) or unreadable.contain(path)}
 
 
 class _SessionNotes:

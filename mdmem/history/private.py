@@ -12,7 +12,7 @@ from mdmem.errors import GitError, VaultError
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
 from mdmem.vault import JOURNAL, disk, journal, layout, note, packed, people
-from mdmem.vault.shut import ShutFolders
+from mdmem.vault.unreadable import UnreadableFolders
 
 
 def stays_here(root: str, meta: Mapping[str, object], project: str) -> bool:
@@ -41,7 +41,7 @@ def _page(root: str, page: str) -> Mapping[str, object]:
     try:
         return note.load(root, page).meta
     except PermissionError as error:
-        if ShutFolders(root).hold(page):
+        if UnreadableFolders(root).contain(page):
             return {}  # nothing of this project can be read
         raise VaultError(
             f"{page} cannot be read, so nothing tells whether the project's notes may leave this machine. "

@@ -219,7 +219,7 @@ def _moved(config: Config, paths: Collection[str]) -> dict[str, str]:
 
 def _is_there(config: Config, path: str) -> bool:
     try:
-        disk.look(config.vault, path)
+        disk.lstat(config.vault, path)
     except (OSError, ValueError):
         return False
     return True

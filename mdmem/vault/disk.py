@@ -362,7 +362,7 @@ def read_file(root: str, path: str) -> bytes | None:
 # -- archived sessions -----------------------------------------------------------------------------
 
 
-def look(root: str, path: str) -> os.stat_result:
+def lstat(root: str, path: str) -> os.stat_result:
     """Return the lstat of a note's file, or of the archive that contains it.
 
     Raises OSError or ValueError when there is no such note.

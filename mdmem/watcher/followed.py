@@ -19,7 +19,7 @@ _MAX_BYTES = 4 * 1024 * 1024
 Facts = dict[str, tuple[int, int]]
 
 
-def look(config: Config) -> Facts:
+def stats(config: Config) -> Facts:
     """Return size and mtime of each followed file, and of its folder, where a new file would appear."""
     text = files.try_read_own(f"{config.state_dir}/{STATE}", _MAX_BYTES).decode("utf-8", "replace")
     rows = (line.split("\t") for line in text.splitlines())

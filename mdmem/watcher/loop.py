@@ -233,7 +233,7 @@ class Watcher:
         """Commit after a quiet time and sync when due, in child processes, by the current settings."""
         committed = 0.0
         tick = 0.0
-        last_facts = followed.look(self.config)
+        last_facts = followed.stats(self.config)
         while not self.stop.wait(tick):
             if why := self._why_again():
                 log.write(self.config, f"{why}: the watcher begins again")
@@ -244,7 +244,7 @@ class Watcher:
             if quiet and committed != self.last_change and has_passed(quiet, self.last_change):
                 committed = self.last_change
                 self._finished(["commit", "--quiet"])
-            if settings.capture.host_memory and (facts := followed.look(self.config)) != last_facts:
+            if settings.capture.host_memory and (facts := followed.stats(self.config)) != last_facts:
                 last_facts = facts
                 self._finished(["commit", "--quiet"])  # a commit copies followed files
             if every and has_passed(every, self.last_sync):

@@ -339,10 +339,10 @@ def test_doctor_joins_two_projects_that_an_earlier_version_took_for_different_on
     (vault / "aside.md").rename(page)
     settings = config.load(str(vault))
 
-    (found,) = checks.look(settings, only=("projects",))
+    (found,) = checks.run(settings, only=("projects",))
     assert "code and acme-uploader are one project" in found.finding.text
     assert checks.fixed(found).done == "fixed"
-    assert list(checks.look(settings, only=("projects",))) == []
+    assert list(checks.run(settings, only=("projects",))) == []
     ask(work, "33333333-dddd-4ddd-8ddd-dddddddddddd", START + 199)
     assert folders(vault) == {"acme-uploader": 2, "code": 1}
     next((vault / "journal" / "acme-uploader").glob("20*")).rename(tmp_path / "away")

@@ -720,13 +720,13 @@ def test_doctor_looks_again_only_into_what_is_new_or_was_wrong(day: Day, monkeyp
     path = day.vault / "notes" / "broken.md"
     path.write_text("---\ntitle: [\n---\n\nText.\n", encoding="utf-8")
 
-    first = [one.finding for one in checks.look(day.config(), every=False)]
+    first = [one.finding for one in checks.run(day.config(), every=False)]
     second = scope.of(day.config(), every=False)
 
     assert any("broken.md" in one.text for one in first)
     assert second.paths == ["notes/broken.md"]
     path.write_text("Text.\n", encoding="utf-8")
-    again = [one for one in checks.look(day.config(), every=False) if one.check == "notes"]
+    again = [one for one in checks.run(day.config(), every=False) if one.check == "notes"]
     assert [one.finding.severity for one in again] == ["fine"]
     assert scope.of(day.config(), every=False).paths == []
     assert scope.of(day.config(), every=True).is_whole
@@ -736,11 +736,11 @@ def test_doctor_looks_again_only_into_what_is_new_or_was_wrong(day: Day, monkeyp
 @pytest.mark.parametrize("more", [b"\nMore.\n", b""])
 def test_doctor_names_a_copy_of_a_note_that_it_knows(day: Day, monkeypatch: pytest.MonkeyPatch, more: bytes) -> None:
     monkeypatch.setattr(scope, "FEW_NOTES", 0)
-    list(checks.look(day.config(), every=False))
+    list(checks.run(day.config(), every=False))
     original = next(day.vault.rglob("*-prompt-*.md"))
     (day.vault / "notes" / "copy.md").write_bytes(original.read_bytes() + more)
 
-    found = [one.finding.text for one in checks.look(day.config(), every=False) if one.check == "notes"]
+    found = [one.finding.text for one in checks.run(day.config(), every=False) if one.check == "notes"]
 
     assert any("copy.md has the id" in text for text in found)
 

@@ -284,17 +284,17 @@ def test_doctor_names_the_conflict(vault: Path, memory: Path, mdmem: Any) -> Non
 
 def test_the_watcher_sees_that_a_followed_file_or_its_folder_has_changed(vault: Path, memory: Path) -> None:
     settings = config.load(str(vault))
-    assert followed.look(settings) == {}
+    assert followed.stats(settings) == {}
     write(memory / "tools.md", "Use pnpm.\n")
     follow(vault)
-    before = followed.look(settings)
-    assert followed.look(settings) == before
+    before = followed.stats(settings)
+    assert followed.stats(settings) == before
     write(memory / "new.md", "New.\n")
     os.utime(memory, (1_789_372_900, 1_789_372_900))
-    after = followed.look(settings)
+    after = followed.stats(settings)
     assert after != before
     (memory / "tools.md").unlink()
-    assert followed.look(settings) != after
+    assert followed.stats(settings) != after
 
 
 def test_two_folders_of_one_name_are_imported_beside_each_other(vault: Path, tmp_path: Path, ask: Any) -> None:

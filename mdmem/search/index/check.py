@@ -9,7 +9,7 @@ from mdmem.search.index.store import open_view
 from mdmem.search.index.update_process import update_in_process
 from mdmem.vault import disk
 from mdmem.vault.layout import split
-from mdmem.vault.shut import ShutFolders
+from mdmem.vault.unreadable import UnreadableFolders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,9 +80,9 @@ def _compare(config: Config, view: View, progress: CountCallback | None) -> Repo
         count += 1
         if progress is not None:
             progress(count, max(count, view.live))
-    shut = ShutFolders(config.vault)
+    unreadable = UnreadableFolders(config.vault)
     for note in view.all:
-        if not (is_in_vault[note] or shut.hold(view.path(note))):
+        if not (is_in_vault[note] or unreadable.contain(view.path(note))):
             path = view.path(note)
             with_path = view.notes("facet", layout.path_facet(path))
             (doubled if any(is_in_vault[other] for other in with_path) else extra).append(path)

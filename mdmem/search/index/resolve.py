@@ -137,7 +137,7 @@ def _existing(config: Config, paths: list[str]) -> list[str]:
 
 def _exists(config: Config, path: str) -> bool:
     try:
-        disk.look(config.vault, path)
+        disk.lstat(config.vault, path)
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return False
     except OSError:

@@ -15,7 +15,7 @@ from mdmem.search.index.view import View
 from mdmem.vault import JOURNAL, disk, people
 from mdmem.vault.disk import WalkedFile
 from mdmem.vault.layout import days, days_packed_in, is_in_session, projects, split
-from mdmem.vault.shut import ShutFolders
+from mdmem.vault.unreadable import UnreadableFolders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def at_paths(root: str, paths: Iterable[str]) -> Seen:
     hides = _private_names(root)
     for path in relative:
         try:
-            state = disk.look(root, path)
+            state = disk.lstat(root, path)
         except (OSError, ValueError):
             entries |= {entry.path: entry for entry in _walk(root, path)}  # a folder with packed notes
             continue
@@ -205,7 +205,7 @@ def at_notes(root: str, view: View, notes: Iterable[int]) -> Diff:
             try:
                 state = lstat(f"{root}/{path}")
             except FileNotFoundError:
-                state = disk.look(root, path)
+                state = disk.lstat(root, path)
         except (OSError, ValueError):
             gone.append(path)
             continue
@@ -215,7 +215,7 @@ def at_notes(root: str, view: View, notes: Iterable[int]) -> Diff:
             gone.append(path)
         elif _differs(root, view, note, state):
             changed.append(WalkedFile(path, state.st_mtime_ns, state.st_size, state.st_ino))
-    return Diff(changed, list(ShutFolders(root).without(gone)))
+    return Diff(changed, list(UnreadableFolders(root).without(gone)))
 
 
 def at_files(root: str, view: View, known: Iterable[Stamped]) -> tuple[Diff, list[Stamped]]:
@@ -229,7 +229,7 @@ def at_files(root: str, view: View, known: Iterable[Stamped]) -> tuple[Diff, lis
     for file in known:
         path = file[1]
         try:
-            state = disk.look(root, path)
+            state = disk.lstat(root, path)
         except (OSError, ValueError):
             gone.append(path)
             continue
@@ -237,7 +237,7 @@ def at_files(root: str, view: View, known: Iterable[Stamped]) -> tuple[Diff, lis
         if present[-1] != file and (note := view.find(path)) is not None:
             changed.append(note)
     diff = at_notes(root, view, changed)
-    missing = ShutFolders(root).without(path for path in gone if view.find(path) is not None)
+    missing = UnreadableFolders(root).without(path for path in gone if view.find(path) is not None)
     return Diff(diff.files, [*diff.gone, *missing]), present
 
 
@@ -286,7 +286,7 @@ def differences(view: View, seen: Seen) -> Diff:
         note = known.pop(entry.path, None)
         if note is None or view.stamp(note) != (entry.mtime_ns, entry.size, entry.inode):
             files.append(entry)
-    return Diff(files, list(ShutFolders(seen.root).without(known)))
+    return Diff(files, list(UnreadableFolders(seen.root).without(known)))
 
 
 class Comparison:
@@ -299,7 +299,7 @@ class Comparison:
     def __init__(self, view: View | None, seen: Seen) -> None:
         self._view = view and View(view.leaves, view.files)
         self._entries = seen.entries
-        self._shut = ShutFolders(seen.root)
+        self._unreadable = UnreadableFolders(seen.root)
         self._met = bytearray(view.size if view else 0)
         self.is_complete = False
 
@@ -332,7 +332,7 @@ class Comparison:
         if self._view is not None and self.is_complete:
             view, self._view = View(self._view.leaves, self._view.files), None
             missing = (note for note, met in enumerate(self._met) if not (met or note in view.deleted))
-            yield from self._shut.without(map(view.path, missing))
+            yield from self._unreadable.without(map(view.path, missing))
 
 
 def _indexed_notes(view: View, seen: Seen) -> dict[str, int]:

@@ -13,7 +13,7 @@ from mdmem.history import pages, past
 from mdmem.learn.work import OpenItem
 from mdmem.search.index.view import View
 from mdmem.vault import disk, front_matter, generated, journal, layout, note, template
-from mdmem.vault.shut import ShutFolders
+from mdmem.vault.unreadable import UnreadableFolders
 from mdmem.views.sessions import SessionRow
 from mdmem.views.vault_pages import day_page, listed, open_work, project_page, session_page, start_page
 from mdmem.views.vault_pages.day_page import ListedDay
@@ -230,10 +230,10 @@ def _put(config: Config, path: str, lines: list[str]) -> bool:
 def _drops_what_is_shut(root: str, path: str, old: bytes, lines: list[str]) -> bool:
     """Whether a page would lose links to notes in folders that cannot be read; it then stays as it is."""
     folder = path.rpartition("/")[0]
-    shut = ShutFolders(root)
+    unreadable = UnreadableFolders(root)
     old_targets = set(chain.from_iterable(map(pages.targets, generated.inside(old))))
     lost = old_targets.difference(*map(pages.targets, lines))
-    return any(shut.hold(posixpath.normpath(posixpath.join(folder, target))) for target in lost)
+    return any(unreadable.contain(posixpath.normpath(posixpath.join(folder, target))) for target in lost)
 
 
 def _with_valid_front_matter(data: bytes) -> bytes:

@@ -95,7 +95,7 @@ def _last_events(config: Config) -> list[tuple[str, str]]:
 
 def check(request: PageRequest) -> Response:
     """Run all checks and measure a hook; it takes a few seconds."""
-    results = sorted(checks.look(request.config, every=False), key=lambda result: _ORDER.index(result.finding.severity))
+    results = sorted(checks.run(request.config, every=False), key=lambda result: _ORDER.index(result.finding.severity))
     config = request.config
     folders = {"git": f"{config.vault}/.git", "index": config.index_dir, "state": config.state_dir}
     storage = {name: figures.folder_bytes(Path(folder)) for name, folder in folders.items()}

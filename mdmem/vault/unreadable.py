@@ -1,4 +1,4 @@
-"""Shut folders: those that cannot be read, so that nothing tells whether a note in them is still there."""
+"""Folders of a vault that cannot be read, so that nothing tells whether a note in them is still there."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
-class ShutFolders:
-    """The folders of a vault that exist but cannot be read. Each is looked at once."""
+class UnreadableFolders:
+    """The folders of a vault that exist but cannot be read. Each is checked once."""
 
     def __init__(self, root: str) -> None:
         self._root = root
         self._known: dict[str, bool] = {}
 
-    def hold(self, path: str) -> bool:
+    def contain(self, path: str) -> bool:
         """Whether a vault-relative path lies in or below such a folder."""
         folder = path.rpartition("/")[0]
         if folder not in self._known:
-            self._known[folder] = (folder != "" and self.hold(folder)) or _is_shut(f"{self._root}/{folder}")
+            self._known[folder] = (folder != "" and self.contain(folder)) or _is_unreadable(f"{self._root}/{folder}")
         return self._known[folder]
 
     def without(self, paths: Iterable[str]) -> Iterator[str]:
         """Yield the paths that do not lie in or below such a folder."""
-        return (path for path in paths if not self.hold(path))
+        return (path for path in paths if not self.contain(path))
 
 
-def _is_shut(folder: str) -> bool:
+def _is_unreadable(folder: str) -> bool:
     try:
         if stat.S_ISDIR(os.lstat(folder).st_mode):
             os.scandir(folder).close()
@@ -43,8 +43,9 @@ def _is_shut(folder: str) -> bool:
 
 def folders(root: str) -> list[str]:
     """Return the vault's folders that cannot be read, in order."""
-    shut: list[str] = []
+    unreadable: list[str] = []
     for folder, names, _ in os.walk(root):
         names[:] = sorted(name for name in names if not name.startswith("."))
-        shut += [os.path.relpath(f"{folder}/{name}", root) for name in names if _is_shut(f"{folder}/{name}")]
-    return [path.replace(os.sep, "/") for path in shut]
+        paths = (f"{folder}/{name}" for name in names)
+        unreadable += [os.path.relpath(path, root).replace(os.sep, "/") for path in paths if _is_unreadable(path)]
+    return unreadable
