@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from mdmem import timestamps
+from mdmem.vault import journal
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -14,6 +17,12 @@ if TYPE_CHECKING:
 
 NO_NUMBER = 1 << 30
 """Prompt number in the place of a note without one: it sorts last."""
+
+
+def place(path: str, created: str, kind: str, otherwise: tuple[int, int] = (NO_NUMBER, 0)) -> Place:
+    """Return a note's place, for `numbered`. otherwise: its numbers when its file name has none."""
+    name = path.rpartition("/")[2]
+    return journal.numbers(name) or otherwise, timestamps.epoch(created), name, kind == "prompt"
 
 
 def numbered(steps: Iterable[Step], place: Callable[[Step], Place]) -> list[tuple[int, list[Step]]]:

@@ -107,10 +107,7 @@ def of_notes(notes: Iterable[ConversationStep]) -> Conversation:
 
 
 def _place(step: ConversationStep) -> turns.Place:
-    """Return a note's sort key: the numbers in its file name, then what orders notes with equal or no numbers."""
-    name = step.path.rpartition("/")[2]
-    numbers = journal.numbers(name) or (turns.NO_NUMBER, 0)
-    return numbers, timestamps.epoch(str(step.meta.get("created", ""))), name, step.kind == "prompt"
+    return turns.place(step.path, str(step.meta.get("created", "")), step.kind)
 
 
 KEY = "session:"

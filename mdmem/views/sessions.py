@@ -222,6 +222,5 @@ def group(note_rows: Iterable[NoteRow]) -> list[SessionTurn]:
 
 
 def _place(row: NoteRow) -> numbered_turns.Place:
-    name = row.path.rpartition("/")[2]
-    numbers = journal.numbers(name) or (row.prompt or numbered_turns.NO_NUMBER, row.sequence)
-    return numbers, timestamps.epoch(row.created), name, row.kind == "prompt"
+    in_front_matter = row.prompt or numbered_turns.NO_NUMBER, row.sequence
+    return numbered_turns.place(row.path, row.created, row.kind, otherwise=in_front_matter)

@@ -87,6 +87,21 @@ def test_notes_on_the_start_page_of_a_site_are_sorted_by_the_numbers_in_their_ti
     assert re.findall(r">(Step \d+)<", text) == ["Step 1", "Step 2", "Step 10"]
 
 
+def test_turns_that_two_machines_numbered_alike_are_one_after_the_other_on_a_site(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    session = "journal/acme/2026-09-14/0800-dates-aaaa1111"
+    (vault / session).mkdir(parents=True)
+    for hour in ("12", "09"):
+        for number, kind in enumerate(("prompt", "response"), 1):
+            facts = f"kind: {kind}\ncreated: 2026-09-14T{hour}:0{number}:00Z\nsession: aaaa1111"
+            (vault / session / f"002-00{number}-{kind}-{hour}.md").write_text(f"---\n{facts}\n---\n{kind} at {hour}\n")
+    exports.site(config.load(str(vault), {"HOME": str(tmp_path)}), tmp_path / "site")
+
+    text = (tmp_path / f"site/pages/{session}.html").read_text("utf-8")
+    told = [f"{kind} at {hour}" for hour in ("09", "12") for kind in ("prompt", "response")]
+    assert re.findall(r"<p>(\w+ at \d+)</p>", text) == told
+
+
 def test_a_wiki_link_of_a_site_leads_to_the_one_note_with_that_title(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     (vault / "notes").mkdir(parents=True)

@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote
 
 from mdmem import plural, timestamps
 from mdmem.history.export import Exported
-from mdmem.vault import journal, layout, links
+from mdmem.vault import journal, layout, links, turns
 from mdmem.vault.note import PAGES
 from mdmem.views import markup, wording
 from mdmem.views.exports.text_buffer import TextBuffer
@@ -123,13 +123,12 @@ def grouped(notes: Iterable[Exported]) -> Iterator[ExportedSession | Exported]:
 
 def _session_of(folder: str, members: list[Exported]) -> ExportedSession:
     page = next((note for note in members if note.parsed.meta.get("kind") == "session"), None)
-    others = [note for note in members if note is not page]
-    unnumbered = (1 << 30, 0)
+    in_turns = turns.numbered((note for note in members if note is not page), _place)
+    return ExportedSession(folder, page, [note for _, turn in in_turns for note in turn])
 
-    def order(note: Exported) -> tuple[tuple[int, ...], str, str]:
-        return journal.numbers(note.path) or unnumbered, created(note), note.path
 
-    return ExportedSession(folder, page, sorted(others, key=order))
+def _place(note: Exported) -> turns.Place:
+    return turns.place(note.path, created(note), _kind(note))
 
 
 def created(note: Exported) -> str:
