@@ -13,7 +13,7 @@ from mdmem import timestamps
 from mdmem.cli import listing
 from mdmem.cli.terminal import completions, options, pager, render
 from mdmem.errors import MdmemError, NotFoundError, UsageError
-from mdmem.vault import archives, disk, journal, layout, note
+from mdmem.vault import archives, disk, generated, layout, note
 from mdmem.views import wording
 
 if TYPE_CHECKING:
@@ -342,14 +342,14 @@ def _print_note(path: str, parsed: note.Parsed) -> None:
     console.print(Text(path, "dim"))
 
 
-_PAGE_MARKS = re.compile(rf"{re.escape(journal.NAVIGATION_MARK)}|(?<!\\)</?(?:details|summary)>")
+_PAGE_MARKS = re.compile(rf"{re.escape(generated.NAVIGATION_MARK)}|(?<!\\)</?(?:details|summary)>")
 """What only a machine or a browser reads on a page; after a backslash, a tag is part of a title."""
 
 
 def _without_marks(text: str) -> str:
     """Return a note's text without what marks and folds the generated part of a page."""
-    before, generated, after = journal.parts_of_page(text)
-    return before + _PAGE_MARKS.sub("", generated) + after
+    before, inner, after = generated.parts_of(text)
+    return before + _PAGE_MARKS.sub("", inner) + after
 
 
 def _worded(value: object) -> str:

@@ -41,10 +41,24 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     for folder in unreadable.folders(config.vault) if scope.is_whole else ():
         findings.add("", _unreadable_folder(config, folder))
     yield from _skipped_links(config) if scope.is_whole else ()
+    paths = scope.notes(config)
+    count = _add_each(config, scope, paths, findings)
+    for problem in _broken_markers("README.md", disk.readable(config.vault, "README.md") or b""):
+        findings.add("", problem)
+    for path in _cut_off(config, paths):
+        findings.add("", error(f"{path} has lost its end, and so notes of its session.", archives.restoring(path)))
+    yield from findings.first()
+    if not any(findings.counts.values()) and scope.view is None:
+        yield fine(f"{plural.number(count, 'file')}, all readable")
+    elif not any(findings.counts.values()) and scope.view is not None:
+        yield fine(f"{plural.number(scope.view.live, 'file')}, of which {count} new, all readable; --all reads each")
+
+
+def _add_each(config: Config, scope: CheckScope, paths: Collection[str], findings: _NoteFindings) -> int:
+    """Add the findings on each of these notes; return how many there still are."""
     memories = SessionMemories(config)
     marks = array("q")
     count = 0
-    paths = scope.notes(config)
     for place, path in enumerate(paths):
         scope.report(place + 1, len(paths))
         marks.append(0)
@@ -71,15 +85,7 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         marks[-1] = hash(name) if name and not scope.view else 0
     for path, name, other in _with_same_id(config, paths, marks):
         findings.add(path, _doubled(config, path, name, other))
-    for problem in _broken_markers("README.md", disk.readable(config.vault, "README.md") or b""):
-        findings.add("", problem)
-    for path in _cut_off(config, paths):
-        findings.add("", error(f"{path} has lost its end, and so notes of its session.", archives.restoring(path)))
-    yield from findings.first()
-    if not any(findings.counts.values()) and scope.view is None:
-        yield fine(f"{plural.number(count, 'file')}, all readable")
-    elif not any(findings.counts.values()) and scope.view is not None:
-        yield fine(f"{plural.number(scope.view.live, 'file')}, of which {count} new, all readable; --all reads each")
+    return count
 
 
 def _unreadable_folder(config: Config, folder: str) -> HealthFinding:
@@ -273,9 +279,9 @@ def _line_of_strange_bytes(data: bytes) -> int:
 def _broken_markers(path: str, data: bytes) -> Iterator[HealthFinding]:
     """Check a page for markers that an edit has damaged; a page without any belongs to its owner, who knows it."""
     text = data.decode("utf-8", "replace")
-    if not any(mark in text for mark in journal.PAGE_MARKS) or generated.lines_of(text) is not None:
+    if not any(mark in text for mark in generated.MARKS) or generated.lines_of(text) is not None:
         return
-    mark = next(mark for mark, at in zip(journal.PAGE_MARKS, journal.marks_in(text), strict=True) if at < 0)
+    mark = next(mark for mark, at in zip(generated.MARKS, generated.marks_in(text), strict=True) if at < 0)
     before, found, _ = text.partition(mark)
     where = f"{path}:{before.count(chr(10)) + 1}" if found else path
     why = "is indented, has text beside it, or is above the first one" if found else "is missing"

@@ -77,7 +77,7 @@ def _without_links(line: str, folder: str, gone: Container[str]) -> str | None:
     """Return a line without links to `gone`; None when nothing is left."""
     if not any(posixpath.normpath(posixpath.join(folder, target)) in gone for target in targets(line)):
         return line
-    mark = journal.NAVIGATION_MARK if line.endswith(journal.NAVIGATION_MARK) else ""
+    mark = generated.NAVIGATION_MARK if line.endswith(generated.NAVIGATION_MARK) else ""
     if not mark or _BETWEEN not in line:
         return mark or None
     parts = line.removesuffix(mark).rstrip().split(_BETWEEN)
@@ -101,7 +101,7 @@ def is_worded(root: str, data: bytes) -> bool:
     title = parsed.fact("title")
     if parsed.meta.get("aliases", [title]) != [title]:
         return True
-    own_lines = {line.strip() for line in (*cut[0], *cut[2])} - set(journal.PAGE_MARKS)
+    own_lines = {line.strip() for line in (*cut[0], *cut[2])} - set(generated.MARKS)
     templates = (template.load(f"notes/{kind}.md", vault) for vault in (root, ""))
     filled = (template.fill(text, {"title": title, "page": ""}) for text in templates)
     return bool(own_lines - {"", *(line.strip() for text in filled for line in text.split("\n"))})

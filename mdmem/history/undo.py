@@ -16,9 +16,9 @@ from mdmem.history.git.repository import Repository
 from mdmem.history.merging import merge
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
 from mdmem.progress import ProgressCallback, ignore, reporting
-from mdmem.vault import JOURNAL, attachments, disk, is_in_journal, journal, layout, note, people
+from mdmem.vault import JOURNAL, attachments, disk, generated, is_in_journal, journal, layout, note, people
 
-EMPTY_PAGE = "\n".join([*journal.PAGE_MARKS, ""]).encode()
+EMPTY_PAGE = "\n".join([*generated.MARKS, ""]).encode()
 
 AT_ONCE = 500
 """Number of changes read at a time."""

@@ -11,7 +11,7 @@ from mdmem.inject.block import Item, Section
 from mdmem.lazy_pattern import lazy
 from mdmem.search import turn_groups
 from mdmem.search.asking import small_talk
-from mdmem.vault import JOURNAL, disk, journal, people
+from mdmem.vault import JOURNAL, disk, generated, journal, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ def of_project(at: Occasion, shown: Collection[str] = (), current: str = "") -> 
     shown: the folders of sessions that are shown with what their answers leave to do. current: the session's folder.
     """
     folder = f"{JOURNAL}/{at.project}"
-    _, generated, _ = journal.parts_of_page(people.read(at.config.vault, f"{folder}/{journal.PROJECT_PAGE}").body)
-    lines = generated.partition(f"\n## {HEADING}\n")[2].partition("\n## ")[0].splitlines()
+    _, tables, _ = generated.parts_of(people.read(at.config.vault, f"{folder}/{journal.PROJECT_PAGE}").body)
+    lines = tables.partition(f"\n## {HEADING}\n")[2].partition("\n## ")[0].splitlines()
     finished = _Finished(at)
     items = [item for line in lines if (item := _item(at, folder, line, shown, finished, current)) is not None]
     return Section(HEADING, items[:MAX_ITEMS])

@@ -15,7 +15,7 @@ from mdmem.inject import eligibility, excerpts
 from mdmem.inject.block import Item, Section, cut
 from mdmem.search import freshness, recall, turn_groups
 from mdmem.search.asking import small_talk
-from mdmem.vault import JOURNAL, disk, journal, layout, note, people
+from mdmem.vault import JOURNAL, disk, generated, journal, layout, note, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class SessionFolder:
     def is_looked_through(self) -> bool:
         """Whether the vault's pages were made since the session ended, so that its open work is known."""
         body = self._written.body
-        navigation = body.partition(journal.NAVIGATION_MARK)[0].rpartition("\n")[2]  # a hook writes one link only
+        navigation = body.partition(generated.NAVIGATION_MARK)[0].rpartition("\n")[2]  # a hook writes one link only
         return " · " in navigation and all(f"({name})" in body for name in self.of_kind("response")[-1:])
 
     @cached_property

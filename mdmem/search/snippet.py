@@ -8,7 +8,7 @@ from unicodedata import category
 from mdmem.lazy_pattern import lazy
 from mdmem.named_tuple import NamedTuple
 from mdmem.search.text.analysis import WordFinder
-from mdmem.vault import journal
+from mdmem.vault import generated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def body_of(text: str) -> str:
     if text.startswith(f"---{line_end}"):
         _, end, body = text.partition(f"{line_end}---{line_end}")
         text = body if end else text
-    return journal.unmarked(text)
+    return generated.unmarked(text)
 
 
 def best(text: str, weights: Mapping[str, float], chars: int = 240, finder: WordFinder | None = None) -> Snippet:

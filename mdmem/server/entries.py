@@ -11,7 +11,7 @@ from mdmem import timestamps
 from mdmem.search.hits import SearchHit
 from mdmem.server import safe_text
 from mdmem.server.access import Access
-from mdmem.vault import journal, layout, note
+from mdmem.vault import generated, layout, note
 from mdmem.views.conversation import ConversationStep
 
 NAME_CHARS = 60
@@ -66,7 +66,7 @@ def of_note(at: Access, read: ConversationStep) -> NoteLine:
         "title": at.line(title, safe_text.TITLE_CHARS),
         "project": at.line(layout.project_named(read.path, meta), NAME_CHARS),
         "score": 0.0,
-        "line": _outdated(at, meta) + _text(at, journal.unmarked(read.body[:1_000]), title),
+        "line": _outdated(at, meta) + _text(at, generated.unmarked(read.body[:1_000]), title),
     }
 
 

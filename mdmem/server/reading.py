@@ -20,7 +20,7 @@ from mdmem.search.text import analysis
 from mdmem.server import entries, lookup, safe_text
 from mdmem.server.access import FOR_TEXT, Access
 from mdmem.server.entries import FoundNotes, NoteLine
-from mdmem.vault import disk, journal, note
+from mdmem.vault import disk, generated, note
 from mdmem.views import rows
 from mdmem.views.conversation import ConversationStep
 
@@ -289,7 +289,7 @@ def get_notes(
 
 def whole_note(at: Access, path: str, parsed: note.Parsed, offset: int, chars: int) -> Whole:
     """Return a note's text from `offset` on, at most `chars` characters, cut at the end of a line if one is near."""
-    body = at.text(journal.unmarked(parsed.body).strip("\n"))
+    body = at.text(generated.unmarked(parsed.body).strip("\n"))
     part = body[offset : offset + chars]
     if offset + chars < len(body):
         line_end = part.rfind("\n", len(part) * 3 // 4)

@@ -7,14 +7,20 @@ titles of tool runs. Hooks keep these additions.
 from __future__ import annotations
 
 from mdmem import plural
-from mdmem.vault import journal, layout
-from mdmem.vault.journal import FOLDED_BEGIN, FOLDED_END, NAVIGATION_MARK, PAGE_MARKS, PROJECT_PAGE
+from mdmem.vault import layout
+from mdmem.vault.journal import PROJECT_PAGE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-BEGIN, END = PAGE_MARKS
+BEGIN, END = "<!-- mdmem:begin -->", "<!-- mdmem:end -->"
+"""Markers around the generated part of a page."""
+MARKS = (BEGIN, END)
+NAVIGATION_MARK = "<!-- mdmem:nav -->"
+"""Ends the line of a session's page that links to its project and the neighboring sessions."""
+FOLDED_BEGIN, FOLDED_END = "<details>", "</details>"
+"""Markers around the tool runs of a prompt on a session's page."""
 DAYS = "days"
 """Folder of the pages of days, which cover all projects."""
 PROMPTS = "## Prompts"
@@ -24,9 +30,64 @@ MAX_RUNS = 100
 _REVIEWED = "<!-- reviewed "
 
 
+def unmarked(text: str) -> str:
+    """Return a note's text without a page's markers, navigation links and folded tool runs.
+
+    Those are not words that anybody reads or searches for.
+    """
+    before, inner, after = parts_of(text)
+    return before + _without_leads(inner) + after
+
+
+def outside(text: str) -> str:
+    """Return a page's text without its generated part; any other text as it is."""
+    before, _, after = parts_of(text)
+    return before + after
+
+
+def parts_of(text: str) -> tuple[str, str, str]:
+    """Split a page at its markers, which are left out; a text that ends before the second one ends in the second part.
+
+    Of any other text, all is in the first part.
+    """
+    begin, end = marks_in(text)
+    if begin < 0:
+        return text, "", ""
+    stop = end if end >= 0 else len(text)
+    return text[:begin], text[begin + len(BEGIN) : stop], text[stop + len(END) :]
+
+
+def marks_in(text: str) -> tuple[int, int]:
+    """Return where a page's markers begin, -1 for a missing one. The second one is looked for behind the first.
+
+    A marker is a whole line, so that a title or a prompt with a marker in it is only text.
+    """
+    begin = _line_in(text, BEGIN, 0)
+    return begin, _line_in(text, END, max(begin, 0))
+
+
+def _line_in(text: str, mark: str, start: int) -> int:
+    """Return where the first line that is this mark begins, at or after `start`; -1 for none."""
+    at = text.find(mark, start)
+    while at >= 0:
+        stop = text.find("\n", at) + 1 or None
+        if text[at - 1 : at] in ("", "\n") and text[at:stop].rstrip() == mark:
+            break
+        at = text.find(mark, stop or len(text))  # behind this line, which is another's
+    return at
+
+
+def _without_leads(text: str) -> str:
+    first, *pieces = text.split(FOLDED_BEGIN)
+    text = "".join([first.rstrip(" "), *[piece.partition(FOLDED_END)[2].lstrip("\n") for piece in pieces]])
+    if NAVIGATION_MARK not in text:
+        return text
+    return "\n".join([line for line in text.split("\n") if not line.endswith(NAVIGATION_MARK)])
+
+
 def lines_of(text: str) -> tuple[list[str], list[str], list[str]] | None:
     """Split a page into lines up to the first marker, between the markers, and from the second on; None unless both."""
-    begin, end = journal.marks_in(text)
+    begin, end = marks_in(text)
     if min(begin, end) < 0:
         return None
     first = text.index("\n", begin) + 1

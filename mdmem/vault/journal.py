@@ -39,81 +39,17 @@ FORMER_PAGE = "session.md"
 PRIVATE = "private"
 """Kind of the lines in a session's record that say how much its private memory holds."""
 PROJECT_PAGE = "project.md"
-PAGE_MARKS = ("<!-- mdmem:begin -->", "<!-- mdmem:end -->")
-"""Markers around the generated part of a page; everything outside belongs to the person."""
-NAVIGATION_MARK = "<!-- mdmem:nav -->"
-"""Ends the line of a session's page that links to its project and the neighboring sessions."""
-FOLDED_BEGIN, FOLDED_END = "<details>", "</details>"
-"""Markers around the tool runs of a prompt on a session's page."""
-
-_ID = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:")
-_HEX_AND_DASH = frozenset("0123456789abcdefABCDEF-")
-
-
-def unmarked(text: str) -> str:
-    """Return a note's text without a page's markers, navigation links and folded tool runs.
-
-    Those are not words that anybody reads or searches for.
-    """
-    before, generated, after = parts_of_page(text)
-    return before + _without_leads(generated) + after
-
-
-def outside(text: str) -> str:
-    """Return a page's text without its generated part; any other text as it is."""
-    before, _, after = parts_of_page(text)
-    return before + after
-
-
-def parts_of_page(text: str) -> tuple[str, str, str]:
-    """Split a page at its markers, which are left out; a text that ends before the second one ends in the second part.
-
-    Of any other text, all is in the first part.
-    """
-    begin, end = marks_in(text)
-    if begin < 0:
-        return text, "", ""
-    stop = end if end >= 0 else len(text)
-    return text[:begin], text[begin + len(PAGE_MARKS[0]) : stop], text[stop + len(PAGE_MARKS[1]) :]
-
-
-def marks_in(text: str) -> tuple[int, int]:
-    """Return where a page's markers begin, -1 for a missing one. The second one is looked for behind the first.
-
-    A marker is a whole line, so that a title or a prompt with a marker in it is only text.
-    """
-    begin = _line_in(text, PAGE_MARKS[0], 0)
-    return begin, _line_in(text, PAGE_MARKS[1], max(begin, 0))
-
-
-def _line_in(text: str, mark: str, start: int) -> int:
-    """Return where the first line that is this mark begins, at or after `start`; -1 for none."""
-    at = text.find(mark, start)
-    while at >= 0:
-        stop = text.find("\n", at) + 1 or None
-        if text[at - 1 : at] in ("", "\n") and text[at:stop].rstrip() == mark:
-            break
-        at = text.find(mark, stop or len(text))  # behind this line, which is another's
-    return at
-
-
-def _without_leads(text: str) -> str:
-    first, *pieces = text.split(FOLDED_BEGIN)
-    text = "".join([first.rstrip(" "), *[piece.partition(FOLDED_END)[2].lstrip("\n") for piece in pieces]])
-    if NAVIGATION_MARK not in text:
-        return text
-    return "\n".join([line for line in text.split("\n") if not line.endswith(NAVIGATION_MARK)])
-
+RECALLED = "recalled:"
+"""Beginning of the marks in a session's `given` file for prompts that got what they asked for."""
 
 _MAX_GIVEN_BYTES = 2 * 1024 * 1024
+_ID = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:")
+_HEX_AND_DASH = frozenset("0123456789abcdefABCDEF-")
 
 
 def recalled_mark(prompt: str) -> str:
     """Return the mark in a session's `given` file for a prompt that got what it asked for."""
     return f"{RECALLED}{short(prompt.strip(), 10)}"
-
-
-RECALLED = "recalled:"
 
 
 class Record:

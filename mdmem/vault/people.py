@@ -7,7 +7,7 @@ index, injection and the servers call this module first.
 from __future__ import annotations
 
 from mdmem import config, privacy
-from mdmem.vault import front_matter, is_in_journal, journal, note
+from mdmem.vault import front_matter, generated, is_in_journal, journal, note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def on_page(vault: str, page: note.Parsed) -> str:
     from mdmem.vault import template
 
     template_lines = template.load(f"notes/{page.meta.get('kind')}.md", vault).splitlines()
-    lines = journal.outside(page.body).splitlines()
+    lines = generated.outside(page.body).splitlines()
     return "\n".join(line for line in lines if line not in template_lines and not line.startswith("# ")).strip()
 
 

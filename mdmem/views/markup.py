@@ -14,7 +14,7 @@ from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
-from mdmem.vault import journal
+from mdmem.vault import generated
 
 _CODE = re.compile(r"`([^`]+)`")
 _MARKS = re.compile(
@@ -61,7 +61,7 @@ def split(href: str) -> SplitResult:
 
 def html(text: str, links: NoteLinks, *, level: int, most: int) -> str:
     """Return a text as HTML that is safe to put into a page. level: of its headings. most: maximum characters."""
-    rendered: str = _PARSER.render(journal.unmarked(text[:most]), {"links": links, "level": level})
+    rendered: str = _PARSER.render(generated.unmarked(text[:most]), {"links": links, "level": level})
     notice = '<p class="cut">The rest of this text is only in the file.</p>' if len(text) > most else ""
     return f"{rendered}{notice}"
 

@@ -25,7 +25,7 @@ from mdmem.history import pages as history_pages
 from mdmem.history.git import repository
 from mdmem.history.merging import merge
 from mdmem.history.rewrite import RewriteStep
-from mdmem.vault import journal, note
+from mdmem.vault import generated, journal, note
 from mdmem.views.vault_pages import upkeep
 from tests.helpers.few import few
 from tests.helpers.history_vault import FOLDER, PAGE, SESSION, captured, git, head_files, put, start, turn
@@ -127,7 +127,7 @@ def written(vault: Path, text: str, place: str) -> Path:
     """Write on the session's page as a person does: below or above the part that is kept up to date, or on top."""
     page = vault / PAGE
     was = page.read_text()
-    begin, end = journal.PAGE_MARKS
+    begin, end = generated.MARKS
     mark = {"below": f"{end}\n", "above": begin}[place]
     page.write_text(was.replace(mark, f"{mark}\n{text}\n" if place == "below" else f"{text}\n\n{mark}"))
     return page
@@ -264,12 +264,12 @@ def test_undoing_takes_back_what_mdmem_wrote_and_nothing_else(steps: list[str | 
             else:
                 more = {"session": "ffff0000-1", "folder": OTHER} if step == "other" else {}
                 turn_beside(vault, number, **more)
-        others = {path: journal.outside(path.read_text()) for path in vault.glob(f"{OTHER}/*")}
+        others = {path: generated.outside(path.read_text()) for path in vault.glob(f"{OTHER}/*")}
         lines = {step[2] for step in steps if isinstance(step, tuple)}
 
         undo.apply(config, undo.plan(config, SESSION), upkeep.updater(config))
 
-        assert {path: journal.outside(path.read_text()) for path in vault.glob(f"{OTHER}/*")} == others
+        assert {path: generated.outside(path.read_text()) for path in vault.glob(f"{OTHER}/*")} == others
         left = "".join(path.read_text() for path in vault.rglob("*.md"))
         assert [line for line in lines if line not in left] == []
         assert {path.name for path in vault.glob(f"{FOLDER}/*")} <= {path.name for path in touched}

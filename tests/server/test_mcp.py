@@ -28,7 +28,7 @@ from mdmem.search.index import scan
 from mdmem.server import access, app, lookup, safe_text, tools
 from mdmem.server.internal.context import HEADERS, VARIABLES
 from mdmem.vault import note
-from mdmem.vault.journal import PAGE_MARKS
+from mdmem.vault.generated import BEGIN
 from tests.conftest import REPO
 from tests.helpers import readme, tree
 from tests.helpers.history_vault import run_here, start
@@ -312,7 +312,7 @@ def test_a_word_that_no_note_has_makes_the_server_look_at_every_file(
 
 
 def test_a_sessions_page_is_read_without_its_marks(server: Server, vault: Path) -> None:
-    name = put(vault, "journal/p/2026-09-14/0800-x/session.md", f"# X\n\n{PAGE_MARKS[0]}\nwords", kind="session")
+    name = put(vault, "journal/p/2026-09-14/0800-x/session.md", f"# X\n\n{BEGIN}\nwords", kind="session")
 
     assert "mdmem:" not in server.call("get_notes", {"ids": [name]}).text
     assert "mdmem:" not in server.call("timeline", {"note": name}).text

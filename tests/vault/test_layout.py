@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mdmem import config
 from mdmem.errors import NotFoundError
 from mdmem.history import find
-from mdmem.vault import disk, journal, layout, packed
+from mdmem.vault import disk, generated, journal, layout, packed
 
 NAMES = st.text(string.ascii_lowercase + string.digits + "-.æ語 ", min_size=1, max_size=20).filter(
     lambda name: name.strip(". ") == name and not name.endswith(".packed")
@@ -176,10 +176,10 @@ def test_what_can_be_no_path_is_none_in_the_vault(vault: Path, typed: str) -> No
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "  \n", ""])
 def test_a_marker_is_found_behind_lines_that_only_mention_it(end: str) -> None:
-    begin, stop = journal.PAGE_MARKS
+    begin, stop = generated.MARKS
     before, between = f"{begin} begins, {begin}\nand {begin}\n", f"{stop} ends\n- {stop}\n"
 
     text = f"{before}{begin}\n{between}{stop}{end}"
 
-    assert journal.marks_in(text) == (len(before), len(before) + len(begin) + 1 + len(between))
-    assert journal.marks_in(before) == (-1, -1)
+    assert generated.marks_in(text) == (len(before), len(before) + len(begin) + 1 + len(between))
+    assert generated.marks_in(before) == (-1, -1)

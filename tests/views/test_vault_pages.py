@@ -25,7 +25,7 @@ from mdmem.history.merging import both, join
 from mdmem.search import index
 from mdmem.search.index import contents as index_contents
 from mdmem.search.index import document
-from mdmem.vault import disk, generated, journal, layout, note, template
+from mdmem.vault import disk, generated, layout, note, template
 from mdmem.views.vault_pages import day_page, making, upkeep
 from tests.helpers import cli_day
 from tests.helpers.cli_day import MORNING, Day
@@ -252,7 +252,7 @@ def test_the_words_of_a_person_around_the_markers_stay(day: Day) -> None:
 def test_links_to_other_sessions_and_titles_of_runs_are_not_indexed(day: Day) -> None:
     upkeep.refresh(day.config(), now=NOW, everything=True)
     path = pages(day)[1]
-    text = journal.unmarked(note.parse(path.read_bytes()).body)
+    text = generated.unmarked(note.parse(path.read_bytes()).body)
     assert "next:" not in text
     assert "<details>" not in text
     assert "001-002" not in text

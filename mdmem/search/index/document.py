@@ -17,7 +17,7 @@ from mdmem.search import runs, staged
 from mdmem.search.index import layout
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS, SKETCH_SIZE, TEXT_FIELDS, IndexRow
 from mdmem.search.text import analysis, entities, wordings
-from mdmem.vault import creation, disk, journal, links, note, people, titles
+from mdmem.vault import creation, disk, generated, links, note, people, titles
 from mdmem.vault.layout import project_named, project_of
 
 TYPE_CHECKING = False
@@ -135,8 +135,8 @@ def _own_words(root: str, parsed: note.Parsed) -> str:
     if kind == "project":
         return people.on_page(root, parsed)[:MAX_BODY_CHARS]
     if kind == "day":
-        body = journal.outside(body)
-    body = journal.unmarked(body)
+        body = generated.outside(body)
+    body = generated.unmarked(body)
     if "mem:" in body:
         body = links.CITED.sub("", body)
     return _LINKED_ID.sub("", body) if kind in note.PAGES else body
@@ -258,7 +258,7 @@ def _facets(
     path: str, parsed: note.Parsed, body: str, facts: Mapping[str, Any], files: list[str], *, edited: bool
 ) -> Iterator[str]:
     meta = parsed.meta
-    links_in = journal.outside(parsed.body[:MAX_BODY_CHARS])
+    links_in = generated.outside(parsed.body[:MAX_BODY_CHARS])
     yield layout.path_facet(path)
     yield f"id:{facts['id']}".lower()
     yield f"kind:{facts['kind']}".lower()

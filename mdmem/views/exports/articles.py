@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote
 
 from mdmem import plural, timestamps
 from mdmem.history.export import Exported
-from mdmem.vault import journal, layout, links, turns
+from mdmem.vault import generated, layout, links, turns
 from mdmem.vault.note import PAGES
 from mdmem.views import markup, wording
 from mdmem.views.exports.text_buffer import TextBuffer
@@ -148,7 +148,7 @@ def session_article(session: ExportedSession, places: Places = NO_PLACES, page: 
     for note in session.notes:
         article = _tool_run_article if _kind(note) == "observation" else note_article
         parts.append(article(note, places, page))
-    written = journal.outside(session.page.parsed.body).strip() if session.page else ""
+    written = generated.outside(session.page.parsed.body).strip() if session.page else ""
     written = written.removeprefix(f"# {session.title}").strip()
     if written and written != "## Notes":
         parts.append(f'<article dir="auto">{html(written, places, session.folder, page)}</article>\n')

@@ -11,7 +11,7 @@ from typing import Any
 
 from mdmem.agents import aliases
 from mdmem.history.export import Exported
-from mdmem.vault import journal, layout, links
+from mdmem.vault import generated, layout, links
 from mdmem.views.exports import articles
 from mdmem.views.exports.articles import ExportedSession
 
@@ -42,7 +42,7 @@ def write(notes: Iterable[Exported], target: Path) -> None:
 
 def _add(base: sqlite3.Connection, number: int, note: Exported) -> None:
     meta = note.parsed.meta
-    body = _text(journal.unmarked(note.parsed.body))
+    body = _text(generated.unmarked(note.parsed.body))
     tags = meta.get("tags") or []
     tag_names = map(str, tags if isinstance(tags, list) else [tags])
     texts = {key: _text(meta.get(key)) for key in ("id", "session", "tool")}

@@ -19,7 +19,7 @@ from mdmem import plural, timestamps
 from mdmem.config import Config
 from mdmem.errors import UsageError
 from mdmem.history.export import Exported
-from mdmem.vault import attachments, disk, is_in_journal, journal, layout, leftovers, links
+from mdmem.vault import attachments, disk, generated, is_in_journal, layout, leftovers, links
 from mdmem.views import markup, wording
 from mdmem.views.exports import articles
 from mdmem.views.exports.articles import ExportedSession, Place, Places
@@ -168,7 +168,7 @@ class _Site:
         to = articles.relative(self._places.by_path[links.stem(note.path.lower())], "search.html")
         project = layout.project_named(note.path, meta)
         facts = [wording.day(created), project, str(meta.get("kind") or "note")]
-        text = " ".join(journal.unmarked(note.parsed.body)[: 2 * MAX_TEXT_CHARS].split())[:MAX_TEXT_CHARS]
+        text = " ".join(generated.unmarked(note.parsed.body)[: 2 * MAX_TEXT_CHARS].split())[:MAX_TEXT_CHARS]
         row = (articles.title_of(note).replace("`", ""), to, " · ".join(filter(None, facts)), text)
         text_of_row = json.dumps(row, ensure_ascii=False).replace("<", "\\u003c")
         self._created.append(created)

@@ -40,7 +40,7 @@ def lines(
     links += [listed.link(day, listing.day_page(day), folder)] if day in listing.days else []
     links += [f"previous: {_dated_link(before, folder)}"] if before else []
     links += [f"next: {_dated_link(after, folder)}"] if after else []
-    navigation = f"{' · '.join(links)} {journal.NAVIGATION_MARK}".lstrip()
+    navigation = f"{' · '.join(links)} {generated.NAVIGATION_MARK}".lstrip()
     if listing.is_part:
         navigation = _link_to_missing_session(listing.root, folder, page_lines) or navigation
     turns = sessions.turns(listing.view, session.session)
@@ -61,7 +61,7 @@ def lines(
 
 def _link_to_missing_session(root: str, folder: str, page_lines: list[str]) -> str:
     """Return the line of links if it leads to a session that is not here: a machine that has it has written it."""
-    line = next((line for line in page_lines if line.endswith(journal.NAVIGATION_MARK)), "")
+    line = next((line for line in page_lines if line.endswith(generated.NAVIGATION_MARK)), "")
     neighbors = (link for link in line.split(" · ") if link.startswith(("previous: ", "next: ")))
     linked = (posixpath.join(folder, _target(link)) for text in neighbors for link in _LINK.finditer(text))
     targets = list(map(posixpath.normpath, linked))

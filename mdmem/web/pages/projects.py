@@ -14,7 +14,7 @@ from mdmem.learn import work
 from mdmem.learn.work import OpenItem
 from mdmem.search import replaced
 from mdmem.search.index.view import View, cached_with_view
-from mdmem.vault import disk, journal, note
+from mdmem.vault import disk, generated, journal, note
 from mdmem.views import sessions, wording
 from mdmem.views.rows import NoteRow
 from mdmem.views.sessions import SessionRow
@@ -127,5 +127,5 @@ def _own_words(request: PageRequest, page: str) -> str:
     data = disk.read_path(request.config.vault, page) or b""
     if not pages.is_worded(request.config.vault, data):
         return ""
-    body = journal.outside(note.parse(data).body).lstrip()
+    body = generated.outside(note.parse(data).body).lstrip()
     return markdown.render(body.partition("\n")[2] if body.startswith("# ") else body, page.rpartition("/")[0])
