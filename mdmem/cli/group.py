@@ -96,8 +96,8 @@ COMMANDS: dict[str, dict[str, Command]] = {
     },
     "Agents": {
         "mcp": Command("serve", "Serve the vault as MCP tools, over stdio or HTTP."),
-        "hook": Command("injections", "Store one hook payload from stdin (agents run this)."),
-        "inject": Command("injections", "Answer one hook payload from stdin with memories (agents run this)."),
+        "hook": Command("hooks", "Store one hook payload from stdin (agents run this)."),
+        "inject": Command("hooks", "Answer one hook payload from stdin with memories (agents run this)."),
         "injections": Command("injections", "List what agents were given, when and why."),
     },
 }

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 
 from mdmem import agents, config, privacy
 from mdmem.agents.install import registration
-from mdmem.cli import injections as commands
+from mdmem.cli import hooks as commands
+from mdmem.cli.injections import injections
 from mdmem.cli.stats import stats
 from mdmem.errors import UsageError
 from mdmem.inject import context, injection_log, recent
@@ -1583,7 +1584,7 @@ def test_injections_lists_what_was_given_when_and_why(talk: Talk) -> None:
     talk.answers(f"By [mem:{first}].")
 
     def run(*words: str) -> str:
-        return CliRunner().invoke(commands.injections, words, obj=str(talk.vault), catch_exceptions=False).stdout
+        return CliRunner().invoke(injections, words, obj=str(talk.vault), catch_exceptions=False).stdout
 
     assert "asked to recall" in run()
     assert "1 cited" in " ".join(run().split())
