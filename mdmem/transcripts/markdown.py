@@ -21,11 +21,11 @@ from mdmem.slug import slug
 from mdmem.transcripts import promotion
 from mdmem.transcripts.lines import decode, head
 from mdmem.transcripts.saved import Skipped
-from mdmem.vault import creation, disk, editing, exclusions, followed_copies, note, people, titles
+from mdmem.vault import NOTES, creation, disk, editing, exclusions, followed_copies, note, people, titles
 from mdmem.vault.followed_copies import CONFLICT, DIGEST
 
 SUFFIXES = (".md", ".markdown")
-HOME = ("notes", "imported")
+HOME = (NOTES, "imported")
 _OURS = frozenset(["id", "kind", "created", "private", "redacted", "source", "loaded_by", DIGEST])
 _MAX_PATH_BYTES = 240
 _NO_NAME = frozenset('\\/:*?"<>|')
@@ -125,6 +125,14 @@ def bring(config: Config, rules: privacy.Rules, folder: MarkdownFolder, path: st
     if new_note is None:
         skipped["file with nothing to keep"] += 1
         return False
+    if _publish(config, folder, place, new_note, skipped):
+        return True
+    skipped["file that is there already"] += 1
+    return False
+
+
+def _publish(config: Config, folder: MarkdownFolder, place: list[str], new_note: note.Note, skipped: Skipped) -> bool:
+    """Create a file's note, or update that of a followed file; return whether anything was written."""
     *folders, file_name = place
     data = note.render(new_note).encode("utf-8", "replace")
     with disk.open_folder(config.vault, (*HOME, *folders), create=True) as target:
@@ -135,10 +143,7 @@ def bring(config: Config, rules: privacy.Rules, folder: MarkdownFolder, path: st
             file_name = f"{stem}-{new_note.id}.{suffix}"
             if disk.create(target, file_name, data):
                 return True
-        if folder.follow and _update(target, file_name, new_note, skipped):
-            return True
-    skipped["file that is there already"] += 1
-    return False
+        return bool(folder.follow) and _update(target, file_name, new_note, skipped)
 
 
 def _update(target: disk.Folder, name: str, new_note: note.Note, skipped: Skipped) -> bool:

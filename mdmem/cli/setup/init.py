@@ -32,28 +32,9 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
     \b
     Example:  mdmem init ~/notes/memory
     """
-    from mdmem.history.git import repository
-
     settings = config.load(path or vault)
     root = Path(settings.vault)
-    if root.exists() and not root.is_dir():
-        raise VaultError(f"{root} is a file. Give a folder: `mdmem init PATH`.")
-    if _holds_more(root):
-        raise VaultError(
-            f"{root} holds more than notes, and a vault is a folder of its own: mdmem would commit everything in it."
-            " Choose another folder, such as ~/mdmem."
-        )
-    other = repository.repository_around(root)
-    if other and not inside:
-        raise VaultError(
-            f"{root} lies inside the git repository {other}, and a vault is a repository of its own. Choose a"
-            " folder outside, or use --inside to create it there anyway."
-        )
-    if _is_foreign(root) and not inside:
-        raise VaultError(
-            f"{root} is a git repository with a history of its own, not a vault. Choose another folder, or use"
-            " --inside if its files are notes."
-        )
+    _refuse_unfit(root, inside=inside)
     is_new = not _is_vault(root)
     with progress.ProgressBar("Committing", shown=not as_json) as bar:
         try:
@@ -79,6 +60,30 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
     click.echo(f"Next: {known.advice()} registers the hooks.")
     if made and (root / ".obsidian").is_dir():
         click.echo("For Obsidian: `mdmem config obsidian` adds views of sessions, failures, decisions and files.")
+
+
+def _refuse_unfit(root: Path, *, inside: bool) -> None:
+    """Raise a VaultError for a folder that cannot become a vault. inside: it may be in another repository."""
+    from mdmem.history.git import repository
+
+    if root.exists() and not root.is_dir():
+        raise VaultError(f"{root} is a file. Give a folder: `mdmem init PATH`.")
+    if _holds_more(root):
+        raise VaultError(
+            f"{root} holds more than notes, and a vault is a folder of its own: mdmem would commit everything in it."
+            " Choose another folder, such as ~/mdmem."
+        )
+    other = repository.repository_around(root)
+    if other and not inside:
+        raise VaultError(
+            f"{root} lies inside the git repository {other}, and a vault is a repository of its own. Choose a"
+            " folder outside, or use --inside to create it there anyway."
+        )
+    if _is_foreign(root) and not inside:
+        raise VaultError(
+            f"{root} is a git repository with a history of its own, not a vault. Choose another folder, or use"
+            " --inside if its files are notes."
+        )
 
 
 def _holds_more(root: Path) -> bool:

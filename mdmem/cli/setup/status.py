@@ -31,11 +31,7 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
     """
     from mdmem.agents.install import mcp_registration
     from mdmem.agents.install.known import CLIENTS
-    from mdmem.history import other_files
-    from mdmem.history.git import part
-    from mdmem.history.merging import undecided
-    from mdmem.views import staged, storing
-    from mdmem.watcher import client
+    from mdmem.views import storing
 
     if line:
         from mdmem.capture import status_line
@@ -49,6 +45,23 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
     if as_json:
         render.print_json([*rows, *servers])
         return
+    _print_vault(settings)
+    for row in rows:
+        event = f" ({row['last_event']})" if row["last_event"] else ""
+        last = timestamps.readable(row["last_seen"] or "")
+        seen = f"last heard from {last}{event}" if last else "not heard from yet"
+        _tell(row, seen, f"--scope {row['scope']}")
+    for row in servers:
+        _tell(row, "", "--mcp")
+    _print_undone(settings)
+
+
+def _print_vault(settings: Config) -> None:
+    """Print what is wrong with storing, if anything, and where the vault is."""
+    from mdmem.history.git import part
+    from mdmem.views import storing
+    from mdmem.watcher import client
+
     watcher = client.status(settings)
     silent, outdated = storing.silent_watcher(watcher), storing.outdated_watcher(watcher)
     renew = [f"{outdated} `mdmem watch --stop`, then `mdmem watch --background` renews it."] if outdated else []
@@ -57,13 +70,14 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
     click.echo(f"vault: {settings.vault}{'' if Path(settings.vault).is_dir() else '  (missing: run `mdmem init`)'}")
     if here := part.of(settings.vault):
         click.echo(f"  only a part of it is here: {render.safe(str(here))}; `mdmem sync --whole` fetches the rest")
-    for row in rows:
-        event = f" ({row['last_event']})" if row["last_event"] else ""
-        last = timestamps.readable(row["last_seen"] or "")
-        seen = f"last heard from {last}{event}" if last else "not heard from yet"
-        _tell(row, seen, f"--scope {row['scope']}")
-    for row in servers:
-        _tell(row, "", "--mcp")
+
+
+def _print_undone(settings: Config) -> None:
+    """Print what waits for the next commit or for a decision, and what is neither committed nor synced."""
+    from mdmem.history import other_files
+    from mdmem.history.merging import undecided
+    from mdmem.views import staged
+
     for hint in (*staged.hints(settings), *filter(None, [undecided.hint(settings)])):
         render.write([[(render.safe(hint), "")]])
     left = other_files.left_out(settings)
