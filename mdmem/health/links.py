@@ -19,7 +19,7 @@ from mdmem.history.git import part
 from mdmem.history.git.part import VaultPart
 from mdmem.search import freshness, index
 from mdmem.search.index import DamagedError
-from mdmem.vault import disk, generated
+from mdmem.vault import NOTES, disk, generated
 from mdmem.vault import links as note_links
 from mdmem.vault import note as notes
 from mdmem.vault.links import WrittenLink
@@ -108,7 +108,8 @@ def _broken_link(config: Config, path: str, text: str, link: WrittenLink, new_pa
     new_path: where the note is now, "" if nobody knows.
     """
     finding = f"{path}:{link.line}: the link to {link.target!r:.120} leads nowhere."
-    parts = None if path.startswith("notes/") else generated.lines_of(text)  # a page moved there belongs to the person
+    is_persons = path.startswith(f"{NOTES}/")  # a page moved there belongs to the person
+    parts = None if is_persons else generated.lines_of(text)
     if parts and len(parts[0]) < link.line <= len(parts[0]) + len(parts[1]):
         return warning(
             finding,

@@ -39,7 +39,7 @@ class Occasion:
         self.record = journal.Record(config, journal.session_id(event))
         self.gate = Gate(config, self.record.key)
         self.place = place or project.identify(event.cwd)
-        self.project, self.names = projects.place(config, self.place, self.gate.name)
+        self.project, self.names = projects.folder_and_names(config, self.place, self.gate.name)
         self.here = staged.Place(self.names, self.gate.name(self.place.branch) if self.place.branch else "")
         self.given = self.record.given()
         self.turns = UserTurns(config, self.record, event, self.gate.prompt, now)

@@ -218,6 +218,7 @@ class _Project:
     # -- failures
 
     def _failures(self) -> Iterator[OpenItem]:
+        """Yield the last failed run of each check that has not passed since."""
         view = self._view
         failed_notes = view.notes("facet", "is:failed")
         failing: dict[tuple[str, runs.CommandRun], int] = {}
@@ -225,7 +226,8 @@ class _Project:
             return
         for number in self._of_tools(runs.SHELLS):
             facts = view.facts(number)
-            command = runs.check(runs.line(str(facts["title"])))
+            command_line = runs.line(str(facts["title"]))
+            command = runs.check(command_line)
             if command is None:
                 continue
             project = str(facts.get("project", ""))
@@ -233,11 +235,10 @@ class _Project:
                 failing.pop((project, command), None)
                 failing[project, command] = number
             else:
-                passed = runs.checks(runs.line(str(facts["title"])))
-                for closed_key in [
-                    key for key in failing if key[0] == project and any(runs.closes(run, key[1]) for run in passed)
-                ]:
-                    del failing[closed_key]
+                passed = runs.checks(command_line)
+                for key in list(failing):
+                    if key[0] == project and any(runs.closes(run, key[1]) for run in passed):
+                        del failing[key]
         for number in failing.values():
             meta = people.readable(self._config.vault, view.path(number)).meta
             if not meta.get("done") and str(meta.get("status")) != "interrupted":
@@ -259,9 +260,8 @@ class _Project:
             prompt_key = (str(facts.get("project", "")), small_talk.plain_text(str(facts["title"])))
             last_asked[prompt_key] = max(last_asked.get(prompt_key, 0), self._created[number])
         for item in candidates:
-            is_asked_again = last_asked.get((item.project, small_talk.plain_text(item.text)), 0) > timestamps.epoch(
-                item.created
-            )
+            asked = last_asked.get((item.project, small_talk.plain_text(item.text)), 0)
+            is_asked_again = asked > timestamps.epoch(item.created)
             if not is_asked_again and not self._is_done(item):
                 yield item
 

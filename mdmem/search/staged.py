@@ -44,7 +44,7 @@ def place(config: Config, cwd: str) -> Place:
     if not identified.branch:
         return Place((), "")
     gate = Gate(config)
-    return Place(projects.place(config, identified, gate.name)[1], gate.name(identified.branch))
+    return Place(projects.folder_and_names(config, identified, gate.name)[1], gate.name(identified.branch))
 
 
 def facet(branch: str) -> str:

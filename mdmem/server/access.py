@@ -122,7 +122,7 @@ def on_stdio(vault: str | None, env: Mapping[str, str], cwd: str, meta: Mapping[
     settings = config.load(vault, env)
     place = project.identify(env.get("CLAUDE_PROJECT_DIR") or cwd)
     gate = Gate(settings)
-    name, names = projects.place(settings, place, gate.name)
+    name, names = projects.folder_and_names(settings, place, gate.name)
     branch = gate.name(place.branch) if place.branch else ""
     read = partial(context.agreed, lambda: context.from_env(env), meta or {})
     return _reach(settings, gate, name, read, Place(names, branch))

@@ -19,13 +19,13 @@ from mdmem.server import lookup, safe_text
 from mdmem.server.access import Access
 from mdmem.server.reading import Note
 from mdmem.server.writing import MAX_TEXT_CHARS
-from mdmem.vault import disk, editing, people, user_notes
+from mdmem.vault import NOTES, disk, editing, people, user_notes
 from mdmem.vault import note as notes
 
 MAX_NAME_BYTES = 240
 """Maximum length of a file or folder name: file systems allow 255, and temporary files need some of it."""
 
-HOME = "notes/"
+HOME = f"{NOTES}/"
 
 SUBJECT = "Change by a tool"
 """Start of these commits' subjects; `undo_change` undoes only such commits."""

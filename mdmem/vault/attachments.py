@@ -6,14 +6,14 @@ import os
 import posixpath
 from typing import TYPE_CHECKING
 
-from mdmem.vault import JOURNAL, disk, links
+from mdmem.vault import JOURNAL, NOTES, disk, links
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mdmem.settings import Settings
 
-HOME = "notes/"
+HOME = f"{NOTES}/"
 """Every file in this folder belongs to the vault."""
 
 TYPES = (".canvas", ".base")

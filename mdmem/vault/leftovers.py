@@ -10,7 +10,7 @@ from mdmem.errors import VaultError
 from mdmem.vault import disk
 
 STOPGAP = "search-index-"
-"""Beginning of the names of folders that processes make which cannot read the index; then comes the process's id."""
+"""Beginning of the name of a folder for the own index of a process that cannot read the usual one; then its id."""
 TEMP_SECONDS = 3600
 """A temporary file this old belongs to a killed writer."""
 

@@ -182,7 +182,7 @@ def _given(value: dict[str, Any], context: Mapping[str, Any]) -> dict[str, Any]:
     """Return the given front matter in order, without empty values."""
     values = value["context"] | value["meta"]
     values |= {key: context[key] for key in _NAMED_BEFORE if key in context}
-    return {key: values[key] for key in sorted(values, key=place) if values[key] not in ("", None, [])}
+    return {key: values[key] for key in sorted(values, key=position_of) if values[key] not in ("", None, [])}
 
 
 def fingerprint(title: str, body: str) -> str:
@@ -215,7 +215,7 @@ OF_CAPTURE = frozenset(
 """All front matter keys of captured notes. A person added any other, and then owns the note."""
 
 
-def place(key: str) -> int:
+def position_of(key: str) -> int:
     """Return the sort position of a key: what the note belongs to, what it is about, where it came from."""
     if key in _FIRST:
         return _FIRST.index(key)

@@ -33,7 +33,7 @@ def find(config: Config, project: Project, clean: Callable[[str], str]) -> str:
     return name or look_for_same(config, project, clean)
 
 
-def place(config: Config, project: Project, clean: Callable[[str], str]) -> tuple[str, frozenset[str]]:
+def folder_and_names(config: Config, project: Project, clean: Callable[[str], str]) -> tuple[str, frozenset[str]]:
     """Return the name of a project's folder in the journal, present or future, and its names in notes, in lower case.
 
     Its notes have other names if its remote has changed, or a person has renamed its folder or joined two projects.

@@ -14,7 +14,7 @@ from mdmem.config import Config
 from mdmem.errors import BusyError, MdmemError, NotFoundError, UsageError
 from mdmem.hashing import short
 from mdmem.privacy import memory
-from mdmem.vault import MAX_PATH_CHARS, archives, disk, editing, is_in_journal, layout, note, projects, titles
+from mdmem.vault import MAX_PATH_CHARS, NOTES, archives, disk, editing, is_in_journal, layout, note, projects, titles
 
 MAX_BODY_BYTES = note.MAX_NOTE_BYTES - 8 * 1024
 """Maximum size of a note's text."""
@@ -37,7 +37,7 @@ def add(
     body: str,
     *,
     kind: str = "note",
-    folder: str = "notes",
+    folder: str = NOTES,
     now: float,
     tags: Iterable[str] = (),
     **meta: Any,
@@ -76,7 +76,7 @@ def add(
     text = "\0".join(str(value) for value in (*new_note.meta.values(), new_note.body))
     new_note.meta["id"] = note.make_id(kind, folder, short(text, 16))
     name = _name(new_note, folder)
-    if folder == "notes" or note.is_internal(folder):
+    if folder == NOTES or note.is_internal(folder):
         folder = layout.for_new_note(config.vault, folder, name)
     return _publish(config, new_note, folder)
 

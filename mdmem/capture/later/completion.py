@@ -103,5 +103,5 @@ def _ordered(meta: dict[str, Any], added: dict[str, Any]) -> dict[str, Any]:
     """Return the front matter with keys added in the order of new notes."""
     head = ("id", "kind", "title", "created")
     all_keys = {**meta, **added}
-    others = sorted((key for key in all_keys if key not in head), key=note.place)
+    others = sorted((key for key in all_keys if key not in head), key=note.position_of)
     return {key: all_keys[key] for key in (*head, *others) if key in all_keys}

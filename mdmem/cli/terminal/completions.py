@@ -106,14 +106,8 @@ def _agents(_: click.Context) -> Iterable[str]:
 
 
 projects, kinds, agents, states = _one_of(vault_projects), _one_of(_kinds), _one_of(_agents), _one_of(lambda _: STATES)
-
-
 notes, sessions, tools, tags, branches = map(_in_index, ("id", "session", "tool", "tag", "branch"))
-
-
 open_work, proposals = _keyed(_open_work), _keyed(_proposals)
-"""Shell completion for each sort of option and argument."""
-
 
 OF_FILTERS = {
     "kind": kinds, "project": projects, "session": sessions, "tool": tools, "tag": tags, "agent": agents,

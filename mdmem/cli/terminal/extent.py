@@ -30,7 +30,8 @@ def tell(
 ) -> None:
     """Print the line on stderr; nothing below a list that is shown whole, unless `whole`.
 
-    total: None if nobody has counted them all; then there are more, also more than `more_than`, or `offset` skips all.
+    total: None if they were not all counted: then there are more, and more than `more_than`; if none is shown, `offset`
+    skips all.
     skips: whether the command has `--offset`.
     """
     if text := line(thing, shown, total, offset=offset, skips=skips, whole=whole, more_than=more_than):
