@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from mdmem import config
 from mdmem.errors import GitError, VaultError
 from mdmem.history import commit
-from mdmem.history.git import checked_out, git_index, objects, repository, tidy, writer
+from mdmem.history.git import checked_out, environment, git_index, objects, repository, tidy, writer
 from mdmem.history.git.paths import PackedPaths
 from mdmem.history.purging import purge
 from mdmem.history.space import clone
@@ -342,7 +342,11 @@ def test_a_purge_removes_a_text_that_is_only_staged(vault: Path) -> None:
 
 @pytest.mark.parametrize("name", ["refs/heads/main.lock", "HEAD.lock"])
 @pytest.mark.parametrize("folder", [".", f"{'long' * 30}/{'deep' * 30}"])
-def test_a_commit_that_meets_a_fresh_lock_of_git_says_what_to_do(tmp_path: Path, folder: str, name: str) -> None:
+def test_a_commit_that_meets_a_fresh_lock_of_git_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, name: str
+) -> None:
+    hasty = [setting.replace("Timeout=10000", "Timeout=100") for setting in environment.OVERRULED]
+    monkeypatch.setattr(repository, "OVERRULED", tuple(hasty))
     vault = tmp_path / folder / "vault"
     vault.mkdir(parents=True)
     settings = start(vault)
