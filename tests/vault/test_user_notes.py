@@ -283,7 +283,7 @@ def test_nothing_to_store_is_refused(vault: Path, settings: Config, body: str) -
 
 def test_a_note_too_long_is_refused_and_not_cut(settings: Config) -> None:
     with pytest.raises(UsageError, match="at most 56 KiB; this is 78 KiB"):
-        user_notes.add(settings, "long", "word " * 16_000, now=NOW)
+        user_notes.add(settings, "long", "data " * 16_000, now=NOW)
 
 
 @pytest.mark.parametrize("folder", ["../out", "notes/../../out", "internal/ghost", "a\0b"])
