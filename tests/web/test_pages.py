@@ -1096,7 +1096,7 @@ def test_the_history_of_a_note_shows_no_other_note_with_the_same_file_name(web: 
 
 @pytest.mark.parametrize(
     ("text", "why"),
-    [("<private>all of it</private>", "There is nothing to store"), ("long " * 60_000, "A note holds at most 256 KiB")],
+    [("<private>all of it</private>", "There is nothing to store"), ("data " * 60_000, "A note holds at most 256 KiB")],
 )
 def test_a_text_that_cannot_be_saved_is_in_its_form_again(web: Web, cookie: str, text: str, why: str) -> None:
     path = a_note(web, "Not to be saved")
