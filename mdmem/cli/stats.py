@@ -55,6 +55,11 @@ def stats(settings: Config, /, model: bool, hours: bool, as_json: bool, **given:
         return
     summary = _summary(counts) or ("No matching notes." if any(given.values()) else wording.none_yet(settings.vault))
     render.block([(summary, "")], 0)
+    _print_counts(counts)
+
+
+def _print_counts(counts: dict[str, Any]) -> None:
+    """Print what was counted, section by section."""
     _bars("Kinds", counts["kinds"].items())
     _bars("Projects", counts["projects"].items())
     _bars("Days", _recent(counts["days"]), most=MOST_DAYS)
