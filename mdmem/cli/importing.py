@@ -15,7 +15,7 @@ from mdmem import plural, timestamps
 from mdmem.cli import indexing
 from mdmem.cli.terminal import completions, options, progress, render
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.vault import exclusions
+from mdmem.vault import exclusions, projects
 
 if TYPE_CHECKING:
     from mdmem.config import Config
@@ -103,8 +103,8 @@ def import_(settings: Config, /, **values: Any) -> None:
     Transcripts of Claude Code, Codex, Gemini CLI, Copilot CLI and OpenCode become the notes that hooks would have
     stored, with their original times; sessions that hooks stored are completed. A folder of markdown, such as an
     Obsidian vault, is copied to notes/imported/. PATH may also be a `conversations.json` exported from ChatGPT or
-    Claude.ai. Private sections and secrets are removed from everything. --since, --until and --on select sessions by
-    their last event.
+    Claude.ai, or claude-mem's memory, ~/.claude-mem. Private sections and secrets are removed from everything. --since,
+    --until and --on select sessions by their last event.
 
     \b
     Example:  mdmem import --dry-run
@@ -180,7 +180,7 @@ def _plan(settings: Config, imported: ImportedFiles, request: ImportRequest) -> 
     already_imported = len(source.transcripts) - len(todo)
     surveys: list[Survey] = []
     if request.looks:
-        surveys = _selected_surveys(todo, request)
+        surveys = _selected_surveys(settings, todo, request)
         todo = [survey.transcript for survey in surveys]
     folders = _memory_folders(settings, request, (survey.cwd for survey in surveys), source.folders)
     files = {
@@ -212,17 +212,18 @@ def _memory_folders(
     return host_memory.offered(settings, os.environ, [str(Path.cwd()), *places]) if is_followed else []
 
 
-def _selected_surveys(transcripts: list[Transcript], request: ImportRequest) -> list[Survey]:
+def _selected_surveys(settings: Config, transcripts: list[Transcript], request: ImportRequest) -> list[Survey]:
     """Survey the transcripts that changed since the first time, and return those that a request selects."""
     from mdmem.transcripts import survey
 
     recent = [transcript for transcript in transcripts if transcript.changed_ns / 1e9 >= request.first]
     total_bytes = sum(transcript.size for transcript in recent)
     now, read_bytes = time.time(), 0
+    roots = projects.roots(settings)
     surveys = []
     with progress.ProgressBar("Looking", in_bytes=True) as bar:
         for transcript in recent:
-            surveyed = survey.survey(transcript, now)
+            surveyed = survey.survey(transcript, now, roots)
             surveys += [surveyed] if surveyed else []
             read_bytes += transcript.size
             bar.report(read_bytes, total_bytes)
@@ -278,7 +279,8 @@ def _follow(
         now = time.time()
         changed = watched.changed(_transcripts_at(request.paths), now)
         if request.project:
-            surveys = [surveyed for transcript in changed if (surveyed := survey.survey(transcript, now))]
+            roots = projects.roots(settings)
+            surveys = [surveyed for transcript in changed if (surveyed := survey.survey(transcript, now, roots))]
             changed = [chosen.transcript for chosen in survey.choose(surveys, request.project)]
         if not changed:
             continue

@@ -22,7 +22,7 @@ from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.replay import Replay
 from mdmem.transcripts.saved import ReadOptions, SavedEvent, Skipped, is_quiet
 from mdmem.transcripts.sources import Transcript
-from mdmem.vault import journal, layout
+from mdmem.vault import journal, layout, projects
 
 if TYPE_CHECKING:
     from mdmem.history.deletions import Deletions
@@ -87,6 +87,7 @@ class Import:
         self._bytes = 0
         self._failures = 0
         self._tags = _tags(config)
+        self._roots = projects.roots(config)
 
     def transcripts(self, found: Iterable[Transcript], now: float) -> None:
         """Store transcripts one after the other; after a stop, the next run does the rest.
@@ -132,11 +133,15 @@ class Import:
             self.config.settings.capture.subagents,
             lambda at: self.report_bytes(before + at),
             privacy.Rules.of(self.config.settings),
+            self._roots,
         )
         read = self._read(transcript, options)
         # a resumed session's file can contain several sessions
         for session, saved in itertools.groupby(read, key=lambda saved_event: journal.session_id(saved_event.event)):
             with self._replay(transcript, session, scratch, now) as replay:
+                if transcript.source.is_retold and replay.is_of_another(transcript.source.agent):
+                    self.tally.skipped[_RETOLD] += 1
+                    continue
                 forgotten = self._forgotten_at(session)
                 for turn in _by_turn(saved):
                     if self.stopped():
@@ -250,6 +255,7 @@ class Import:
 
 
 _UNREADABLE = "file that cannot be read"
+_RETOLD = "session that the vault has from the agent itself"
 _DELETED = "event of a session that you deleted (--again imports it)"
 
 _REASONS = {

@@ -1,11 +1,16 @@
-"""Lines: reads the objects in a JSONL file, which may be hundreds of megabytes long and still growing."""
+"""Lines: reads the objects in a JSONL file, which may be hundreds of megabytes long and still growing.
+
+Also reads whole JSON documents and databases.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, BinaryIO
+from urllib.parse import quote
 
 from mdmem.transcripts.saved import BytesCallback, Skipped, ignore_bytes
 
@@ -20,6 +25,9 @@ _DECODER = json.JSONDecoder(strict=False)  # accepts unescaped control character
 
 HEAD_BYTES = 1 << 16
 """Size of a file's head, by which its format is recognized."""
+
+SQLITE_SIGNATURE = b"SQLite format 3\0"
+_WAIT_SECONDS = 2.0
 
 
 def head(path: Path, size: int = HEAD_BYTES) -> bytes:
@@ -130,3 +138,20 @@ def decode(line: bytes, skipped: Skipped) -> dict[str, Any] | None:
         skipped["unreadable line"] += 1
         return None
     return value
+
+
+def rows(base: Path, query: str, values: Sequence[str] | Mapping[str, str], title: str) -> list[dict[str, Any]]:
+    """Return the rows of a query on a database that is opened read-only, and closed whatever the caller does.
+
+    title: the program's usual name, for the message.
+
+    Raises OSError when it cannot be read or lacks these tables.
+    """
+    import sqlite3  # not every Python has it
+
+    try:
+        with closing(sqlite3.connect(f"file:{quote(str(base))}?mode=ro", uri=True, timeout=_WAIT_SECONDS)) as database:
+            database.row_factory = sqlite3.Row
+            return [dict(row) for row in database.execute(query, values)]
+    except sqlite3.Error as error:
+        raise OSError(f"{base} cannot be read as the database of {title}: {error}") from error

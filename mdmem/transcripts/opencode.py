@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import quote
 
 from mdmem.agents import mapping, number, opencode, text
+from mdmem.transcripts.lines import SQLITE_SIGNATURE, rows
 from mdmem.transcripts.saved import (
     NO_RESULT,
     SPOKEN,
@@ -25,9 +24,6 @@ from mdmem.transcripts.saved import (
     is_quiet,
     pass_over,
 )
-
-_WAIT_SECONDS = 2.0
-_SIGNATURE = b"SQLite format 3\0"
 
 _SESSIONS = "SELECT id FROM session WHERE parent_id IS NULL ORDER BY time_created, id"
 _FACTS = "SELECT time_updated, (SELECT total(length(data)) FROM part WHERE session_id = s.id) FROM session s WHERE id=?"
@@ -102,7 +98,7 @@ def _of_subagent(events: Iterator[SavedEvent], path: Path, options: ReadOptions)
 
 def is_whole(first: bytes) -> bool:
     """Whether a file that begins with `first` is a database."""
-    return first.startswith(_SIGNATURE)
+    return first.startswith(SQLITE_SIGNATURE)
 
 
 class MessagePart(NamedTuple):
@@ -236,17 +232,7 @@ def _object(data: Any, skipped: Skipped) -> dict[str, Any]:
 
 
 def _rows(base: Path, query: str, *values: str) -> list[tuple[Any, ...]]:
-    """Return the rows of a query on a database that is opened read-only, and closed whatever the caller does.
-
-    Raises OSError when it cannot be read or lacks these tables.
-    """
-    import sqlite3  # not every Python has it
-
-    try:
-        with closing(sqlite3.connect(f"file:{quote(str(base))}?mode=ro", uri=True, timeout=_WAIT_SECONDS)) as database:
-            return database.execute(query, values).fetchall()
-    except sqlite3.Error as error:
-        raise OSError(f"{base} cannot be read as OpenCode's database: {error}") from error
+    return [tuple(row.values()) for row in rows(base, query, values, opencode.TITLE)]
 
 
 _PLACE = (lambda env: str(Path(opencode.database(env)).parent), "")

@@ -14,7 +14,7 @@ from mdmem.capture.pending import PAUSED, SUBAGENT, UNREMEMBERED, Capture, Outco
 from mdmem.capture.session import facts
 from mdmem.config import Config
 from mdmem.transcripts.open_session import OpenSession
-from mdmem.vault import disk, note, pauses
+from mdmem.vault import disk, front_matter, journal, note, pauses
 from mdmem.vault.journal import numbers
 
 TYPE_CHECKING = False
@@ -78,6 +78,13 @@ class Replay:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def is_of_another(self, agent: str) -> bool:
+        """Whether the vault has this session already, stored for another agent than this one."""
+        if self.session.open_folder() is None:
+            return False
+        page = front_matter.of(journal.read_page(self.config.vault, "/".join(self.session.folder)))
+        return str(page.get("agent") or agent) != agent
 
     def capture(
         self, event: Event, now: float, env: Mapping[str, str], *, branch: str = "", commit: str = ""

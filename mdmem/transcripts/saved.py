@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from mdmem import privacy
@@ -60,6 +61,7 @@ class ReadOptions(NamedTuple):
     ended: a turn that was over by this time is known to be over (0.0: unknown). subagents: also read sub-agents'
     events.
     report: called with the progress. rules: also read sub-agents' files that may contain private tags.
+    roots: the folders of known projects by their names, in lower case.
     """
 
     skipped: Skipped
@@ -68,6 +70,7 @@ class ReadOptions(NamedTuple):
     subagents: bool = False
     report: BytesCallback = ignore_bytes
     rules: privacy.Rules | None = None
+    roots: Mapping[str, str] = MappingProxyType({})
 
 
 def file_facts(path: Path) -> tuple[int, int]:
@@ -91,6 +94,7 @@ class Source(NamedTuple):
     file that is a single JSON value or a database.
     loose: the kinds of notes whose ids may differ when a hook stored them.
     facts: returns a transcript's size in bytes, and its mtime in nanoseconds since the epoch.
+    is_retold: whether it retells sessions of other agents; those that the vault has from the agents are skipped.
     """
 
     agent: str
@@ -102,6 +106,7 @@ class Source(NamedTuple):
     is_whole: Callable[[bytes], bool] = lambda _: False
     loose: frozenset[str] = frozenset()
     facts: Callable[[Path], tuple[int, int]] = file_facts
+    is_retold: bool = False
 
 
 def below(pattern: str) -> Callable[[Path], Iterator[Path]]:

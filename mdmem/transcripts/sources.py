@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from mdmem import project
 from mdmem.agents.install import known
 from mdmem.errors import NotFoundError
-from mdmem.transcripts import chats, markdown
+from mdmem.transcripts import chats, claude_mem, markdown
 from mdmem.transcripts.lines import HEAD_BYTES, decode, head
 from mdmem.transcripts.saved import Skipped, Source, is_quiet
 
@@ -22,8 +23,8 @@ def _of(module: str) -> Source:
     return source
 
 
-SOURCES = (*(_of(row.transcripts) for row in known.ROWS if row.transcripts), *chats.SOURCES)
-"""The agents in `known.ROWS` that save transcripts, and exports. A file is recognized by its beginning."""
+SOURCES = (*(_of(row.transcripts) for row in known.ROWS if row.transcripts), *chats.SOURCES, *claude_mem.SOURCES)
+"""The agents in `known.ROWS` that save transcripts, exports and other memories. A file is recognized by its start."""
 
 
 class Transcript(NamedTuple):
@@ -81,7 +82,7 @@ def transcript_of(source: Source, path: Path) -> Transcript | None:
 
 def _file(path: Path) -> TranscriptSource:
     if path.suffix in markdown.SUFFIXES:
-        return TranscriptSource([], [markdown.MarkdownFolder(path.parent, path.stem, (path.name,))])
+        return TranscriptSource([], [_markdown(path.parent, path.stem, (path.name,))])
     source = recognize(path)
     if source and path.suffix == _DATABASE:
         return TranscriptSource(_below(source, path), [])
@@ -96,13 +97,24 @@ def file_of(path: Path) -> Path:
 
 def _folder(root: Path) -> TranscriptSource:
     transcripts = [
-        transcript for source in SOURCES for transcript in _below(source, root) if recognize(transcript.path) is source
+        transcript for source in SOURCES for transcript in _below(source, root) if _is_of(transcript.path, source)
     ]
     if transcripts:  # an agent's own folder or a copy, or several of them
         return TranscriptSource(transcripts, markdown.memories(root))
-    return TranscriptSource(
-        [], [markdown.MarkdownFolder(root, root.resolve().name, ())] if markdown.has_any(root) else []
-    )
+    return TranscriptSource([], [_markdown(root, root.resolve().name)] if markdown.has_any(root) else [])
+
+
+def _markdown(root: Path, name: str, files: tuple[str, ...] = ()) -> markdown.MarkdownFolder:
+    """Return a folder of markdown; one in a hidden folder of a repository is about that project."""
+    owner = project.identify(str(root))
+    below = root.resolve().parts[len(Path(owner.worktree).parts) :]
+    if not any(part.startswith(".") for part in below):
+        return markdown.MarkdownFolder(root, name, files)
+    return markdown.MarkdownFolder(root, f"{owner.name}-{name}", files, owner.worktree)
+
+
+def _is_of(path: Path, source: Source) -> bool:
+    return file_of(path) != path or recognize(path) is source  # a database was recognized by its tables
 
 
 def recognize(path: Path) -> Source | None:
@@ -112,7 +124,8 @@ def recognize(path: Path) -> Source | None:
         return None
     first = head(path)
     if path.suffix != ".jsonl":
-        return next((source for source in SOURCES if source.is_whole(first)), None)
+        whole = (source for source in SOURCES if source.is_whole(first))
+        return next((source for source in whole if path.suffix != _DATABASE or any(source.find(path))), None)
     if b"\n" not in first and len(first) == HEAD_BYTES:
         first = head(path, _MAX_FIRST_BYTES).partition(b"\n")[0]
     lines = [line for line in (decode(raw, Skipped()) for raw in first.splitlines()) if line is not None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -29,12 +29,12 @@ class Survey(NamedTuple):
     cwd: str = ""
 
 
-def survey(transcript: Transcript, now: float) -> Survey | None:
-    """Return the survey of a transcript; None if it has no event or cannot be read."""
+def survey(transcript: Transcript, now: float, roots: Mapping[str, str]) -> Survey | None:
+    """Return the survey of a transcript; None if it has no event or cannot be read. roots: as in `ReadOptions`."""
     place, prompts, events = "", 0, 0
     times: list[float] = []
     try:
-        for saved in transcript.source.read(transcript.path, ReadOptions(Skipped(), now)):
+        for saved in transcript.source.read(transcript.path, ReadOptions(Skipped(), now, roots=roots)):
             place = place or saved.event.cwd
             prompts += saved.event.name == "UserPromptSubmit"
             events += saved.event.name not in ("SessionStart", "SessionEnd")

@@ -169,6 +169,19 @@ def front_matter_of(config: Config, name: str) -> dict[str, Any]:
         return {}  # unreadable
 
 
+def roots(config: Config) -> dict[str, str]:
+    """Return the folders of the journal's projects on this machine by their last parts, in lower case.
+
+    A name that two of them share is left out.
+    """
+    found: dict[str, set[str]] = {}
+    for name in layout.projects(config.vault):
+        root = os.path.expanduser(_root(front_matter_of(config, name)))
+        if root and os.path.isdir(root):
+            found.setdefault(os.path.basename(root).casefold(), set()).add(root)
+    return {name: folders.pop() for name, folders in found.items() if len(folders) == 1}
+
+
 def identities_in(meta: dict[str, Any]) -> list[str]:
     """Return the identities in a project page's front matter."""
     identities = meta.get("identity", [])
