@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from mdmem.values import Value
+from mdmem.vault import note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -179,20 +180,16 @@ _DISGUISES = frozenset("&%\\")
 _BEFORE_NAMES = frozenset("!?[")
 
 
-_JOINERS = "\u200c\u200d"
-"""Invisible but needed: Persian words and many emoji contain them."""
-
-
 def _visible(text: str) -> str:
     """Remove invisible characters: controls, direction marks, zero-width, tag and private-use characters."""
     if text.isprintable():
         return text if text.isascii() else "".join([c for c in text if not "\U000e0100" <= c <= "\U000e01ef"])
-    text = "".join([c if c.isprintable() or c in _JOINERS else " " if c.isspace() else "" for c in text])
-    if not any(joiner in text for joiner in _JOINERS):
+    text = "".join([c if c.isprintable() or c in note.JOINERS else " " if c.isspace() else "" for c in text])
+    if not any(joiner in text for joiner in note.JOINERS):
         return text
     visible: list[str] = []
     for c in text:
-        if c not in _JOINERS or (visible and not visible[-1].isascii()):
+        if c not in note.JOINERS or (visible and not visible[-1].isascii()):
             visible.append(c)
     return "".join(visible)
 

@@ -236,7 +236,7 @@ def _place(path: str) -> list[str]:
 
 def _name(part: str) -> str:
     """Return a name unchanged if every file system accepts it, because links between notes use it."""
-    plain = part.isprintable() and not set(part) & _NO_NAME and part == part.strip(" .")
+    plain = all(map(note.is_legible, part)) and not set(part) & _NO_NAME and part == part.strip(" .")
     return note.cut_bytes(part, 120) if part and plain else slug(part) or "unnamed"
 
 

@@ -222,6 +222,18 @@ def position_of(key: str) -> int:
     return 100 + _LAST.index(key) if key in _LAST else 50
 
 
+JOINERS = "\u200c\u200d"
+"""Invisible but needed: Persian words and many emoji contain them."""
+
+
+def is_legible(char: str) -> bool:
+    """Whether a character is printable, a joiner, or a space of another kind, as in Japanese and French.
+
+    Line breaks, controls, direction marks and private-use characters are not.
+    """
+    return char.isprintable() or char in JOINERS or (char >= "\xa0" and char.isspace() and char not in "\u2028\u2029")
+
+
 def one_line(text: str, chars: int = MAX_TITLE_CHARS) -> str:
     """Return a text as one line of at most `chars` characters, white space folded.
 

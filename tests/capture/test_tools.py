@@ -236,6 +236,9 @@ def test_the_language_is_told_by_the_files_name(file: str, language: str | None)
         (r"odd\name.txt", ROOT, ROOT, r"odd\name.txt"),
         ("line\nbreak\x00.txt", ROOT, ROOT, "line\ufffdbreak\ufffd.txt"),
         ("日本語/ファイル.md", ROOT, ROOT, "日本語/ファイル.md"),
+        ("会議\u3000メモ.md", ROOT, ROOT, "会議\u3000メモ.md"),
+        ("Screenshot 9.41.00\u202fAM.png", ROOT, ROOT, "Screenshot 9.41.00\u202fAM.png"),  # macOS
+        ("کتاب\u200cها.md", ROOT, ROOT, "کتاب\u200cها.md"),
     ],
 )
 def test_a_file_is_named_as_its_project_names_it(path: str, root: str, cwd: str, name: str) -> None:

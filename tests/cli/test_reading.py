@@ -677,3 +677,23 @@ def test_the_commands_run_as_processes_with_exit_statuses(day: Day, mdmem: Run) 
     assert mdmem("history", "nope", env=env).returncode == 5
     assert mdmem("list", "--since", "bogus", env=env).returncode == 2
     assert mdmem("list", "--bogus", env=env).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("می\u200cخواهم", "می\u200cخواهم"),
+        ("東京\u3000大阪", "東京\u3000大阪"),
+        ("«\u00a0prix\u202f: 5\u00a0€\u00a0»", "«\u00a0prix\u202f: 5\u00a0€\u00a0»"),
+        ("👩\u200d👧", "👩\u200d👧"),
+        ("a\nb\tc", "a\nb\tc"),
+        ("red\x1b[31m\x07 \x85", "red\ufffd[31m\ufffd \ufffd"),
+        ("\u202eexe.txt\u2028", "\ufffdexe.txt\ufffd"),
+    ],
+)
+def test_a_terminal_gets_the_letters_and_spaces_of_every_language_and_no_controls(text: str, shown: str) -> None:
+    assert render.safe(text) == shown
+
+
+def test_a_digest_keeps_what_joins_letters() -> None:
+    assert digest_of.plain("می\u200cخواهم 👩\u200d👧 a\u3000b\x1b[c\u202e") == "می\u200cخواهم 👩\u200d👧 a b \\[c"

@@ -122,7 +122,7 @@ def few(names: list[str]) -> list[str]:
 def short(value: str, chars: int) -> str:
     """Return outside text as one line of at most `chars` printable characters."""
     line = note.one_line(_limits.tidy(value[: chars * 8], chars * 8, chars * 8), chars)
-    return line if line.isprintable() else "".join([c for c in line if c.isprintable()])
+    return line if line.isprintable() else "".join([c for c in line if note.is_legible(c)])
 
 
 def line_count(value: str) -> int:
@@ -210,4 +210,4 @@ def _is_absolute(path: str) -> bool:
 def _legible(path: str) -> str:
     if path.isprintable():
         return path
-    return "".join([c if c.isprintable() or c == "\u00a0" else "\ufffd" for c in path])
+    return "".join([c if note.is_legible(c) else "\ufffd" for c in path])

@@ -94,7 +94,9 @@ def safe(text: str) -> str:
     """Return stored text without control characters, except line breaks and tabs."""
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() or c in "\n\t" or c == "\u200d" else "\ufffd" for c in text)
+    from mdmem.vault import note
+
+    return "".join(c if note.is_legible(c) or c in "\n\t" else "\ufffd" for c in text)
 
 
 def markdown(text: str) -> Markdown:

@@ -139,7 +139,7 @@ def _session_section(session: LoggedSession, digest: DigestNotes) -> Iterator[st
 
 def plain(title: str) -> str:
     """Return a title without effect as Markdown: no link, no HTML, no unclosed code."""
-    text = note.one_line("".join(c if c.isprintable() else " " for c in title))
+    text = note.one_line("".join(c if note.is_legible(c) else " " for c in title))
     if "``" in text:  # which signs belong together is not as simple
         return _escaped(text, "\\[]<`" if text.count("`") % 2 else "\\[]<")
     whole, mark, rest = text.rpartition("`") if text.count("`") % 2 else (text, "", "")  # code that was cut off
