@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import click
 
@@ -16,7 +18,7 @@ from mdmem.config import Config
 from mdmem.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator, Mapping
 
 
 @click.command()
@@ -103,32 +105,22 @@ def web(vault: str | None, demo: bool, port: int | None, no_open: bool) -> None:
     Example:  mdmem web
               mdmem web --demo
     """
-    import webbrowser
-
     try:
         from mdmem.web import serve
     except ModuleNotFoundError as error:
         raise _missing("The pages need", "web", error) from error
 
-    def report(link: str) -> None:
-        click.echo(f"Open {link}")
-        click.echo("The link works once.", err=True)
-        if not no_open:
-            webbrowser.open(link)
-
     if not demo:
-        _serve_pages(options.settings(vault), port, report)
+        _serve_pages(options.settings(vault), port, opens=not no_open)
         return
     with _recorded_day() as settings:
         click.echo("Press Ctrl-C to stop.", err=True)
         with suppress(KeyboardInterrupt):
-            serve.run(settings, serve.listen(settings, port), report, demo=True)
+            serve.run(settings, serve.listen(settings, port), partial(_report, opens=not no_open), demo=True)
 
 
-def _serve_pages(settings: Config, port: int | None, report: Callable[[str], None]) -> None:
+def _serve_pages(settings: Config, port: int | None, *, opens: bool) -> None:
     """Serve the vault's pages until Ctrl-C, or report the link of the process that does. port: None for any."""
-    from urllib.parse import urlsplit
-
     from mdmem.web import serve
 
     if not Path(settings.index_dir).is_dir():
@@ -136,11 +128,42 @@ def _serve_pages(settings: Config, port: int | None, report: Callable[[str], Non
     link = serve.link(settings)
     if link and port in (None, urlsplit(link).port):
         click.echo("Another `mdmem web` already serves this vault. Press Ctrl-C in its terminal to stop it.", err=True)
-        report(link)
+        _report(link, opens=opens, waits=True)
         return
     click.echo("Press Ctrl-C to stop.", err=True)
     with suppress(KeyboardInterrupt):  # the usual end, as of `mdmem watch`
-        serve.run(settings, serve.listen(settings, port), report, beside=bool(link))
+        serve.run(settings, serve.listen(settings, port), partial(_report, opens=opens), beside=bool(link))
+
+
+def _report(link: str, *, opens: bool, waits: bool = False) -> None:
+    """Print a link and open it, or print how to reach it on a remote machine. waits: until the browser is closed."""
+    click.echo(f"Open {link}")
+    click.echo("The link works once.", err=True)
+    if _is_remote(os.environ):
+        port = urlsplit(link).port
+        click.echo(
+            f"This machine is remote: on yours, run `ssh -N -L {port}:127.0.0.1:{port} HOST`, then open the link.",
+            err=True,
+        )
+    elif opens:
+        _open(link, waits=waits)
+
+
+def _is_remote(env: Mapping[str, str]) -> bool:
+    """Whether the terminal is one of another machine, and no browser can be opened there from here."""
+    has_browser = any(env.get(name) for name in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY"))
+    return bool(env.get("SSH_CONNECTION")) and not has_browser
+
+
+def _open(link: str, *, waits: bool) -> None:
+    """Open a link in the browser. waits: until it is closed, if it is one that runs in the terminal."""
+    import threading
+    import webbrowser
+
+    if waits:
+        webbrowser.open(link)
+    else:
+        threading.Thread(target=webbrowser.open, args=(link,), daemon=True).start()
 
 
 @contextmanager

@@ -18,7 +18,7 @@ import pytest
 from mdmem import config
 from mdmem.vault import user_notes
 from mdmem.web import gate, serve
-from tests.helpers import cli_day
+from tests.helpers import cli_day, waiting
 from tests.helpers.pages import serving
 from tests.web.conftest import Web
 
@@ -34,6 +34,43 @@ def test_a_second_command_leads_to_the_pages_that_run(web: Web) -> None:
     assert link.startswith(f"{web.served.url}/enter?key=")
     assert web.served.ask(link.removeprefix(web.served.url))[0] == 303
     assert web.served.ask(link.removeprefix(web.served.url))[0] == 401
+
+
+BROWSER = """
+import http.client, sys
+from urllib.parse import urlsplit
+link = urlsplit(sys.argv[2])
+connection = http.client.HTTPConnection(link.netloc, timeout=240)
+connection.request("GET", f"{link.path}?{link.query}")
+open(sys.argv[1], "w").write(str(connection.getresponse().status))
+"""
+"""A browser that runs until it is closed, such as w3m."""
+
+
+@pytest.mark.slow
+def test_a_browser_that_is_waited_for_gets_the_page(tmp_path: Path) -> None:
+    day = cli_day.make(tmp_path / "day")
+    script, got = tmp_path / "browser.py", tmp_path / "status"
+    script.write_text(BROWSER, encoding="utf-8")
+    env = {**os.environ, **day.env, "BROWSER": f"{sys.executable} {script} {got} %s"}
+    process = subprocess.Popen([sys.executable, "-m", "mdmem", "web"], env=env, stdout=subprocess.PIPE)
+    try:
+        waiting.until(lambda: got.exists() and got.read_text("utf-8"), "the browser's request is answered")
+        assert got.read_text("utf-8") == "303"
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.slow
+def test_on_a_remote_machine_the_command_tells_how_to_reach_the_pages_and_keeps_the_link(web: Web) -> None:
+    env = dict.fromkeys(("BROWSER", "DISPLAY", "WAYLAND_DISPLAY"), "")
+    done = web.day.run("web", env={**env, "SSH_CONNECTION": "192.0.2.7 50000 192.0.2.1 22"})
+
+    port = web.served.port
+    assert f"ssh -N -L {port}:127.0.0.1:{port} HOST" in done.stderr
+    link = done.stdout.split()[1]
+    assert web.served.ask(link.removeprefix(web.served.url))[0] == 303
 
 
 @pytest.mark.slow
