@@ -639,6 +639,19 @@ def test_an_injection_takes_one_line_of_a_common_terminal(day: Day, tmp_path: Pa
     assert len(lines) == 1 and SECOND[:8] in lines[0] and "272 tokens" in lines[0]
 
 
+@pytest.mark.parametrize("columns", [50, 60])
+def test_an_injection_is_shown_whole_on_a_narrow_terminal(day: Day, tmp_path: Path, columns: int) -> None:
+    mine = cli_day.copy(day, tmp_path)
+    row = {"time": "2026-09-15T09:00:00Z", "session": SECOND, "project": "acme-notes-app", "ids": ["x"]}
+    injection_log.log(mine.config(), {**row, "tokens": 138, "event": "UserPromptSubmit", "why": ["recall"]})
+    lines = re.sub(r"\x1b\[\d*m", "", mine.terminal("injections", env={"COLUMNS": str(columns)})).splitlines()
+    assert max(map(len, lines)) <= columns
+    assert "".join(line.strip() + "  " for line in lines).split("  ") == [
+        "2026-09-15 09:00", "acme-notes-app", "asked to recall", "1 memory", "~138 tokens", SECOND[:8], "",
+    ]  # fmt: skip
+    assert lines[0].startswith("2026") and all(line.startswith("  ") for line in lines[1:])
+
+
 def test_every_call_of_a_model_is_shown_and_summed_up(tmp_path: Path) -> None:
     mine = cli_day.empty(tmp_path)
     for second in range(3):

@@ -231,12 +231,14 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], indent: str 
     columns = [columns[place] for place in filled]
     room = screen.width - len(indent) if screen and screen.is_terminal else None
     widths = _widths(columns, widest, room)
-    if room is None or widths[-1] >= min(LEAST_LAST, widest[-1]):
+    fits = room is None or sum(widths) + len(GAP) * (len(widths) - 1) <= room
+    if room is None or (fits and widths[-1] >= min(LEAST_LAST, widest[-1])):
         write([(indent, ""), *_line(columns, row, widths)] for row in cells)
         return
     widths = _widths(columns[:-1], widest, room)
     cut, last_width = _below(widths, room)
-    if 0 <= last_width < LEAST_BELOW and cut < len(widths) and _below(widest[:-1], room)[1] >= 0:
+    has_title = columns[-1].gives
+    if cut < len(widths) and (0 <= last_width < LEAST_BELOW or not has_title) and _below(widest[:-1], room)[1] >= 0:
         widths = list(widest[:-1])  # on a line of their own, these columns have room to be whole
         cut, last_width = _below(widths, room)
     cuts = [0, cut] if last_width >= LEAST_BELOW else [0, cut, len(columns) - 1]
