@@ -56,7 +56,7 @@ def _paragraphs(body: str, *, code: bool) -> Iterator[tuple[str, str]]:
     fence = False
     paragraph: list[str] = []
     above, columns = "", ""
-    lines = [line.strip() for line in body[:_MAX_BODY_CHARS].splitlines()]
+    lines = [line.strip() for line in without_comments(body[:_MAX_BODY_CHARS]).splitlines()]
     for bare, after in zip([*lines, ""], [*lines[1:], "", ""], strict=False):
         if bare.startswith(("```", "~~~")):
             fence = not fence
@@ -81,6 +81,30 @@ def _paragraphs(body: str, *, code: bool) -> Iterator[tuple[str, str]]:
             yield "", f"`{bare}`"
     if paragraph:
         yield "", " ".join(paragraph)
+
+
+def without_comments(text: str) -> str:
+    """Return Markdown without its HTML comments, which a reader does not see; those in code stay, and unclosed ones."""
+    if "<!--" not in text:
+        return text
+    kept: list[str] = []
+    start, fence = 0, False
+    while start < len(text):
+        end = text.find("\n", start) + 1 or len(text)
+        fence ^= text[start:end].lstrip().startswith(("```", "~~~"))
+        opened = -1 if fence else text.find("<!--", start, end)
+        closed = text.find("-->", opened + 4) if opened >= 0 else -1
+        if closed < 0:
+            kept.append(text[start:end])
+            start = end
+        elif text.count("`", start, opened) % 2:
+            end = text.find("`", opened, end) + 1 or end
+            kept.append(text[start:end])
+            start = end
+        else:
+            kept.append(text[start:opened])
+            start = closed + 3
+    return "".join(kept)
 
 
 def _heading(line: str) -> str:

@@ -216,3 +216,23 @@ def test_a_sentence_that_says_what_fails_is_told_before_one_that_says_what_is() 
     body = "The client was swapped. `TestRebalance` fails with it. It is the `kgo` of Kafka."
 
     assert excerpts.outcome(body, (), 55) == "The client was swapped. `TestRebalance` fails with it."
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("### 14:30\n<!-- session:abc turn:1 -->\n- Fixed the query.", "14:30: Fixed the query."),
+        ("One.<!-- a\n\nb --> Two. <!--c--> Three.", "One. Two. Three."),
+        ("Write `<!-- more -->` there, <!-- hidden --> then `x`.", "Write `<!-- more -->` there, then `x`."),
+        ("```html\n<!-- kept -->\n```\nDone <!-- gone -->now.", "`<!-- kept -->`. Done now."),
+        ("An arrow <!-- that never ends.", "An arrow <!-- that never ends."),
+    ],
+)
+def test_what_a_reader_does_not_see_is_not_given(text: str, told: str) -> None:
+    assert " ".join(excerpts.prose(text, code=True).split()) == told
+
+
+@given(st.text("<!->`~\n ab.", max_size=60))
+def test_taking_comments_out_ends_and_only_takes_out(text: str) -> None:
+    kept = iter(text)
+    assert all(c in kept for c in excerpts.without_comments(text))
