@@ -325,7 +325,9 @@ def _preview(plan: ImportPlan, *, as_json: bool) -> None:
     render.table(columns, map(_row, rows))
     if rows:
         events = sum(survey_of.events for survey_of in plan.surveys)
-        click.echo(f"{plural.number(len(plan.surveys), 'session')}, at most {plural.number(events, 'note')}.")
+        click.echo(
+            f"{plural.number(sum(row.sessions for row in rows), 'session')}, at most {plural.number(events, 'note')}."
+        )
     for folder in plan.folders:
         names = ", ".join(folder.files) if folder.follow and folder.files else "Markdown"
         click.echo(f"{names} in {render.safe(str(folder.root))} -> notes/imported/{folder.name}/")

@@ -15,13 +15,15 @@ from mdmem.vault import exclusions
 class Survey(NamedTuple):
     """The contents of one transcript.
 
-    project, cwd: its project, and the folder where it began. prompts: number of typed prompts.
+    project, cwd: its project, and the folder where it began; of an export, those of its first session.
+    sessions, prompts: number of sessions, and of typed prompts.
     events: maximum number of notes.
     first, last: when its first and last event happened, in seconds since the epoch.
     """
 
     transcript: Transcript
     project: str
+    sessions: int
     prompts: int
     events: int
     first: float
@@ -32,16 +34,20 @@ class Survey(NamedTuple):
 def survey(transcript: Transcript, now: float, roots: Mapping[str, str]) -> Survey | None:
     """Return the survey of a transcript; None if it has no event or cannot be read. roots: as in `ReadOptions`."""
     place, prompts, events = "", 0, 0
+    sessions: set[str] = set()
     times: list[float] = []
     try:
         for saved in transcript.source.read(transcript.path, ReadOptions(Skipped(), now, roots=roots)):
             place = place or saved.event.cwd
+            sessions.add(saved.event.session)
             prompts += saved.event.name == "UserPromptSubmit"
             events += saved.event.name not in ("SessionStart", "SessionEnd")
             times.append(saved.at)
     except OSError:
         return None
-    return Survey(transcript, _project(place), prompts, events, min(times), max(times), place) if events else None
+    if not events:
+        return None
+    return Survey(transcript, _project(place), len(sessions), prompts, events, min(times), max(times), place)
 
 
 @lru_cache(maxsize=4096)
@@ -67,7 +73,8 @@ def rows(surveys: Iterable[Survey]) -> list[SurveyRow]:
         key = (survey.project, survey.transcript.source.title)
         row = totals.get(key) or SurveyRow(*key, 0, 0, survey.first, survey.last)
         first, last = min(row.first, survey.first), max(row.last, survey.last)
-        totals[key] = SurveyRow(*key, row.sessions + 1, row.prompts + survey.prompts, first, last)
+        sessions, prompts = row.sessions + survey.sessions, row.prompts + survey.prompts
+        totals[key] = SurveyRow(*key, sessions, prompts, first, last)
     return sorted(totals.values(), key=lambda row: -row.last)
 
 

@@ -119,10 +119,11 @@ def test_an_export_of_claude_ai_becomes_sessions_at_their_time(vault: Path, tmp_
     ]
 
 
-def test_a_preview_names_the_source(vault: Path, tmp_path: Path, ask: Run) -> None:
+def test_a_preview_names_the_source_and_counts_conversations(vault: Path, tmp_path: Path, ask: Run) -> None:
     path = tmp_path / "conversations.json"
-    path.write_text(json.dumps([chatgpt()]), encoding="utf-8")
-    assert "ChatGPT" in ask("import", str(path), "--dry-run", check=True).stdout
+    path.write_text(json.dumps([chatgpt(1), chatgpt(2)]), encoding="utf-8")
+    shown = ask("import", str(path), "--dry-run", check=True).stdout
+    assert "ChatGPT" in shown and "2 sessions  4 prompts" in shown and "2 sessions, at most 8 notes." in shown
     assert not list(vault.rglob("*.md"))
 
 
