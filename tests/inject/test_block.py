@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from mdmem import privacy
 from mdmem.inject import block
 from mdmem.inject.block import Item, Section
+from mdmem.vault import note
 from tests.helpers.hostile import POISON
 
 MARKUP = re.compile(r"<[\s/]*(mdmem|system|function|invoke|private|\[|!|$)|[＜﹤]|\\u003c|\\x3c", re.IGNORECASE)
@@ -45,7 +46,7 @@ def check(made: block.Block, sections: list[Section], chars: int) -> None:
     assert lines[-1] == "</mdmem-context id=0f1e2d3c>"
     inside = lines[1:-1]
     assert not any(MARKUP.search(line) for line in inside)
-    assert all(line.isprintable() or set(line) & set(block._JOINERS) for line in inside)
+    assert all(line.isprintable() or set(line) & set(note.JOINERS) for line in inside)
     assert block.width(made.text) <= min(chars, block.MAX_CHARS)
     shown = len(made.ids)
     assert sum(line.startswith("- ") for line in inside) == shown
