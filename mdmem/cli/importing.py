@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -124,6 +125,8 @@ def import_(settings: Config, /, **values: Any) -> None:
     _refuse_the_vault(settings, plan.folders)
     if request.dry_run or not request.yes:
         _preview(plan, as_json=request.as_json)
+    if not (request.paths or request.as_json):
+        _tell_of_claude_mem(imported)
     is_empty = not (plan.transcripts or plan.files)
     if request.dry_run or (is_empty and not request.yes and not request.follow):
         return
@@ -338,6 +341,17 @@ def _preview(plan: ImportPlan, *, as_json: bool) -> None:
     if not (rows or plan.files):
         where = "" if plan.known else " `mdmem help import` says what it finds."
         click.echo(f"Nothing new to import.{where}")
+
+
+def _tell_of_claude_mem(imported: ImportedFiles) -> None:
+    """Print how to import claude-mem's memory if it has more than was imported: only a person knows if it is wanted."""
+    from mdmem.transcripts import claude_mem, sources
+
+    path = claude_mem.newest(os.environ)
+    session = sources.transcript_of(claude_mem.SOURCES[0], path) if path else None
+    if session and not imported.has(session.path, session.size, session.changed_ns):
+        folder = shlex.quote(str(session.path.parent.parent))
+        click.echo(f"claude-mem's memory is imported only by name: mdmem import {folder}", err=True)
 
 
 def _tell_known(count: int) -> None:

@@ -7,7 +7,7 @@ of the database followed by the number of its row, as if it were a file in a fol
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,6 +54,12 @@ def find(root: Path) -> Iterator[Path]:
             yield from [base / str(row["id"]) for row in _of(base, _SESSIONS)]
         except OSError:
             continue  # of another program or an unknown version
+
+
+def newest(env: Mapping[str, str]) -> Path | None:
+    """Return the newest session in the database on this machine; None without one."""
+    home = Path(env.get("CLAUDE_MEM_DATA_DIR") or Path.home() / ".claude-mem")
+    return next(reversed(list(find(home / _DATABASE))), None) if (home / _DATABASE).is_file() else None
 
 
 def facts(path: Path) -> tuple[int, int]:

@@ -116,6 +116,18 @@ def test_a_session_becomes_prompts_and_what_was_recorded_about_a_turn_its_answer
     assert "sesame" not in "".join(path.read_text("utf-8") for path in vault.rglob("*.md"))
 
 
+def test_an_import_without_a_path_tells_of_it_until_it_is_imported(
+    vault: Path, base: Path, ask: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_MEM_DATA_DIR", str(base))
+    told = f"mdmem import {base}"
+    assert told in ask("import", "--dry-run", check=True).stderr
+    assert told in ask("import", "--yes", check=True).stderr
+    assert not stored(vault)
+    ask("import", str(base), "--yes", check=True)
+    assert "claude-mem" not in ask("import", "--dry-run", check=True).stderr
+
+
 @pytest.mark.parametrize("again", ["the database", "an export"])
 def test_nothing_is_stored_twice_whichever_way_it_comes(
     vault: Path, base: Path, tmp_path: Path, ask: Run, again: str
