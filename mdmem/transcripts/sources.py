@@ -106,8 +106,9 @@ def _folder(root: Path) -> TranscriptSource:
 
 def _markdown(root: Path, name: str, files: tuple[str, ...] = ()) -> markdown.MarkdownFolder:
     """Return a folder of markdown; one in a hidden folder of a repository is about that project."""
-    owner = project.identify(str(root))
-    below = root.resolve().parts[len(Path(owner.worktree).parts) :]
+    whole = root.resolve()
+    owner = project.identify(str(whole))
+    below = whole.parts[len(Path(owner.worktree).parts) :]
     if not any(part.startswith(".") for part in below):
         return markdown.MarkdownFolder(root, name, files)
     return markdown.MarkdownFolder(root, f"{owner.name}-{name}", files, owner.worktree)

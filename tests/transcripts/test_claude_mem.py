@@ -220,13 +220,16 @@ def test_a_copy_under_another_name_is_recognized(vault: Path, base: Path, tmp_pa
     assert json.loads(done.stdout)["added"] == {"prompt": 2, "response": 1}
 
 
-def test_memory_in_a_hidden_folder_of_a_repository_is_about_that_project(vault: Path, tmp_path: Path, ask: Run) -> None:
+def test_memory_in_a_hidden_folder_of_a_repository_is_about_that_project(
+    vault: Path, tmp_path: Path, ask: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, folder in (("shop", ".memsearch/memory"), ("blog", ".memsearch/memory"), ("wiki", "pages")):
         (tmp_path / name / ".git" / "objects").mkdir(parents=True)
         (tmp_path / name / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
         (tmp_path / name / folder).mkdir(parents=True)
         (tmp_path / name / folder / "2026-02-07.md").write_text(f"## Session\n\n- About {name}.\n", encoding="utf-8")
-        ask("import", str(tmp_path / name / folder), "--yes", check=True)
+        monkeypatch.chdir(tmp_path / name)
+        ask("import", folder, "--yes", check=True)
     notes = {
         path.parent.name: frontmatter.load(str(path)).get("project")
         for path in vault.glob("notes/imported/*/2026-02-07.md")
