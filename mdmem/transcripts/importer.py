@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,7 +88,6 @@ class Import:
         self._bytes = 0
         self._failures = 0
         self._tags = _tags(config)
-        self._roots = projects.roots(config)
 
     def transcripts(self, found: Iterable[Transcript], now: float) -> None:
         """Store transcripts one after the other; after a stop, the next run does the rest.
@@ -111,6 +111,10 @@ class Import:
                 if is_over and left_out == self._left_out():
                     self.imported.add(transcript.path, transcript.size, transcript.changed_ns)
 
+    @cached_property
+    def _roots(self) -> dict[str, str]:
+        return projects.roots(self.config)
+
     def _left_out(self) -> tuple[int, ...]:
         """Return the counts of what a later run may still store."""
         return self.tally.failed, self.tally.withheld, self.tally.skipped[_DELETED], self.tally.skipped[_UNREADABLE]
@@ -133,7 +137,7 @@ class Import:
             self.config.settings.capture.subagents,
             lambda at: self.report_bytes(before + at),
             privacy.Rules.of(self.config.settings),
-            self._roots,
+            self._roots if transcript.source.is_retold else {},
         )
         read = self._read(transcript, options)
         # a resumed session's file can contain several sessions
