@@ -130,7 +130,7 @@ def of_note(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> 
     if hit.id in at.given:
         return None, f"{ABOVE}[mem:{hit.id}]"
     parsed = people.read(at.config.vault, hit.path)
-    if reason := _left_out(at, hit, parsed, at.event.agent):
+    if reason := left_out(at, hit, parsed, at.event.agent):
         return None, reason
     if newer := replaced.newer(at.config, hit.path):
         return None, f"superseded by [mem:{newer}]"
@@ -141,15 +141,19 @@ def of_note(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> 
         code = [line for line in code if not analysis.counts(line).keys().isdisjoint(terms)]
     text = excerpts.outcome(body, terms, room) if is_long else excerpts.prose(body)
     title = str(parsed.meta.get("title") or hit.title)
-    marks = [] if not hit.project or at.is_of(hit.project) else [f"of another project: {hit.project}"]
-    return item_of(at, hit, title, text, room=room, marks=marks, lines=code), ""
+    return item_of(at, hit, title, text, room=room, marks=project_marks(at, hit), lines=code), ""
 
 
-def _left_out(at: Occasion, hit: SearchHit, parsed: Parsed, agent: str = "") -> str:
+def left_out(at: Occasion, hit: SearchHit, parsed: Parsed, agent: str = "") -> str:
     """Return why a note is not shown in this project, or "". agent: one that loads some files of the project itself."""
     if not hit.project or at.is_of(hit.project):
         return eligibility.left_out(parsed, agent)
     return STAYS if people.stays_here(parsed.meta) else eligibility.left_out(parsed)
+
+
+def project_marks(at: Occasion, hit: SearchHit) -> list[str]:
+    """Return the remark that a note is of another project; [] for one of this project or of none."""
+    return [] if not hit.project or at.is_of(hit.project) else [f"of another project: {hit.project}"]
 
 
 STAYS = "another project's, and stays on this machine"
@@ -189,7 +193,7 @@ def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int, fil
     note_id = str(telling.meta.get("id") or hit.id)
     if note_id in at.given:
         return None, f"{ABOVE}[mem:{note_id}]"
-    if reason := _left_out(at, hit, telling):
+    if reason := left_out(at, hit, telling):
         return None, reason
     asking = session.read(prompt) if prompt else telling
     asked = _asked(at, asking, telling, terms) if response and len(asking.body) > MAX_TITLE_CHARS else ""
@@ -337,8 +341,7 @@ def _index_of_repetition(failed: str, later: list[str]) -> int:
 
 def _marks(at: Occasion, hit: SearchHit, changes: list[ExcerptHunk], file: str) -> Iterator[str]:
     """Yield remarks on a turn. file: the one it is wanted for: only this one is compared with what is there now."""
-    if hit.project and not at.is_of(hit.project):
-        yield f"of another project: {hit.project}"
+    yield from project_marks(at, hit)
     every = list(dict.fromkeys(hunk.file for hunk in changes if hunk.file))
     files = [name for name in every if not diffs.is_scratch(name)] or every
     others = [name for name in files if name != file]

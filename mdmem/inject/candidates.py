@@ -174,6 +174,7 @@ def looked_up(
         now=_other_time(at.now),
         kinds=("prompt",) if of_prompts else (),
         from_elsewhere=not at.is_of(at.project),
+        closed=at.closed if is_of_all else (),
     )
     answers, chosen, why = _searched(at, query, shape, asker(between=days), guess)
     if not chosen and days is not None:

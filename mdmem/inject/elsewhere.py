@@ -6,7 +6,7 @@ from mdmem.inject.block import Section
 from mdmem.lazy_pattern import lazy
 from mdmem.search.asking.prose import fold
 from mdmem.search.asking.shape import Shape
-from mdmem.vault import exclusions, layout, people, projects
+from mdmem.vault import layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,9 +53,7 @@ def occasions(at: Occasion, text: str, asked: Shape) -> Iterator[tuple[Occasion,
         return
     named = named_in(text[:MAX_CHARS], layout.projects(at.config.vault), {at.project, *at.names})
     for project, words in named[:MAX_PROJECTS]:
-        if exclusions.excludes_project(at.config, project):
-            continue
-        if people.stays_here(projects.front_matter_of(at.config, project)):
+        if at.is_closed(project):
             continue
         there = at.in_project(project)
         topic = _without(asked.topic, words)

@@ -32,7 +32,8 @@ def of(
     def look_up(view: View) -> KnownCommand | None:
         is_of_all = at.config.settings.inject.other_projects and at.is_of(at.project)
         without = at.record.id if without_session else ""
-        among = engine.for_agent(view, None if is_of_all else at.project, without, at.here)
+        closed = at.closed if is_of_all else ()
+        among = engine.for_agent(view, None if is_of_all else at.project, without, at.here, closed)
         if hidden := withheld.from_project(view, at.project if at.is_of(at.project) else ""):
             among = AllBut(view, hidden) if among is None else among - hidden
         return commands.find(at.config, view, wanted, among, days)
@@ -53,11 +54,16 @@ def _item(at: Occasion, found: KnownCommand) -> tuple[Item | None, str]:
         return None, f"{answer_item.ABOVE}[mem:{hit.id}]"
     if reason := eligibility.left_out(people.read(at.config.vault, hit.path)):
         return None, reason
-    marks = [] if not hit.project or at.is_of(hit.project) else [f"of another project: {hit.project}"]
     count = f"at least {found.times}" if found.or_more else found.times
     times = "succeeded" if found.times == 1 else f"succeeded {count} times, last on this day"
     item = answer_item.item_of(
-        at, hit, found.command, "", room=_ROOM, marks=marks, lines=[f"$ {cut(found.command, _MAX_CHARS)}"]
+        at,
+        hit,
+        found.command,
+        "",
+        room=_ROOM,
+        marks=answer_item.project_marks(at, hit),
+        lines=[f"$ {cut(found.command, _MAX_CHARS)}"],
     )
     item.kind, item.title = "command", times if found.whole else f"{times}, for a part"
     return item, ""

@@ -41,10 +41,11 @@ def of_error(at: Occasion, error: str) -> Section:
     def look_up(view: View) -> tuple[Fix | None, list[str], list[str]]:
         from mdmem.search import solved
 
-        project = None if at.config.settings.inject.other_projects else at.project
+        is_of_all = at.config.settings.inject.other_projects
+        project, closed = (None, at.closed) if is_of_all else (at.project, ())
         without = "" if at.was_compacted else at.record.id
-        among = engine.for_agent(view, project, without, at.here)
-        if hidden := withheld.private(view):
+        among = engine.for_agent(view, project, without, at.here, closed)
+        if hidden := withheld.from_project(view, at.project) if is_of_all else withheld.private(view):
             among = AllBut(view, hidden) if among is None else among - hidden
         fix = solved.of_error(at.config, view, error, among)
         if fix is None:
@@ -124,6 +125,7 @@ def _ending(at: Occasion, solved: str) -> str:
 
 def _answer(at: Occasion, run: str) -> tuple[recent.SessionFolder, str]:
     """Return the session of a run, and the answer of its turn, or ""."""
-    session = recent.SessionFolder(at.config, at.gate, layout.folder_of(run))
+    is_elsewhere = not at.is_of(layout.project_of(run))
+    session = recent.SessionFolder(at.config, at.gate, layout.folder_of(run), from_elsewhere=is_elsewhere)
     turn = answer_item.Turn(session, journal.numbers(run)[0])
     return session, turn.of_kind("response")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from functools import cached_property
 
 from mdmem import project
 from mdmem.inject import injection_log
 from mdmem.inject.turns import UserTurns
 from mdmem.search import staged
 from mdmem.search.gate import Gate
-from mdmem.vault import journal, projects
+from mdmem.vault import exclusions, journal, layout, people, projects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,6 +48,22 @@ class Occasion:
     def is_of(self, project_name: str) -> bool:
         """Whether a note's project is this one; people write its name in any case."""
         return project_name.lower() in self.names
+
+    def is_closed(self, folder: str) -> bool:
+        """Whether another project tells nothing here, as it stays on this machine or is excluded."""
+        config = self.config
+        return exclusions.excludes_project(config, folder) or people.stays_here(
+            projects.front_matter_of(config, folder)
+        )
+
+    @cached_property
+    def closed(self) -> frozenset[str]:
+        """Return the names of these projects, in lower case; notes outside the journal may have a former one."""
+        known = {name.lower(): name for name in layout.projects(self.config.vault)}
+        closed = {name for name, folder in known.items() if name not in self.names and self.is_closed(folder)}
+        pages = (projects.front_matter_of(self.config, known[name]) for name in closed)
+        former_names = {str(page.get("project") or "").lower() for page in pages}
+        return frozenset(closed | (former_names - known.keys() - self.names))
 
     def in_project(self, name: str) -> Occasion:
         """Return this occasion with the notes of another project to be looked at."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdmem.inject import answer_item, bars, block, eligibility, excerpts
+from mdmem.inject import answer_item, bars, block, excerpts
 from mdmem.inject.block import Item, Section
 from mdmem.inject.injection_log import IN_VAIN_TIMES
 from mdmem.search import engine, freshness, recall, replaced, turn_groups
@@ -86,7 +86,9 @@ def _within(path: str, root: str) -> str:
 
 
 def _may_be_told(at: Occasion, hit: SearchHit) -> bool:
-    return not hit.project or at.is_of(hit.project) or at.config.settings.inject.other_projects
+    if not hit.project or at.is_of(hit.project):
+        return True
+    return at.config.settings.inject.other_projects and hit.project.lower() not in at.closed
 
 
 # -- durable notes ---------------------------------------------------------------------------------
@@ -160,16 +162,17 @@ def _line(at: Occasion, hit: SearchHit, *, full: bool) -> Item | None:
         return None
     read = people.read if full else note.load  # of most, no word of the text is given, so that it is not cleaned
     parsed = read(at.config.vault, hit.path)
-    if eligibility.left_out(parsed, at.event.agent):
+    if answer_item.left_out(at, hit, parsed, at.event.agent):
         return None
+    marks = answer_item.project_marks(at, hit)
     if not full:
-        item = answer_item.item_of(at, hit, hit.title, "", room=130)
+        item = answer_item.item_of(at, hit, hit.title, "", room=130, marks=marks)
         item.is_listed = bool(parsed.body.strip())
         return item
     body = at.gate.stored(parsed.body[:_READ_CHARS])
     whole = excerpts.prose(body)
     is_short = len(whole) <= _PINNED_CHARS and "```" not in body and len(parsed.body) <= _READ_CHARS
     text = whole if is_short else excerpts.first(body)
-    item = answer_item.item_of(at, hit, hit.title, text, room=_PINNED_CHARS)
+    item = answer_item.item_of(at, hit, hit.title, text, room=_PINNED_CHARS, marks=marks)
     item.is_listed = not is_short and len(text) < len(" ".join(body.split()))
     return item

@@ -231,16 +231,18 @@ def batch(config: Config, queries: Iterable[tuple[str, str]], *, limit: int) -> 
         yield name, freshness.answered(config, answer) or []
 
 
-def for_agent(view: View, project: str | None, without_session: str, here: Place | None) -> Set[int] | None:
+def for_agent(
+    view: View, project: str | None, without_session: str, here: Place | None, closed: Iterable[str] = ()
+) -> Set[int] | None:
     """Return the notes that an agent may be shown (None: all). project: only its notes and those of no project.
 
-    here: also has the project's other names in notes.
+    here: also has the project's other names in notes. closed: projects, in lower case, whose notes are left out.
     """
     among = None
     if project is not None:
         names = {"", project, *(here.projects if here else ())}  # not former ones, which another may have now
         among = view.with_any(f"project:{name}".lower() for name in names)
-    hidden = view.internal | staged.hidden(view, here)
+    hidden = view.internal | staged.hidden(view, here) | view.with_any(f"project:{name}" for name in closed)
     if without_session:
         hidden |= view.of_session(without_session)
     if among is None:

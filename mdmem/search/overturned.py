@@ -51,7 +51,7 @@ def later(config: Config, terms: Collection[str], asker: Asker, hit: SearchHit) 
         note = view.find(hit.path)
         if note is None or not journal.numbers(view.name(note)):
             return None
-        among = engine.for_agent(view, asker.project, asker.without_session, asker.here)
+        among = engine.for_agent(view, asker.project, asker.without_session, asker.here, asker.closed)
         found = _Later(config, view, note, among)
         steps = (found.corrected, found.rewritten, partial(found.replaced, terms))
         last = next((last for step in steps if (last := step()) is not None), None)
@@ -71,7 +71,7 @@ def superseding(config: Config, asker: Asker, hit: SearchHit) -> SearchHit | Non
             number = replaced.successor(view, config.vault, number)
         if len(followed) < 2:
             return None  # as for most notes: the project's notes need not be collected
-        among = engine.for_agent(view, asker.project, "", asker.here)
+        among = engine.for_agent(view, asker.project, "", asker.here, asker.closed)
         shown = [note for note in followed[1:] if among is None or note in among]
         return hits_of(view, config, Shown({shown[-1]: 0}, {shown[-1]: 0.0}, ()))[0] if shown else None
 

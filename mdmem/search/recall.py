@@ -72,6 +72,7 @@ class Asker(Value):
     now: a time other than the clock's. kinds: only notes of these kinds (none: of any).
     between: only notes of this time, both ends included (None: of any).
     from_elsewhere: the project is another than the agent's, so that notes that stay on this machine are excluded.
+    closed: projects, in lower case, none of whose notes are found.
     """
 
     project: str | None = None
@@ -81,6 +82,7 @@ class Asker(Value):
     kinds: tuple[str, ...] = ()
     between: tuple[float, float] | None = None
     from_elsewhere: bool = False
+    closed: Collection[str] = ()
 
 
 def answers(
@@ -142,7 +144,7 @@ def answers(
 
 def _among(view: View, asker: Asker) -> Set[int] | None:
     """Return the notes among which an answer is looked for (None: all)."""
-    among = engine.for_agent(view, asker.project, asker.without_session, asker.here)
+    among = engine.for_agent(view, asker.project, asker.without_session, asker.here, asker.closed)
     limits = [view.of_kinds(asker.kinds)] if asker.kinds else []
     limits += [view.between(*asker.between)] if asker.between else []
     for limit in limits:

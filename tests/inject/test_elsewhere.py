@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.helpers.injected import ask, entries, new_session
+from mdmem import config
+from mdmem.search import index
+from tests.conftest import own_settings
+from tests.helpers.injected import ask, entries, new_session, occur
 from tests.helpers.talk import Talk
 
 
@@ -151,3 +155,102 @@ def test_a_note_of_another_project_that_stays_on_this_machine_is_not_told_with_i
 
     assert "Quokka" not in given
     assert ": ." not in given
+
+
+ERROR = "Exit code 1\nsrc/load.py:12: ModuleNotFoundError: No module named 'frobnicator'"
+
+
+def told_to(past: Talk, first: int, cwd: Path) -> list[str]:
+    """Return what sessions of another project are given at the start, on questions, for a file and after a failure."""
+    talks = [new_session(past, first + number, cwd) for number in range(5)]
+    run = {"tool_name": "Bash", "tool_input": {"command": "make check"}, "error": ERROR}
+    edit = {"tool_name": "Edit", "tool_input": {"file_path": str(cwd / "bank/client.py")}}
+    return [
+        occur(talks[0], "SessionStart", source="startup"),
+        ask(talks[1], "how did we do the bank retries?"),
+        ask(talks[2], "what is the command to run the check?"),
+        occur(talks[3], "PreToolUse", tool_use_id="t1", **edit),
+        occur(talks[4], "PostToolUseFailure", tool_use_id="t2", **run),
+    ]
+
+
+def keep_notes_here(vault: Path) -> None:
+    for note in [*vault.glob("journal/payments-api/*/*/*.md"), *vault.glob("notes/*.md")]:
+        note.write_text(note.read_text().replace("---\n", "---\nsync: false\n", 1))
+
+
+def keep_answers_here(vault: Path) -> None:
+    for note in vault.glob("journal/payments-api/*/*/*-response-*.md"):
+        note.write_text(note.read_text().replace("---\n", "---\nsync: false\n", 1))
+
+
+def keep_project_here(vault: Path) -> None:
+    page = vault / "journal" / "payments-api" / "project.md"
+    page.write_text(page.read_text().replace("---\n", "---\nsync: false\n", 1))
+
+
+def exclude_project(vault: Path) -> None:
+    (vault / "mdmem.toml").write_text('[capture]\nexclude_projects = ["payments-*"]\n')
+
+
+@pytest.mark.parametrize("keep", [keep_notes_here, keep_project_here, exclude_project])
+def test_no_event_tells_another_project_what_stays_on_this_machine(
+    vault: Path, tmp_path: Path, keep: Callable[[Path], None]
+) -> None:
+    own_settings("[inject]\nother_projects = true\n")
+    api = bank_retries(vault, tmp_path)
+    assert all("of another project: payments-api" in given for given in told_to(api, 10, tmp_path / "web-shop"))
+
+    keep(vault)
+    index.update(config.load(str(vault)))
+
+    assert told_to(api, 20, tmp_path / "web-shop") == [""] * 5
+    assert "quokka" in ask(new_session(api, 30), "how did we do the bank retries?") or keep is exclude_project
+
+
+def test_a_fix_in_another_project_does_not_tell_the_answer_that_stays_on_this_machine(
+    vault: Path, tmp_path: Path
+) -> None:
+    own_settings("[inject]\nother_projects = true\n")
+    api = bank_retries(vault, tmp_path)
+
+    keep_answers_here(vault)
+    *_, fix = told_to(api, 10, tmp_path / "web-shop")
+
+    assert "succeeded after a change to bank/client.py" in fix
+    assert "jitter" not in fix
+
+
+def test_a_note_with_the_former_name_of_a_project_that_stays_on_this_machine_is_not_told(
+    vault: Path, tmp_path: Path
+) -> None:
+    own_settings("[inject]\nother_projects = true\n")
+    api = bank_retries(vault, tmp_path)
+    (vault / "notes" / "former.md").write_text(
+        "---\nkind: decision\nproject: bank-api\ntitle: As quokka does\n---\n\nSo.\n"
+    )
+    page = vault / "journal" / "payments-api" / "project.md"
+    page.write_text(page.read_text().replace("project: payments-api\n", "project: bank-api\n", 1))
+    assert "of another project: bank-api" in told_to(api, 10, tmp_path / "web-shop")[0]
+
+    keep_project_here(vault)
+
+    assert told_to(api, 20, tmp_path / "web-shop")[0] == ""
+
+
+def bank_retries(vault: Path, tmp_path: Path) -> Talk:
+    """Return the session in which payments-api solved an error; a decision and a pinned note are beside it."""
+    api = Talk(vault, tmp_path / "payments-api")
+    api.says("Requests to the bank fail now and then, retry them")
+    api.runs("make check", error=ERROR)
+    api.edits("bank/client.py", ["+RETRIES = 'quokka'"])
+    api.runs("make check", "ok")
+    api.answers("Calls to the bank are retried as quokka does, with jitter.")
+    (vault / "notes").mkdir(exist_ok=True)
+    for number, head in enumerate(("kind: decision", "kind: note\npinned: true")):
+        text = (
+            f"---\n{head}\nproject: payments-api\ntitle: Retries {number}, as quokka does\n---\n\nThe bank needs it.\n"
+        )
+        (vault / "notes" / f"retries{number}.md").write_text(text)
+    index.update(config.load(str(vault)))
+    return api
