@@ -99,14 +99,51 @@ def test_the_place_is_counted_from_the_top_of_the_note(repo: Repository) -> None
 @pytest.mark.parametrize(
     ("base", "one", "other", "wanted"),
     [
+        ("[[[a]]]", "[[[a]], [[b]]]", "[[[a]], [[c]]]", [[["a"]], [["b"]], [["c"]]]),
+        ("\n- [[a]]", "\n- [[a]]\n- [[b]]", "\n- [[a]]\n- [[c]]", [[["a"]], [["b"]], [["c"]]]),
+        ("[{n: a, at: 1}]", "[{n: a, at: 1}, {n: b}]", "[{n: a, at: 2}]", [{"n": "a", "at": 2}, {"n": "b"}]),
+        ("[1, 2]", "[1, 2, 3.5]", '[1, null, "2"]', [1, "2", 3.5, None]),
+    ],
+    ids=["links", "links on lines", "mappings", "numbers"],
+)
+def test_a_list_that_both_changed_keeps_what_its_items_are(
+    repo: Repository, base: str, one: str, other: str, wanted: list[object]
+) -> None:
+    sides = [f"---\nrelated: {items}\n---\n\nbody\n".encode() for items in (one, base, other)]
+
+    for ours, was, theirs in (sides, sides[::-1]):
+        found = both.merge_note(repo, "notes/d.md", ours, was, theirs)
+        assert found
+        assert found.keys == ()
+        assert sorted(map(repr, note.parse(found.data).meta["related"])) == sorted(map(repr, wanted))
+
+
+@pytest.mark.parametrize(
+    ("base", "one", "other", "wanted"),
+    [
         ("title: A", "title: B", "title: C", {"title": "B", "title_other": "C"}),
         ("title: A", "title: B\ntitle_other: D", "title: C\ntitle_other: D", {"title": "B", "title_other": ["D", "C"]}),
         ("title: A", "title: B\ntitle_other: D", "title: B\ntitle_other: C", {"title": "B", "title_other": ["C", "D"]}),
         ('"my key": 1', '"my key": 2', '"my key": 3', {"my key": 2, "my key_other": 3}),
         ("text: |\n  a", "text: |\n  b\n  b", "text: >\n  c", {"text": "c\n", "text_other": "b\nb\n"}),
         ("# a\ntitle: A", "# b\ntitle: A", "# c\ntitle: A", {"title": "A"}),
+        ("n: 1\nn_other: 2", "n: 3\nn_other: 4", "n: 3\nn_other: 5", {"n": 3, "n_other": [4, 5]}),
+        ("n: 1\nn_other: 2", "n: 3\nn_other: 2", "n: 4\nn_other: 2", {"n": 3, "n_other": [2, 4]}),
+        ("version: draft", "version: alpha", "version: beta", {"version": "alpha", "version_other": "beta"}),
+        ("version: draft", "version: 3", "version: beta", {"version": 3}),
     ],
-    ids=["a value", "one that waits", "only what waits", "a quoted key", "lines", "comments"],
+    ids=[
+        "a value",
+        "one that waits",
+        "only what waits",
+        "a quoted key",
+        "lines",
+        "comments",
+        "numbers that wait",
+        "a number that waits",
+        "a version in words",
+        "a version that counts",
+    ],
 )
 def test_a_value_that_both_replaced_is_one_key_and_the_other_value_another(
     repo: Repository, base: str, one: str, other: str, wanted: dict[str, object]

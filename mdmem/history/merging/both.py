@@ -231,7 +231,7 @@ def _with_others(merged: dict[str, str], others: dict[str, str]) -> str:
         if name and name in merged:  # an earlier one is undecided
             known = _value(merged[name], name)
             values = [*(known if isinstance(known, list) else [known]), _value(others[key], key)]
-            merged[name] = front_matter.line(name, list(dict.fromkeys(map(str, values)))) + "\n"
+            merged[name] = front_matter.line(name, list(_as_written(values).values())) + "\n"
         more = others[key].replace(key, name, 1) if name and name not in merged else ""
         lines.append(entry + more)
     return "".join(lines)
@@ -244,26 +244,31 @@ def _other_key(key: str) -> str:
 def _merge_entry(key: str, our: str, was: str, their: str, newest: str) -> tuple[str, str]:
     """Merge two values of one key; when both sides changed a text, return the two, sorted.
 
-    Lists get what either side added and lose what either side removed; of times, the later one wins.
+    Lists get what either side added and lose what either side removed; of times and numbers, the later one wins.
     """
     one, base, other = (_value(text, key) for text in (our, was, their))
     if isinstance(one, list) and isinstance(other, list):
-        before = [str(item) for item in base] if isinstance(base, list) else []
-        sides = [[str(item) for item in side] for side in (one, other)]
-        kept = (
-            item for item in dict.fromkeys(sides[0] + sides[1]) if item not in before or all(item in s for s in sides)
-        )
-        return front_matter.line(key, list(kept)) + "\n", ""
-    if key in LATEST_WINS:
-        return max(our, their, key=lambda text: _sort_key(key, text)), ""
+        before = _as_written(base) if isinstance(base, list) else {}
+        sides = [_as_written(side) for side in (one, other)]
+        items = (sides[0] | sides[1]).items()
+        kept = [item for text, item in items if text not in before or all(text in side for side in sides)]
+        return front_matter.line(key, kept) + "\n", ""
+    latest = max(our, their, key=lambda text: _sort_key(key, text))
+    if key in LATEST_WINS and _sort_key(key, latest)[0] > 0:
+        return latest, ""
     if key in front_matter.TIMES and _sort_key(key, our)[0] == _sort_key(key, their)[0] > 0:
         return min(our, their), ""  # the same moment, written in two zones
     if newest:
         return newest, ""
     if key.endswith(OTHER):  # unchosen values of both sides
         values = [value for side in (one, other) for value in (side if isinstance(side, list) else [side])]
-        return front_matter.line(key, sorted(set(map(str, values)))) + "\n", ""
+        return front_matter.line(key, [value for _, value in sorted(_as_written(values).items())]) + "\n", ""
     return min(our, their), max(our, their)
+
+
+def _as_written(values: list[Any]) -> dict[str, Any]:
+    """Return distinct values, each by the text that front matter has of it: a value may be a list, as `[[a]]` is."""
+    return {front_matter.line("", value): value for value in values}
 
 
 def _sort_key(key: str, entry: str) -> tuple[float, str]:
