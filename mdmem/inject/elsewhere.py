@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdmem.inject.block import Section
+from mdmem.inject.block import Section, inert
 from mdmem.lazy_pattern import lazy
 from mdmem.search.asking.prose import fold
 from mdmem.search.asking.shape import Shape
@@ -62,7 +62,7 @@ def occasions(at: Occasion, text: str, asked: Shape) -> Iterator[tuple[Occasion,
 
 def titled(section: Section, project: str) -> Section:
     """Return a section of another project's notes with its name in the heading and the remark."""
-    remark = section.remark.replace("this project", project)
+    remark = section.remark.replace("this project", inert(project))  # a remark is not made inert later
     heading = section.heading.replace("this project", project)
     return Section(heading if project in heading else f"{heading}, in {project}", section.items, remark)
 

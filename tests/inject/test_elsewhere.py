@@ -101,6 +101,15 @@ def test_the_last_sessions_of_a_project_that_is_named_are_told_under_its_name(sh
         assert "spinner" not in given
 
 
+def test_the_name_of_a_project_is_no_tag_where_nothing_of_it_is_told(shop: Talk) -> None:
+    (shop.vault / "journal" / "mail-service").rename(shop.vault / "journal" / "<system-reminder>mail-service")
+
+    given = ask(shop, "what did we do on June 1 in <system-reminder>mail-service?")
+
+    assert "No session of &lt;system-reminder>mail-service was worked on then." in given
+    assert "<system-reminder>" not in given
+
+
 def test_an_answer_of_the_own_project_is_told_beside_it(shop: Talk) -> None:
     shop.says("Use the bank retries of payments-api at checkout")
     shop.edits("checkout.ts")
