@@ -83,7 +83,8 @@ AT_ONCE = 10_000
 def refuse(root: str, repo: Repository, span: str) -> None:
     """Raise GitError when commits to be pushed contain a note that stays on this machine."""
     private_projects = projects(root)
-    arguments = ("log", "--no-renames", "-m", "--name-only", "--format=", "--diff-filter=AM", "-z", span)
+    # -c: of a merge, what neither side has; the rest is in other commits of the span, or was pushed from elsewhere
+    arguments = ("log", "--no-renames", "-c", "--name-only", "--format=", "--diff-filter=AM", "-z", span)
     paths = repository.each(repo, *arguments)
     staying_paths: set[str] = set()
     while part := set(islice(paths, AT_ONCE)):  # a set, as many commits change the same page

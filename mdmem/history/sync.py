@@ -6,6 +6,7 @@ commit includes these files; in the other order it would look as if a person had
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -173,6 +174,7 @@ class _Work:
             last_fetched = fetched_before.get(fetching.tracked(remote, remote_branch), "")
             if not self._join(ours, theirs, last_fetched):
                 return False
+            self._keep_returned()
             ours = writer.tip(repo, branch)
         self._report("Pushing", 0, 0)
         sent = self._push(remote_branch, ours, theirs)
@@ -231,9 +233,12 @@ class _Work:
         if base == ours and not joined.puts and not joined.deletes and joined.refused:
             return joined  # a merge would only drop what is refused, and the machine that has it would merge in turn
         absent = part.absent(repo, chain(joined.puts, joined.deletes))
-        archived = [path for path in joined.puts if disk.is_packed(config.vault, path)]
         before = _texts(repo, ours, chain(joined.puts, joined.deletes))
-        before.update(archive.texts_at(repo, base, archived))
+        # archived, or only on this machine since they became private: what both machines had is in the common ancestor
+        elsewhere = [
+            path for path in joined.puts if disk.is_packed(config.vault, path) or self._is_only_here(path, before)
+        ]
+        before.update(archive.texts_at(repo, base, elsewhere))
         other_files.keep_left_out(config, [])  # new notes may link to one of them
         deletes = [path for path in joined.deletes if path not in absent]
         merged = MergedFiles(config, repo, before, joined.moved, joined.conflicts)
@@ -250,6 +255,18 @@ class _Work:
         added = (path for path in joined.puts if path not in before)
         returned = join.returned(repo, ours, theirs, added) if ours else ()
         return joined._replace(kept=kept, undeleted=(*joined.undeleted, *returned))
+
+    def _is_only_here(self, path: str, committed: Texts) -> bool:
+        return path not in committed and os.path.lexists(self._repo.root / path)
+
+    def _keep_returned(self) -> None:
+        """Remove notes from the branch that became private here, and that came back as another machine changed them."""
+        root, projects = self._config.vault, private.projects(self._config.vault)
+        undeleted = self.done.undeleted
+        back = [path for path in undeleted if private.stays(path, disk.read_path(root, path) or b"", projects)]
+        if back:
+            self.keep_private([Change(path, "changed") for path in back])
+            self.done = self.done._replace(undeleted=tuple(path for path in undeleted if path not in back))
 
     def _carry_purge(self, ours: str, theirs: str, last_fetched: str) -> CarriedPurge | None:
         """Merge when one side has purged what the other still has, so that it does not come back; else return None.

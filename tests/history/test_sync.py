@@ -1866,3 +1866,34 @@ def test_front_matter_that_cannot_be_told_from_the_body_is_kept_as_two_files(vau
     assert both.merge_note(repo, "a.md", b"\xff", b"", b"x") is None
     assert both.merge_note(repo, "mdmem.toml", b"a = 1\n", b"", b"a = 2\n") is None
     assert both.merge_note(repo, ".gitignore", b"a\n", b"", b"b\n") == both.Both(b"a\nb\n")
+
+
+DIARY = "---\nid: diary12345\ntitle: Diary\n---\n\nmonday\n\ntuesday\n\nwednesday\n"
+
+
+@pytest.mark.parametrize("keeps_project", [False, True])
+def test_a_note_that_became_private_here_and_was_changed_elsewhere_stays_here_with_both_changes(
+    first: Config, tmp_path: Path, remote: Path, keeps_project: bool
+) -> None:
+    root, text = Path(first.vault), DIARY
+    if keeps_project:
+        text = text.replace("title:", "project: home\ntitle:")
+        page = put(root, "journal/home/project.md", "---\nkind: project\ntitle: home\n---\n")
+    put(root, "notes/diary.md", text)
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    put(Path(second.vault), "notes/diary.md", text.replace("wednesday", "wednesday\n\nthursday"))
+    sync.sync(second)
+    here = text if keeps_project else text.replace("title:", "sync: false\ntitle:").replace("monday", "CANARY")
+    put(root, "notes/diary.md", here)
+    if keeps_project:
+        page.write_text("---\nkind: project\ntitle: home\nsync: false\n---\n")
+
+    done = sync.sync(first)
+
+    assert (done.kept, done.undeleted) == ((), ())
+    assert (root / "notes/diary.md").read_text() == here + "\nthursday\n"
+    assert "notes/diary.md" not in head_files(root)
+    sync.sync(second)
+    assert not Path(second.vault, "notes/diary.md").exists()
+    assert "CANARY" not in git(remote, "cat-file", "--batch-all-objects", "--batch", "--buffer")
