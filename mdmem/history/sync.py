@@ -234,11 +234,11 @@ class _Work:
             return joined  # a merge would only drop what is refused, and the machine that has it would merge in turn
         absent = part.absent(repo, chain(joined.puts, joined.deletes))
         before = _texts(repo, ours, chain(joined.puts, joined.deletes))
-        # archived, or only on this machine since they became private: what both machines had is in the common ancestor
-        elsewhere = [
-            path for path in joined.puts if disk.is_packed(config.vault, path) or self._is_only_here(path, before)
-        ]
-        before.update(archive.texts_at(repo, base, elsewhere))
+        archived = [path for path in joined.puts if disk.is_packed(config.vault, path)]
+        before.update(archive.texts_at(repo, base, archived))
+        only_here = {path for path in joined.puts if self._is_only_here(path, before)}  # such as what became private
+        for fork in join.forks(repo, ours, theirs) if ours and only_here else ():
+            before.update(archive.texts_at(repo, fork, only_here))
         other_files.keep_left_out(config, [])  # new notes may link to one of them
         deletes = [path for path in joined.deletes if path not in absent]
         merged = MergedFiles(config, repo, before, joined.moved, joined.conflicts)
@@ -252,7 +252,7 @@ class _Work:
             text = f"Sync with {self._remote} ({plural.number(count, 'file')})\n{undecided.trailers(joined.kept)}"
             (goal,) = writer.prepare(repo, ours, [CommitDraft(text, joined.puts, joined.deletes, (theirs,))], lock_fd)
         git_index.follow(repo, self._branch, ours, goal, lock_fd)
-        added = (path for path in joined.puts if path not in before)
+        added = (path for path in joined.puts if path not in before or path in only_here)
         returned = join.returned(repo, ours, theirs, added) if ours else ()
         return joined._replace(kept=kept, undeleted=(*joined.undeleted, *returned))
 

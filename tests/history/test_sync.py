@@ -1872,8 +1872,9 @@ DIARY = "---\nid: diary12345\ntitle: Diary\n---\n\nmonday\n\ntuesday\n\nwednesda
 
 
 @pytest.mark.parametrize("keeps_project", [False, True])
+@pytest.mark.parametrize("is_synced_first", [False, True])
 def test_a_note_that_became_private_here_and_was_changed_elsewhere_stays_here_with_both_changes(
-    first: Config, tmp_path: Path, remote: Path, keeps_project: bool
+    first: Config, tmp_path: Path, remote: Path, keeps_project: bool, is_synced_first: bool
 ) -> None:
     root, text = Path(first.vault), DIARY
     if keeps_project:
@@ -1882,12 +1883,14 @@ def test_a_note_that_became_private_here_and_was_changed_elsewhere_stays_here_wi
     put(root, "notes/diary.md", text)
     sync.sync(first)
     second = machine(tmp_path, remote)
-    put(Path(second.vault), "notes/diary.md", text.replace("wednesday", "wednesday\n\nthursday"))
-    sync.sync(second)
     here = text if keeps_project else text.replace("title:", "sync: false\ntitle:").replace("monday", "CANARY")
     put(root, "notes/diary.md", here)
     if keeps_project:
         page.write_text("---\nkind: project\ntitle: home\nsync: false\n---\n")
+    if is_synced_first:
+        sync.sync(first)
+    put(Path(second.vault), "notes/diary.md", text.replace("wednesday", "wednesday\n\nthursday"))
+    sync.sync(second)
 
     done = sync.sync(first)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -172,8 +173,8 @@ ERROR = "Exit code 1\nsrc/load.py:12: ModuleNotFoundError: No module named 'frob
 def told_to(past: Talk, first: int, cwd: Path) -> list[str]:
     """Return what sessions of another project are given at the start, on questions, for a file and after a failure."""
     talks = [new_session(past, first + number, cwd) for number in range(5)]
-    run = {"tool_name": "Bash", "tool_input": {"command": "make check"}, "error": ERROR}
-    edit = {"tool_name": "Edit", "tool_input": {"file_path": str(cwd / "bank/client.py")}}
+    run: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "make check"}, "error": ERROR}
+    edit: dict[str, Any] = {"tool_name": "Edit", "tool_input": {"file_path": str(cwd / "bank/client.py")}}
     return [
         occur(talks[0], "SessionStart", source="startup"),
         ask(talks[1], "how did we do the bank retries?"),

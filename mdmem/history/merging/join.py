@@ -114,10 +114,14 @@ def returned(repo: Repository, ours: str, theirs: str, added: Iterable[str]) -> 
     added: the files that their side adds. Such a note is in the commit of ours from which their side branched off.
     """
     notes = frozenset(path for path in added if path.endswith(".md") and not _is_page(path))
-    listed = repository.run(repo, "rev-list", "--boundary", f"{ours}..{theirs}") if notes else b""
-    forks = {line[1:].decode("ascii") for line in listed.split() if line.startswith(b"-")} - {ours}
-    known = {path for fork in sorted(forks) for path, _ in files(repo, fork)} if forks else set()
+    known = {path for fork in forks(repo, ours, theirs) for path, _ in files(repo, fork)} if notes else set()
     yield from sorted(notes & known)
+
+
+def forks(repo: Repository, ours: str, theirs: str) -> list[str]:
+    """Return the commits of ours, but for the last one, from which their side branched off."""
+    listed = repository.run(repo, "rev-list", "--boundary", f"{ours}..{theirs}")
+    return sorted({line[1:].decode("ascii") for line in listed.split() if line.startswith(b"-")} - {ours})
 
 
 def _is_page(path: str) -> bool:
