@@ -480,6 +480,20 @@ def test_forgetting_the_last_note_leaves_a_page_that_somebody_wrote_beside_it(va
     assert page.read_text() == "# My own page\n"
 
 
+def test_forgetting_the_notes_of_a_session_one_by_one_deletes_its_page_with_the_last_one(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    commit.commit(config)
+    page, *notes = sorted((vault / FOLDER).iterdir(), key=lambda path: path.stem != FOLDER.rpartition("/")[2])
+
+    for path in notes:
+        assert page.exists()
+        forget.apply(config, forget.plan(config, [path.relative_to(vault).as_posix()]), lambda _: [])
+
+    assert not (vault / FOLDER).exists()
+    assert not any(path.startswith(FOLDER) for path in head_files(vault))
+
+
 def test_an_ambiguous_session_is_not_guessed(vault: Path) -> None:
     config = start(vault)
     turn(vault)

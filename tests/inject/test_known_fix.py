@@ -255,6 +255,15 @@ def test_an_agent_takes_what_solved_a_failure_in_its_own_form(
     assert "succeeded after a change to requirements.txt" in reply[key]
 
 
+def test_a_fix_of_the_session_itself_is_given_only_after_a_compaction(past: Talk) -> None:
+    solved(past, ERROR)
+    assert answer(past, failing(past, ERROR)) == ""
+
+    past.start("compact")
+
+    assert "succeeded after a change to requirements.txt" in answer(past, failing(past, ERROR, tool_use_id="t2"))
+
+
 def known(past: Talk, error: str, again: str, command: str = "make check") -> str:
     """Solve an error and return what is given when another run fails."""
     past.start()
