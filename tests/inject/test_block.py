@@ -259,3 +259,8 @@ def test_behind_a_short_first_sentence_a_long_one_is_cut_rather_than_left_out() 
     made = rendered([Section("Notes", [told])], bullet=280)
 
     assert "  > Made it faster.\n  > It was very very" in made.text
+
+
+def test_line_ends_become_spaces_and_invisible_characters_nothing() -> None:
+    assert block.inert("first\nsecond\u2028third") == "first second third"
+    assert block.inert("pass\u202eword\u200b, \x1b[31mred") == "password, [31mred"
