@@ -22,14 +22,14 @@ def ignore(what: str, done: int, total: int) -> None:
 TOLD_AFTER_SECONDS = 1.0
 """A command that has waited this long for another process says so."""
 
-listeners: list[Callable[[str], None]] = []
+listeners: list[ProgressCallback] = []
 """Functions of the commands that tell their user what is waited for; none in a hook or a background process."""
 
 
-def tell(text: str) -> None:
-    """Pass a sentence on what is waited for to the listeners."""
+def tell(text: str, done: int = 0, total: int = 0) -> None:
+    """Pass a sentence on what is waited for, and how far that is, to the listeners."""
     for listener in listeners:
-        listener(text)
+        listener(text, done, total)
 
 
 def reporting(things: Collection[One], what: str, report: ProgressCallback) -> Iterator[One]:

@@ -270,12 +270,18 @@ def cli(ctx: click.Context, vault: str | None, debug: bool) -> None:  # noqa: AR
     8 ambiguous name, 130 stopped by Ctrl-C, 141 output closed early (as by `| head`).
     """
     ctx.obj = vault
-    progress.listeners[:] = [lambda text: click.echo(f"mdmem: {text}", err=True)]
+    progress.listeners[:] = [_print_told]
     end = startup.begin_fence(ctx.invoked_subcommand)
     if end:
         ctx.call_on_close(lambda: click.echo(end))
     if ctx.invoked_subcommand is None:
         _alone(ctx)
+
+
+def _print_told(text: str, _done: int, total: int) -> None:
+    """Print what is waited for; counts are only for a bar."""
+    if not total:
+        click.echo(f"mdmem: {text}", err=True)
 
 
 def _alone(ctx: click.Context) -> None:

@@ -18,7 +18,7 @@ from mdmem.errors import BusyError, GitError
 from mdmem.history import commit, other_files, private, review
 from mdmem.history.changes import Change
 from mdmem.history.gate import HeldBack
-from mdmem.history.git import checked_out, fetching, filtering, git_index, lock, part, repository, writer
+from mdmem.history.git import checked_out, fetching, filtering, git_index, lock, part, repository, transfer, writer
 from mdmem.history.git.paths import PackedPaths
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.texts import Texts
@@ -331,7 +331,7 @@ class _Work:
         count = repository.run(repo, "rev-list", "--count", *span).decode("ascii").strip()
         if count == "0" and not replaces:
             return 0
-        command = ("-c", f"remote.{remote}.mirror=false", "push", "--quiet", "--no-verify", "--no-follow-tags")
+        command = ("-c", f"remote.{remote}.mirror=false", "push", *transfer.PROGRESS, "--no-verify", "--no-follow-tags")
         bounds = repository.far_end(repo.root, url, "receive-pack")
         lease = [f"--force-with-lease={remote_branch}:{theirs}"] if replaces else []
         result = repository.attempt(

@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 import atexit
+import os
 import subprocess
 import sys
 import threading
 
 from mdmem import system
 
+END_SECONDS = 5.0
+"""How long a program may take to clean up when it is ended."""
+
 
 def start_command(vault: str, *words: str) -> subprocess.Popen[bytes]:
     """Start an mdmem command on a vault, without streams and in a session of its own. Raises OSError."""
     command, none = [sys.executable, "-m", "mdmem", "--vault", vault, *words], subprocess.DEVNULL
     return subprocess.Popen(command, stdin=none, stdout=none, stderr=none, cwd="/", **system.detached())
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End a program that was started in a session of its own, and everything that it started.
+
+    It may first clean up, and end what it started in sessions of their own, as a sync does with git.
+    """
+    if os.name != "nt":  # there, this would kill it at once, and what it started could no longer be found
+        process.terminate()
+        try:
+            process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            pass  # such as on a network disk that hangs
+    system.end_group(process)
 
 
 class ChildProcess:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from mdmem.errors import GitError, VaultError
-from mdmem.history.git import filtering, objects, repository
+from mdmem.history.git import filtering, objects, repository, transfer
 from mdmem.history.git.repository import Repository
 
 ABANDONED_SECONDS = 10.0
@@ -38,7 +38,7 @@ def fetch(repo: Repository, remote: str, url: str, branch: str) -> VaultBranch:
             if abs(time.time() - stale_lock.stat().st_mtime) > ABANDONED_SECONDS:  # the clock may have been set back
                 stale_lock.unlink()
     spec = f"+refs/heads/*:refs/remotes/{remote}/*"
-    command = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--prune")
+    command = ("fetch", *transfer.PROGRESS, "--no-tags", "--no-write-fetch-head", "--prune")
     blob_filter = [objects.ALL] if repo.is_partial else []  # fetch the blobs of new commits too
     bounds = repository.far_end(repo.root, url, "upload-pack")
     result = repository.attempt(repo, *command, *bounds, *blob_filter, "--", remote, spec, network=True)

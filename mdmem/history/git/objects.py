@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from mdmem.errors import GitError
-from mdmem.history.git import repository
+from mdmem.history.git import repository, transfer
 from mdmem.history.git.repository import Repository
 
 REMOTE = "origin"
@@ -23,7 +23,7 @@ ALL = "--filter=blob:limit=1g"
 """For `git fetch` in a partial clone: leaves out nothing, and git accepts that other blobs are missing."""
 
 _ANY = ("-c", "fetch.negotiationAlgorithm=noop")
-_FETCH = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
+_FETCH = ("fetch", *transfer.PROGRESS, "--no-tags", "--no-write-fetch-head")
 _SETTINGS = ("extensions.partialClone", f"remote.{REMOTE}.promisor", f"remote.{REMOTE}.partialclonefilter")
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from mdmem import files
 from mdmem.errors import GitError, VaultError, no_vault
-from mdmem.history.git import advice, dot_git, lost_head, stopping
+from mdmem.history.git import advice, dot_git, lost_head, stopping, transfer
 from mdmem.history.git.environment import (
     BOUNDS,
     ENVIRONMENT,
@@ -216,7 +216,7 @@ def start(
         if network:
             with stopping.raising_signals():
                 running = git.execute(command, istream=stdin, env=variables, as_process=True, **options)
-                printed, errors = stopping.communicate(running.proc)  # `running` kills it when garbage-collected
+                printed, errors = transfer.communicate(running.proc)  # `running` kills it when garbage-collected
             result = GitResult(running.proc.returncode, printed, errors.decode("utf-8", "replace"))
         else:
             status, out, err = git.execute(

@@ -1,4 +1,4 @@
-"""Stopping: a git command that waits for the network ends with us, and so does what it started, such as ssh."""
+"""Stopping: signals that end us while git waits for the network, so that git and what it started end too."""
 
 from __future__ import annotations
 
@@ -6,23 +6,6 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from subprocess import Popen
-
-from mdmem import system
-
-
-def communicate(process: Popen[bytes]) -> tuple[bytes, bytes]:
-    """Wait for a program that was started in a session of its own, and return what it printed.
-
-    It is ended when we are stopped; within `raising_signals`, also by a signal that would end only us.
-    """
-    try:
-        return process.communicate()
-    except BaseException:
-        process.terminate()  # git cleans up
-        process.wait()
-        system.end_group(process)
-        raise
 
 
 @contextmanager
