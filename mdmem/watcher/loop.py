@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mdmem import __version__, config, log, system
+from mdmem import __version__, config, log
 from mdmem.errors import BusyError
 from mdmem.search import freshness, index
 from mdmem.search.index import contents
@@ -271,6 +271,6 @@ class Watcher:
         deadline = time.monotonic() + PATIENCE_SECONDS[words[0]]
         while process.poll() is None:
             if self.stop.wait(0.1) or time.monotonic() > deadline:
-                system.end_group(process)
+                child_process.end(process)
                 process.wait()
         return process.returncode == 0

@@ -22,7 +22,7 @@ import pytest
 from watchdog.events import FileCreatedEvent
 from watchdog.observers.api import EventEmitter
 
-from mdmem import __version__, config, timestamps
+from mdmem import __version__, config, system, timestamps
 from mdmem.history import changes, commit
 from mdmem.history.git import git_index, repository
 from mdmem.history.git.repository import Repository
@@ -33,7 +33,7 @@ from tests.conftest import REPO
 from tests.helpers.history_vault import put
 from tests.helpers.indexed import in_step
 from tests.helpers.plain_git import git, make_remote
-from tests.helpers.waiting import until
+from tests.helpers.waiting import SECONDS, until
 from tests.helpers.watching import running, status
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -510,6 +510,29 @@ def test_the_watcher_commits_after_a_quiet_time_and_syncs_when_it_is_due(
         synced = timestamps.readable(status(vault)["synced"])
         assert f"The last sync was at {synced} and went well." in mdmem("watch", "--status").stdout
     assert not (Path(settings.state_dir) / "log").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="the transport is a shell script")
+def test_a_watcher_that_is_stopped_ends_a_sync_that_waits_for_the_network_with_its_transport(
+    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transport = tmp_path / "ssh"
+    transport.write_text(f'#!/bin/sh\necho $$ >"{tmp_path}/new"\nmv "{tmp_path}/new" "{tmp_path}/id"\nexec sleep 600\n')
+    transport.chmod(0o755)
+    monkeypatch.setenv("GIT_SSH_COMMAND", str(transport))
+    repository.init(vault)
+    git(vault, "remote", "add", "origin", "git@box.example:memory.git")
+    user = Path(config.user_file(os.environ))
+    user.parent.mkdir(parents=True, exist_ok=True)
+    user.write_text("[sync]\nevery = 1\n")
+
+    with running(vault) as process:
+        until((tmp_path / "id").exists, "a sync")
+        process.terminate()
+        process.wait(SECONDS)
+
+    until(lambda: not system.is_running(int((tmp_path / "id").read_text())), "the end of the transport")
 
 
 @pytest.mark.slow
