@@ -1592,6 +1592,37 @@ def test_a_clone_into_a_full_folder_is_refused(tmp_path: Path, remote: Path) -> 
         clone.clone(str(remote), tmp_path / "full")
 
 
+def test_a_branch_that_was_renamed_at_the_remote_is_followed(first: Config, tmp_path: Path, remote: Path) -> None:
+    second = machine(tmp_path, remote)
+    git(remote, "branch", "-m", "main", "trunk")
+    put(Path(first.vault), "notes/one.md", "one\n")
+    put(Path(second.vault), "notes/two.md", "two\n")
+    settle(first, second)
+    third = machine(tmp_path, remote, "third")
+
+    one, two, three = trees(first, second, third)
+    assert one == two == three
+    assert {"notes/one.md", "notes/two.md"} < one.keys()
+    assert git(remote, "for-each-ref", "--format=%(refname)").split() == ["refs/heads/trunk"]
+
+
+def test_a_branch_of_another_vault_is_not_taken_for_a_renamed_one(first: Config, tmp_path: Path, remote: Path) -> None:
+    other = tmp_path / "other"
+    git(tmp_path, "init", "-q", "-b", "trunk", str(other))
+    put(other, "mdmem.toml", "")
+    git(other, "add", ".")
+    git(other, "commit", "-q", "-m", "other")
+    git(other, "push", "-q", str(remote), "trunk")
+    git(remote, "symbolic-ref", "HEAD", "refs/heads/trunk")
+    git(remote, "update-ref", "-d", "refs/heads/main")
+    put(Path(first.vault), "notes/one.md", "one\n")
+
+    sync.sync(first)
+
+    assert git(remote, "ls-tree", "--name-only", "trunk").split() == ["mdmem.toml"]
+    assert "notes" in git(remote, "ls-tree", "--name-only", "main").split()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("there", ["empty", "trunk"])
 def test_machines_meet_on_a_remote_whose_own_branch_has_another_name(vault: Path, tmp_path: Path, there: str) -> None:

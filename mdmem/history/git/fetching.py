@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import time
+from collections.abc import Collection
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -27,8 +28,10 @@ class VaultBranch(NamedTuple):
     theirs: str
 
 
-def fetch(repo: Repository, remote: str, url: str, branch: str) -> VaultBranch:
-    """Fetch all branches of the remote; return the one that holds the vault. url: the remote's.
+def fetch(repo: Repository, remote: str, url: str, branch: str, before: Collection[str]) -> VaultBranch:
+    """Fetch all branches of the remote; return the one that holds the vault.
+
+    url: the remote's. before: remote-tracking refs of the branches that it had at the last fetch.
 
     Raises GitError when the remote is unreachable, or holds something other than a vault.
     """
@@ -49,7 +52,7 @@ def fetch(repo: Repository, remote: str, url: str, branch: str) -> VaultBranch:
         )
     listed = tips(repo, remote, branch)
     _refuse_other(repo, remote, branch, listed)
-    return vault_branch(repo, remote, branch, listed)
+    return vault_branch(repo, remote, branch, listed, before)
 
 
 class Tip(NamedTuple):
@@ -88,11 +91,7 @@ def _refuse_other(repo: Repository, remote: str, branch: str, listed: dict[str, 
     for oid in dict.fromkeys(theirs.values()):
         names = _names(repo, oid)
         other = next((name for name in names if not _MADE_BY_HOST.fullmatch(name)), b"")
-        if (
-            not other
-            or _OF_VAULTS.intersection(names)
-            or not repository.attempt(repo, "merge-base", branch, oid).status
-        ):
+        if not other or _OF_VAULTS.intersection(names) or _shares_commit(repo, branch, oid):
             return
     if other:
         raise GitError(
@@ -109,31 +108,43 @@ def _if_wrong(repo: Repository, remote: str) -> str:
     return f"If its address is wrong: git -C {shlex.quote(str(repo.root))} remote set-url {shlex.quote(remote)} URL"
 
 
-def vault_branch(repo: Repository, remote: str, branch: str, listed: dict[str, Tip]) -> VaultBranch:
+def vault_branch(
+    repo: Repository, remote: str, branch: str, listed: dict[str, Tip], before: Collection[str] = ()
+) -> VaultBranch:
     """Return the remote's branch that holds the vault: the upstream, ours by name, the default one, or the only one.
 
-    listed: what `tips` returns.
+    listed: what `tips` returns. before: as for `fetch`.
 
     Two machines whose branches have different names must still meet. The choice is stored as git's upstream,
-    so that it stays the same and plain `git pull` uses it too.
+    so that it stays the same and plain `git pull` uses it too. When that was renamed at the remote, as hosts offer,
+    the new name is followed: a branch of the old name would divide the machines from those that clone later.
     """
     prefix = tracked(remote, "refs/heads/")
     ours, upstream = listed.get(branch, ("", ""))
     name = upstream.replace(prefix, "refs/heads/", 1) if upstream.startswith(prefix) else ""
     remote_branches = [ref.replace(prefix, "refs/heads/", 1) for ref in listed if ref not in (branch, f"{prefix}HEAD")]
-    if not name:
-        is_elsewhere = bool(remote_branches) and branch not in remote_branches
-        name = _default_branch(repo, remote, branch, remote_branches) if is_elsewhere else branch
-        for key, value in (("remote", remote), ("merge", name)) if is_elsewhere or not upstream else ():
+    known = name or branch
+    is_elsewhere = bool(remote_branches) and known not in remote_branches and (not name or upstream in before)
+    if is_elsewhere:
+        default = _default(repo, remote)
+        if default in remote_branches and (not name or _shares_commit(repo, branch, tracked(remote, default))):
+            known = default
+        elif not name and len(remote_branches) == 1:
+            known = remote_branches[0]
+    if not upstream or (is_elsewhere and known != name):
+        for key, value in ("remote", remote), ("merge", known):
             repository.run(repo, "config", f"branch.{branch.removeprefix('refs/heads/')}.{key}", value)
-    return VaultBranch(name, ours, listed.get(tracked(remote, name), ("", ""))[0])
+    return VaultBranch(known, ours, listed.get(tracked(remote, known), ("", ""))[0])
 
 
-def _default_branch(repo: Repository, remote: str, branch: str, remote_branches: list[str]) -> str:
-    """Ask the remote for its default branch; else return its only one, else `branch`."""
+def _default(repo: Repository, remote: str) -> str:
+    """Ask the remote for its default branch."""
     output = os.fsdecode(repository.run(repo, "ls-remote", "--symref", "--", remote, "HEAD", network=True))
-    default = output.removeprefix("ref: ").partition("\t")[0]
-    return default if default in remote_branches else remote_branches[0] if len(remote_branches) == 1 else branch
+    return output.removeprefix("ref: ").partition("\t")[0]
+
+
+def _shares_commit(repo: Repository, ours: str, theirs: str) -> bool:
+    return not repository.attempt(repo, "merge-base", ours, theirs).status
 
 
 def tracked(remote: str, remote_branch: str) -> str:
