@@ -54,6 +54,11 @@ PURGE_AGAIN = (
     " again."
 )
 
+SENT_AGAIN = (
+    "{} no longer had commits that were fetched from it before, as after a forced push. This machine has sent them"
+    " again. To remove a text from every machine, run `mdmem purge TEXT`."
+)
+
 
 class Synced(NamedTuple):
     """The result of a sync.
@@ -169,9 +174,9 @@ class _Work:
         self._report("Fetching", 0, 0)
         fetched_before = fetching.last_fetched(repo, remote)
         remote_branch, ours, theirs = fetching.fetch(repo, remote, self._url, branch, fetched_before)
+        last_fetched = fetched_before.get(fetching.tracked(remote, remote_branch), "")
         if theirs and theirs != ours:
             self._report("Merging", 0, 0)
-            last_fetched = fetched_before.get(fetching.tracked(remote, remote_branch), "")
             if not self._join(ours, theirs, last_fetched):
                 return False
             self._keep_returned()
@@ -182,7 +187,7 @@ class _Work:
             return False
         carried = self._carried
         purged = (carried.planned, carried.replaces) if carried else carry.unfinished(self._config, repo, branch)
-        advice = self._after_purge(*purged) if purged else ()
+        advice = self._after_purge(*purged) if purged else _sent_again(repo, remote, last_fetched, theirs, sent)
         self.done = self.done._replace(sent=sent, remaining_advice=(*self.done.remaining_advice, *advice))
         return True
 
@@ -356,6 +361,21 @@ class _Work:
             f"The purge now applies to {self._remote} too, and all new notes were kept." if replaces else PURGED_HERE
         )
         return (done_sentence, *advice, *([unpurged.unreachable(self._url)] if replaces else []))
+
+
+def _sent_again(repo: Repository, remote: str, last_fetched: str, theirs: str, sent: int) -> tuple[str, ...]:
+    """Return a sentence if the remote had lost commits other than by a purge, and has them again.
+
+    last_fetched, theirs: tips of its branch at the fetch before and now.
+    """
+    if not (sent and last_fetched and theirs) or last_fetched == theirs:
+        return ()
+    has_lost = repository.attempt(repo, "merge-base", "--is-ancestor", last_fetched, theirs).status == 1
+    return (
+        (SENT_AGAIN.format(remote),)
+        if has_lost and not any(purge_record.read(repo, f"{last_fetched}..{theirs}"))
+        else ()
+    )
 
 
 def _left_to_people(own: PurgeRecord, their: PurgeRecord) -> Iterator[str]:

@@ -1592,6 +1592,24 @@ def test_a_clone_into_a_full_folder_is_refused(tmp_path: Path, remote: Path) -> 
         clone.clone(str(remote), tmp_path / "full")
 
 
+@pytest.mark.parametrize("how", ["reset", "rewritten"])
+def test_who_dropped_commits_from_the_remote_by_force_is_told_that_they_are_back(
+    first: Config, tmp_path: Path, remote: Path, how: str
+) -> None:
+    put(Path(first.vault), "notes/one.md", "one\n")
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    if how == "reset":
+        git(remote, "update-ref", "refs/heads/main", "main~1")
+    else:
+        git(remote, "update-ref", "refs/heads/main", git(remote, "commit-tree", "-m", "x", "main~1^{tree}").strip())
+
+    told = [sync.sync(one).remaining_advice for one in (first, second, first)]
+
+    assert told == [(sync.SENT_AGAIN.format("origin"),), (), ()]
+    assert "notes/one.md" in git(remote, "ls-tree", "-r", "--name-only", "main").split()
+
+
 def test_a_branch_that_was_renamed_at_the_remote_is_followed(first: Config, tmp_path: Path, remote: Path) -> None:
     second = machine(tmp_path, remote)
     git(remote, "branch", "-m", "main", "trunk")
