@@ -43,4 +43,6 @@ def _similar_runs(config: Config, error: str) -> list[str]:
     words = " ".join(re.findall(r"\w+", "\n".join(list(errors.telling(error))[:5]) or error[:500]))
     options = engine.SearchOptions(limit=_NEAR, collapse=False, update=False, reads_days=False)
     result = engine.search(config, words, options, state="failed")
+    if not result.hits and " " not in words:
+        result = engine.search(config, f"{words}*", options, state="failed")  # the start of a name: `onSave`
     return [hit.path for hit in result.hits]

@@ -29,13 +29,19 @@ stack cabal rake composer npm pnpm yarn bun deno tsc webpack vite rollup esbuild
 pylint black isort eslint prettier stylelint golangci-lint clippy shellcheck hadolint pre-commit lint-imports gcc
 g++ clang clang++ javac rustc docker docker-compose podman terraform tofu kubectl helm ansible-playbook pulumi
 alembic flyway prisma sqlx dbt twine pip pip3 uv poetry git brew apt apt-get apk dnf yum pacman conda mamba gem
+west pio platformio idf.py arduino-cli probe-rs nrfjprog openocd esptool esptool.py avrdude st-flash bitbake meson
+scons msbuild conan vcpkg protoc buf latexmk pdflatex xelatex lualatex biber bibtex tectonic typst quarto papermill
+jupyter snakemake nextflow dvc sbatch srun spark-submit Rscript blender godot steamcmd butler fastlane pod flutter
+dart swiftlint ktlint detekt ansible ansible-lint ansible-galaxy packer vagrant terragrunt nix nix-build nixos-rebuild
+certbot restic flyctl rails mkdocs hugo jekyll sphinx-build
 """
 BUILDS = frozenset(_BUILD_NAMES.split())
 """Programs that check, build or publish."""
 _NAMES_WITH_SUBCOMMANDS = """
 cargo go npm pnpm yarn bun deno dotnet docker podman kubectl helm terraform tofu git mvn gradle mix swift make
 just task uv poetry pip pip3 prisma alembic composer bazel next brew apt apt-get apk dnf yum conda mamba gem
-docker-compose
+docker-compose west pio platformio arduino-cli probe-rs conan buf quarto jupyter dvc fastlane pod flutter dart
+ansible-galaxy packer vagrant terragrunt nix nixos-rebuild certbot flyctl rails mkdocs
 """
 SUBCOMMANDS = frozenset(_NAMES_WITH_SUBCOMMANDS.split())
 _NESTED = frozenset(
@@ -145,6 +151,20 @@ def checks(command: str) -> list[CommandRun]:
     """Return all that a command checks, builds or publishes if it succeeds: its parts that are joined by `&&`."""
     parts = (check(part) for part in command.split("&&"))
     return [run for run in parts if run is not None]
+
+
+def verbatim(command: str) -> CommandRun | None:
+    """Return a command of any program as one that only the same line repeats; None if it only looks or moves files."""
+    programs = [words[0].rpartition("/")[2] for step in steps(command) if (words := unwrapped(_words(step)))]
+    return None if _LOOKING.issuperset(programs) else CommandRun(command, frozenset())
+
+
+_LOOKING = frozenset(
+    "[ ag awk basename bat cat cd chmod chown cmp cp cut date df diff dirname du echo export false fd file find git "
+    "grep head jq kill less ln ls mkdir more mv pgrep printf ps pwd readlink rg rm rmdir sed sleep sort source stat "
+    "tail tee test touch tr tree true type uniq wc whereis which xargs".split()
+)
+"""Programs whose failure is no error of what is worked on."""
 
 
 def closes(later: CommandRun, failed: CommandRun) -> bool:

@@ -16,7 +16,7 @@ from mdmem.search.text import errors
 from mdmem.vault import journal, people
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Set
+    from collections.abc import Container, Iterable, Iterator, Set
 
     from mdmem.config import Config
     from mdmem.search.index.view import View
@@ -28,6 +28,8 @@ MAX_EDITS = 8
 NEXT_SECONDS = 7 * 86_400
 """A check that still fails at the end of its session may be solved in a session that follows within this time."""
 _NEXT_RUNS = 500
+_LINES_CHARS = 8_000
+"""Length of the end of an output in which each line is compared with an error if no line has an error's form."""
 _FENCE = lazy(r"^(`{3,})diff\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 
 
@@ -144,7 +146,7 @@ class Finder:
 
     def is_closed(self, failed: int) -> bool:
         """Whether a failed check succeeded later, in its session or the next one that runs it again."""
-        command = self._command(failed)
+        command = self._check(failed)
         later = chain(self._later_in_session(failed), self._next_session(failed, command)) if command else ()
         passed = (number for number in later if number in self._shells and number not in self._failed)
         return command is not None and any(self._closes(number, command) for number in passed)
@@ -154,18 +156,22 @@ class Finder:
             self._commands[number] = runs.check(self._line(number))
         return self._commands[number]
 
+    def _check(self, failed: int) -> runs.CommandRun | None:
+        """Return what shows that a failed run now works: the check that it ran, or else the same line."""
+        return self._command(failed) or runs.verbatim(self._line(failed))
+
     def _closes(self, number: int, failed: runs.CommandRun) -> bool:
         """Whether a part of a run is the failed check again, or covers it."""
         if number not in self._checks:
             self._checks[number] = runs.checks(self._line(number))
-        return any(runs.closes(run, failed) for run in self._checks[number])
+        return failed.family == self._line(number) or any(runs.closes(run, failed) for run in self._checks[number])
 
     def _line(self, number: int) -> str:
         return runs.line(str(self._view.facts(number)["title"]))
 
     def _solution(self, failed: int) -> _Solution | None:
         """Return the chain from a failed run to its success; None if it never succeeded or nothing was changed."""
-        command = self._command(failed)
+        command = self._check(failed)
         if command is None:
             return None
         edits: list[int] = []
@@ -176,13 +182,13 @@ class Finder:
                 edits.append(number)
             elif number not in self._shells:
                 continue
+            elif number not in self._failed and self._closes(number, command):
+                is_explained = edits or (self._by_runs and (other_runs or self._line(number) != self._line(failed)))
+                return _Solution(failed, edits or other_runs, number) if is_explained else None
             elif (run := self._command(number)) is None:
                 if self._by_runs and number not in self._failed and runs.sets(self._line(number)):
                     other_runs.append(number)
             else:
-                if number not in self._failed and self._closes(number, command):
-                    is_explained = edits or (self._by_runs and (other_runs or self._line(number) != self._line(failed)))
-                    return _Solution(failed, edits or other_runs, number) if is_explained else None
                 if number not in self._failed and run.family != command.family:
                     other_runs.append(number)
                 if is_same_failure and run == command and edits:
@@ -248,14 +254,12 @@ class Finder:
         view = self._view
         facts = view.facts(solution.failed)
         parsed = people.read(self._config.vault, view.path(solution.failed))
-        lines: dict[str, str] = {}
-        for line in errors.telling(parsed.body):
-            lines.setdefault(errors.normalized(line), line)
+        lines = _by_signature(errors.telling(parsed.body))
         own_signatures = errors.signatures(parsed.body)
-        best = max(
-            ((errors.likeness(a, b), b) for a in signatures for b in (*own_signatures, *lines)),
-            default=(1.0 if not signatures else 0.0, ""),
-        )
+        best = _likest(signatures, (*own_signatures, *lines)) if signatures else (1.0, "")
+        if signatures and best[0] < LIKE:  # linkers and simulators print errors in lines that no word marks as one
+            lines = _by_signature(parsed.body[-_LINES_CHARS:].splitlines())
+            best = max(best, _likest([one for one in signatures if not errors.is_common(one)], lines))
         error = lines.get(best[1]) or lines.get(own_signatures[0] if own_signatures else "") or parsed.fact("error")
         edits = solution.edits[-MAX_EDITS:]
         files = dict.fromkeys(str(file) for number in edits for file in view.facts(number).get("files", []))
@@ -284,6 +288,19 @@ class Finder:
         text = "\n".join(parts)
         is_short = len(text) <= MAX_DIFF_CHARS
         return fix._replace(diff=text if is_short else text[:MAX_DIFF_CHARS].rpartition("\n")[0] + "\n…")
+
+
+def _by_signature(lines: Iterable[str]) -> dict[str, str]:
+    by_signature: dict[str, str] = {}
+    for line in lines:
+        by_signature.setdefault(errors.normalized(line), line.strip())
+    return by_signature
+
+
+def _likest(sought: list[str], known: Iterable[str]) -> tuple[float, str]:
+    """Return the known signature most like a sought one, after its likeness."""
+    pairs = ((errors.likeness(one, other), other) for other in known for one in sought)
+    return max(pairs, default=(0.0, ""))
 
 
 def last_unsolved(config: Config, view: View, error: str, among: Set[int] | None) -> int | None:

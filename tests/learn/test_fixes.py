@@ -318,6 +318,16 @@ def test_an_error_of_python_is_known_by_the_line_behind_its_trace(before: str) -
         ("OSError: cannot load library 'libpango-1.0-0': cannot open shared object file", "libpango"),
         ("Error: P3009\n\nmigrate found failed migrations in the target database", "P3009"),
         ('{"status":401,"title":"Unauthorized","detail":"Token expired"}', "Token expired"),
+        (
+            "/opt/arm/bin/ld.bfd: region `FLASH' overflowed by 6148 bytes\ncollect2: error: ld returned 1 exit status",
+            "region FLASH overflowed by 12 bytes",
+        ),
+        (
+            "/opt/arm/bin/ld.bfd: region `FLASH' overflowed by 6148 bytes\ncollect2: error: ld returned 1 exit status",
+            "overflow",
+        ),
+        ("DESYNC at frame 36211: checksum 0x9f31ab02 != 0x9f31ab07", "desync"),
+        ("java.lang.IllegalStateException: Can not perform this action after onSaveInstanceState", "onSaveInst"),
     ],
 )
 def test_an_error_is_found_by_a_part_of_its_message(at: Work, printed: str, typed: str) -> None:
@@ -327,6 +337,47 @@ def test_an_error_is_found_by_a_part_of_its_message(at: Work, printed: str, type
     (fix,) = find(at, typed)
 
     assert fix.files == ["src/client.py"]
+
+
+@pytest.mark.parametrize(
+    ("failed", "solved"),
+    [
+        ("west build -b nrf52840dk", "west build -b nrf52840dk"),
+        ("latexmk -pdf thesis.tex", "latexmk -pdf -outdir=build thesis.tex"),
+        ("sbatch run.slurm", "sbatch -A geo2114 run.slurm"),
+        (
+            "blender -b hero.blend --python export.py",
+            "blender -b hero.blend --addons io_scene_gltf2 --python export.py",
+        ),
+        ("nosuchlinter --strict src", "nosuchlinter --strict src"),
+        ("curl -sf http://localhost:8080/health", "curl -sf http://localhost:8080/health"),
+    ],
+)
+def test_a_program_of_any_trade_that_succeeds_again_shows_what_solved_its_error(
+    at: Work, failed: str, solved: str
+) -> None:
+    one = at.session(1)
+    one.ask("Get it through")
+    one.run(failed, "Exit code 1\nERROR: region overflows by 6148 bytes")
+    one.edit("settings.conf", new="log = minimal")
+    one.run(solved)
+    one.answer()
+
+    (fix,) = find(at, "ERROR: region overflows by 99 bytes")
+
+    assert (fix.command, fix.files) == (failed, ["settings.conf"])
+
+
+@pytest.mark.parametrize("command", ["ls build", "cat notes.txt | grep -n x", "test -f build/out"])
+def test_a_command_that_only_looks_has_no_fix_where_it_succeeds_later(at: Work, command: str) -> None:
+    one = at.session(1)
+    one.ask("Look")
+    one.run(command, "Exit code 1\nls: cannot access 'build': No such file or directory")
+    one.edit("build/out", new="a")
+    one.run(command)
+    one.answer()
+
+    assert find(at, "cannot access 'build': No such file or directory") == []
 
 
 @pytest.mark.parametrize("typed", ["error", "failed", "exit code 1", "cannot load", "Error: not found"])

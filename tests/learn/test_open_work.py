@@ -281,6 +281,9 @@ def test_an_unknown_id_is_refused_and_an_empty_list_says_so(at: Work) -> None:
         ("make test tests/a.py", "make test RIG=2 tests/b.py", False),
         ("uv run mypy --strict src", "mypy src", True),
         ("./deploy.sh staging", "bash deploy.sh staging", True),
+        ("west flash", "west flash --recover", True),
+        ("west flash", "west build", False),
+        ("flutter build ios", "flutter test", False),
     ],
 )
 def test_which_success_closes_which_failure(failed: str, later: str, closed: bool) -> None:

@@ -163,14 +163,28 @@ def facet(signature: str) -> str:
 def likeness(sought: str, known: str) -> float:
     """Return the share of words that two signatures have in common, 0 to 1.
 
-    It is at least PART if the sought one is a part of the other: people type the words that they remember.
+    It is at least PART if the sought one is a part of the other: people type the words, or the start of a word, that
+    they remember.
     """
     sought_words, known_words = (frozenset(re.findall(r"\w+", text)) for text in (sought, known))
     share = len(sought_words & known_words) / (len(sought_words | known_words) or 1)
-    return max(share, PART) if sought_words <= known_words and not sought_words <= _COMMON else share
+    is_part = not sought_words <= _COMMON and all(_begins_one(word, known_words) for word in sought_words)
+    return max(share, PART) if is_part else share
+
+
+def is_common(signature: str) -> bool:
+    """Whether a signature has only words that are in many errors."""
+    return _COMMON.issuperset(re.findall(r"\w+", signature))
+
+
+def _begins_one(word: str, known_words: frozenset[str]) -> bool:
+    """Whether a word is one of those that are known, or identifies one by its start."""
+    return word in known_words or (len(word) >= _START_CHARS and any(known.startswith(word) for known in known_words))
 
 
 PART = 0.7
+_START_CHARS = 5
+"""Number of letters with which the start of a word identifies it."""
 _COMMON = _OF_COMPARISONS | frozenset(
     """
     a an the no on at with from for by as it this n t h s code exit status exception failed fail failure failing fatal
