@@ -155,7 +155,7 @@ def _search(config: Config, parsed: Query, options: SearchOptions) -> SearchResu
         if options.sort == "relevance" and parsed.words:
             order = replaced.newest_first(view, config.vault, turn_groups.echoes_last(view, config.vault, order))
         page = _part(view, order, options)
-        hits = hits_of(view, config, Shown(page, scores, words, options.snippet_chars, answers=True))
+        hits = hits_of(view, config, Shown(page, scores, words, options.snippet_chars, answers=True, successors=True))
         suggestion = spelling.suggest(view, config.vault, parsed)
         is_whole = not is_partial and not completion.is_running(config)
         unmatched = select.unmatched(view, parsed) if not scores and is_whole else select.unread(view, parsed)
@@ -284,7 +284,7 @@ def related(
             scores.pop(note, None)
         scores = ranking.with_enough(view, units, scores)
         page = _part(view, in_order(view, scores), SearchOptions(limit=limit))
-        hits = hits_of(view, config, Shown(page, scores, units))
+        hits = hits_of(view, config, Shown(page, scores, units, successors=True))
         return SearchResult(hits, len(scores), notices, None, changes)
 
     return freshness.answered(config, answer) or SearchResult(hints=notices, changes=changes)

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 
 from mdmem import timestamps
 from mdmem.errors import BusyError
-from mdmem.search import freshness, ranking, snippet, turn_groups
+from mdmem.search import freshness, ranking, replaced, snippet, turn_groups
 from mdmem.search.index.layout import FLAGS
 from mdmem.search.text import analysis
 from mdmem.values import Value
@@ -32,6 +32,7 @@ class SearchHit(Value):
     path: relative to the vault, POSIX. created: ISO 8601 in UTC. project, session: "" if it has none.
     cut: makes its snippet from its path and `data`, its file's content if already read.
     similar: number of equal notes left out in its favor. edited: whether a person changed it.
+    superseded_by: id of the note that replaces it, "" while it holds, and where nobody asked.
     facts: more of its front matter if present: tool, agent, branch, commit, cwd, prompt, sequence, success and files.
     """
 
@@ -46,6 +47,7 @@ class SearchHit(Value):
     cut: Callable[[str, bytes | None], Snippet]
     similar: int = 0
     edited: bool = False
+    superseded_by: str = ""
     facts: dict[str, Any] = {}  # noqa: RUF012 - copied for each
     data: bytes | None = None
 
@@ -69,6 +71,7 @@ class Shown(Value):
 
     chosen: note number -> number of equal notes left out in its favor. scores: the notes' scores. words: the query's
     units. chars: length of a snippet. answers: append the start of its answer to a prompt's snippet.
+    successors: tell which note supersedes one.
     """
 
     chosen: dict[int, int]
@@ -76,6 +79,7 @@ class Shown(Value):
     words: Sequence[Unit]
     chars: int = SNIPPET_CHARS
     answers: bool = False
+    successors: bool = False
 
 
 AT_ONCE = 500
@@ -150,6 +154,7 @@ def _build(view: View, root: str, shown: Shown, notes: Iterable[int]) -> Iterato
             cut=partial(cut, title=answer),
             similar=shown.chosen[note],
             edited=bool(view.number("flags", note) & FLAGS["edited"]),
+            superseded_by=replaced.successor_name(view, root, note) if shown.successors else "",
             facts=facts,
         )
 

@@ -78,6 +78,21 @@ def successor(view: View, root: str, number: int) -> int | None:
     return _superseding(view, root, number) if by_itself is None else by_itself
 
 
+def successor_name(view: View, root: str, number: int) -> str:
+    """Return the id of the note that supersedes another one, "" for none.
+
+    If the other one names no note, return what it says: it is superseded all the same.
+    """
+    if view.numbers("flags")[number] // KIND_STEP not in _WRITTEN:
+        return ""
+    found = successor(view, root, number)
+    if found is not None:
+        return str(view.facts(found)["id"])
+    data = disk.readable(root, view.path(number)) or b""
+    value = note.parse(data).meta.get("superseded_by") if b"superseded_by" in data else None
+    return next(written(value), "")
+
+
 def newest_first(view: View, root: str, order: Iterable[int]) -> Iterator[int]:
     """Yield notes in order, but what supersedes another one of the first LOOKED_AT right before that one."""
     notes, flags = iter(order), view.numbers("flags")

@@ -51,7 +51,7 @@ def of_hit(at: Access, hit: SearchHit, meta: Mapping[str, Any]) -> NoteLine:
         "title": at.line(hit.title, safe_text.TITLE_CHARS),
         "project": at.line(hit.project, NAME_CHARS),
         "score": 0.0 if at.titles_only else round(hit.score, 2),
-        "line": _outdated(at, meta) + alike + _text(at, hit.snippet, hit.title),
+        "line": _outdated(at, meta, hit.superseded_by) + alike + _text(at, hit.snippet, hit.title),
     }
 
 
@@ -70,8 +70,9 @@ def of_note(at: Access, read: ConversationStep) -> NoteLine:
     }
 
 
-def _outdated(at: Access, meta: Mapping[str, Any]) -> str:
-    newer, status = meta.get("superseded_by"), meta.get("status")
+def _outdated(at: Access, meta: Mapping[str, Any], successor: str = "") -> str:
+    """Return what a note's line begins with if it no longer holds. successor: id of a visible note that replaces it."""
+    newer, status = successor or meta.get("superseded_by"), meta.get("status")
     state = f"({status}) " if status in note.WITHHELD else ""
     return f"{state}(superseded by {at.line(str(newer), NAME_CHARS)}) " if newer else state
 

@@ -160,7 +160,16 @@ def _visible(at: Access, hits: Iterable[SearchHit]) -> Iterator[NoteLine]:
         hit.data = disk.read_path(at.config.vault, hit.path)
         parsed = lookup.visible_note(at, hit.path, hit.data)
         if parsed is not None:
+            hit.superseded_by = _visible_id(at, hit.superseded_by)
             yield entries.of_hit(at, hit, parsed.meta)
+
+
+def _visible_id(at: Access, note_id: str) -> str:
+    """Return the id of a note if it may be seen, else ""."""
+    try:
+        return note_id and str(lookup.resolve(at, note_id)[1].meta.get("id", note_id))
+    except NotFoundError:
+        return ""
 
 
 def _is_known(at: Access, suggestion: str) -> bool:

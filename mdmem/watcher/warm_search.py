@@ -30,6 +30,7 @@ class WarmHit(NamedTuple):
     snippet: str
     spans: list[list[int]]
     similar: int
+    superseded_by: str = ""
 
 
 class WarmAnswer(NamedTuple):

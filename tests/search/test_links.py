@@ -191,3 +191,26 @@ def test_what_supersedes_a_note_is_found_before_it(day: Day, newer: str, older: 
     found = [row["path"] for row in day.json("search", "quince or medlar sheets for badges")]
 
     assert found[:2] == ["notes/new.md", "notes/old.md"]
+
+
+@pytest.mark.parametrize(
+    ("newer", "older", "told"),
+    [
+        ("supersedes: 7gk2q9m4x1\n", "", "8gk2q9m4x1"),
+        ("", "superseded_by: '[[new]]'\n", "8gk2q9m4x1"),
+        ("supersedes: 7gk2q9m4x1\n", "superseded_by: gone\n", "8gk2q9m4x1"),
+        ("", "superseded_by: gone\n", "gone"),
+        ("supersedes: 7gk2q9m4x1\nprivate: true\n", "", ""),
+        ("relates_to: 7gk2q9m4x1\n", "", ""),
+    ],
+)
+def test_a_search_tells_which_note_supersedes_what_it_found(day: Day, newer: str, older: str, told: str) -> None:
+    write(day, "notes/old.md", f"---\nid: 7gk2q9m4x1\n{older}---\n\nBadges are printed as quince sheets.\n")
+    write(day, "notes/new.md", f"---\nid: 8gk2q9m4x1\n{newer}---\n\nBadges are printed as medlar.\n")
+
+    rows = {row["path"]: row["superseded_by"] for row in day.json("search", "badges printed quince")}
+    shown = day.run("search", "badges printed quince").stdout
+
+    assert rows["notes/old.md"] == told
+    assert rows.get("notes/new.md", "") == ""
+    assert ("superseded by [mem:" in shown) is bool(told)

@@ -521,6 +521,19 @@ def test_notes_are_added_added_to_pinned_and_superseded(server: Server, vault: P
     assert server.call("supersede", {"note": name}).error
 
 
+@pytest.mark.parametrize(("key", "is_told"), [("supersedes", True), ("private: true\nsupersedes", False)])
+def test_a_search_tells_what_supersedes_a_note_that_does_not_say_so(
+    server: Server, vault: Path, day: dict[str, str], key: str, is_told: bool
+) -> None:
+    older = server.call("add_note", {"text": "Badges are printed as quince sheets.", "title": "Badges"}).value["id"]
+    (vault / "notes/newer.md").write_text(f"---\nid: nnnnnnnnn7\n{key}: {older}\n---\n\nBadges are medlar now.\n")
+
+    said = server.call("search", {"query": "quince badges"}).said
+
+    assert f"[mem:{older}]" in said
+    assert ("(superseded by nnnnnnnnn7)" in said) is is_told
+
+
 def test_a_note_is_added_to_while_it_cannot_be_indexed(
     server: Server, vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -62,7 +62,7 @@ _UNWANTED = re.compile(r'-(?!n\d+$)[^\W\d_]\S|-"')
     metavar="FILE",
     help='Answer many questions: {"qid", "text"} per line in, {"qid", "results": [path, …]} per line out.',
 )
-@options.as_json("an array of objects: id, path, kind, title, created, project, session, score, snippet")
+@options.as_json("an array of objects: id, path, kind, title, created, project, session, score, snippet, superseded_by")
 @options.in_vault
 def search(
     settings: Config,
@@ -173,7 +173,7 @@ def _search_then(settings: Config, text: str, at: str, limit: int, given: Mappin
 @click.command()
 @click.argument("reference", metavar="NOTE", shell_complete=completions.notes)
 @options.limit(10)
-@options.as_json("an array of objects: id, path, kind, title, created, project, session, score, snippet")
+@options.as_json("an array of objects: id, path, kind, title, created, project, session, score, snippet, superseded_by")
 @options.in_vault
 def related(settings: Config, reference: str, limit: int, as_json: bool) -> None:
     """Find notes like NOTE (an id or a path), by its most characteristic words.

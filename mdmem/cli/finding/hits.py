@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 EVERYTHING = 1_000_000
 """The limit that a search gets for `--limit 0`."""
-KEYS = ("id", "path", "kind", "title", "created", "project", "session", "score", "snippet")
+KEYS = ("id", "path", "kind", "title", "created", "project", "session", "score", "snippet", "superseded_by")
 """Fields of a hit as JSON."""
 MAX_WARM = 1_000
 """A search for more hits than this bypasses the watcher, which sends all of them at once."""
@@ -101,6 +101,8 @@ def _head(hit: SearchHit | WarmHit) -> Iterator[Piece]:
     yield f"{wording.day(hit.created)}  ", "dim"
     yield f"{render.safe(hit.kind)}  ", render.KIND_STYLES.get(hit.kind, "")
     yield f"{render.safe(hit.title)}  ", "bold"
+    if hit.superseded_by:
+        yield f"(superseded by [mem:{render.safe(hit.superseded_by)}])  ", ""
     yield f"[mem:{render.safe(hit.id)}]", "yellow"
 
 
