@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from itertools import islice
 
-from mdmem.inject import recent
+from mdmem.inject import elsewhere, recent
 from mdmem.inject.block import Section
 from mdmem.search import days
 from mdmem.search.asking import periods
@@ -31,7 +31,7 @@ def section(at: Occasion, text: str, asked: Shape) -> Section | None:
     text: the prompt, cleaned. Sessions that the agent has seen are named only if there is no other.
     """
     period = _period(at, text, asked)
-    if period is None or days.has_topic(asked.topic, asked.language, period):
+    if period is None or days.has_topic(_topic(at, asked), asked.language, period):
         return None
     items = [item for session in islice(_sessions(at, period), MAX_SESSIONS) if (item := recent.session_item(session))]
     new = [item for item in items if not at.has_seen(item.id)]
@@ -48,10 +48,16 @@ def without_days(at: Occasion, text: str, asked: Shape) -> tuple[Shape, tuple[fl
     text: as in `section`.
     """
     period = _period(at, text, asked)
-    if period is None or not days.has_topic(asked.topic, asked.language, period):
+    topic = _topic(at, asked)
+    if period is None or not days.has_topic(topic, asked.language, period):
         return asked, None
-    topic = days.without(asked.topic, period)
+    topic = days.without(topic, period)
     return Shape(asked.grade, asked.language, asked.words, topic, resumes=asked.resumes), days.seconds(period)
+
+
+def _topic(at: Occasion, asked: Shape) -> str:
+    """Return what a question is about; in a project, its own name only says where."""
+    return elsewhere.without_own(asked.topic, {at.project, *at.names})
 
 
 def _period(at: Occasion, text: str, asked: Shape) -> Period | None:

@@ -11,7 +11,7 @@ from mdmem.vault import layout
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from mdmem.inject.occasion import Occasion
 
@@ -31,8 +31,9 @@ _GENERAL = frozenset(
     """.split()
 )
 """Words for parts of any project. A name of nothing else is meant beside `project` or the like only."""
+_IN = "(?:in|from|for|of|at|over|inside|im|bei|aus|von|dans|chez|de|du|en|del)"
 _POINTED_BEFORE = lazy(
-    r"(?:^|[\s,(])(?:(?:in|from|for|of|at|over|inside|im|bei|aus|von|dans|chez|de|du|en|del)"
+    rf"(?:^|[\s,(])(?:{_IN}"
     r"(?: (?:the|our|der|dem|le|la|el))?|project|repo|projekt|projet|proyecto)[ `'\"]+$"
 )
 _DOES_BEFORE = lazy(r"(?:^|\s)(?:did|does|has|like|than|unlike)(?: the)? $")
@@ -113,6 +114,19 @@ def _is_meant(text: str, match: re.Match[str], words: Sequence[str], is_whole: b
     if is_joined or _DOES_BEFORE.search(before) or (not before.strip() and behind[:1] == ":"):
         return True
     return bool(_POINTED_BEFORE.search(before) and _ENDS.match(behind))
+
+
+def without_own(topic: str, names: Iterable[str]) -> str:
+    """Return a question's topic without the own project's name where it only says where: `in infra`."""
+    import re
+
+    for name in names:
+        words = _SEPARATED.join(map(re.escape, _WORD.findall(fold(name))))
+        pattern = (
+            rf"(?i)(?:^|(?<=\s))(?:{_IN} )(?:(?:the|our|this) )?[`'\"]?{words}[`'\"]?(?: {_IS_PROJECT}\b)?(?=$|[\s?!,])"
+        )
+        topic = re.sub(pattern, "", topic) if words else topic
+    return " ".join(topic.split())
 
 
 def _without(text: str, words: Sequence[str]) -> str:

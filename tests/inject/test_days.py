@@ -49,6 +49,27 @@ def test_what_was_done_on_another_day_is_given_where_nothing_of_the_day_fits(lat
     assert "fixtures once" in ask(new_session(later, 1), "what did we do about the ledger test last week?")
 
 
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "what did we do in shop on monday?",
+        "in shop, what did we do on monday?",
+        "what changed in the shop repo on monday?",
+    ],
+)
+def test_the_name_of_the_project_is_no_subject_beside_a_day(later: Talk, prompt: str) -> None:
+    painted = new_session(later, 1)
+    painted.says("Paint the shop")
+    painted.edits("shop.css")
+    painted.answers("The shop is blue.")
+
+    given = ask(new_session(later, 2), prompt)
+
+    assert "The ledger test fails" in given
+    assert "fixtures once" not in given
+    assert "blue" not in given
+
+
 def test_the_words_that_name_the_day_are_not_looked_for(later: Talk) -> None:
     assert "different currencies" in ask(later, "what was it with the ledger currencies on monday?")
 

@@ -51,7 +51,7 @@ def period_in(text: str, today: date, language: str = "") -> Period | None:
 
     language: the text's, if known; the German "hier" is no yesterday.
     """
-    folded = " ".join(fold(word) for word in text.replace("’", "'").split())
+    folded = " ".join(fold(word) for word in text.replace("’", "'").split()).replace("mid-", "mid ")
     words = folded.translate(_NO_WORD).split()
     more = next((names for names in more_days.ALL if not names.names.isdisjoint(words)), None)
     is_named = not folded.isascii() or not _NAMES.isdisjoint(words)
@@ -70,7 +70,7 @@ def period_in(text: str, today: date, language: str = "") -> Period | None:
                 first, last = days(match, today)
             except (KeyError, ValueError, OverflowError, StopIteration):
                 continue
-            first, last, (start, end) = _joined(folded, match.span(), first, last)
+            first, last, (start, end) = _part(folded, *_joined(folded, match.span(), first, last))
             if (language != "fr" and match[0] == "hier") or _names_more(folded, start, end, named):
                 continue
             is_since = re.search(r"\b(?:since|seit|depuis|desde)\b", folded[max(0, start - 14) : end])
@@ -97,6 +97,22 @@ def _joined(folded: str, span: tuple[int, int], first: date, last: date) -> tupl
             named = monday + timedelta(days=WEEKDAYS[next(filter(None, day.groups()))])
             return named, named, (start - len(day[0]), end) if before else (start, end + len(day[0]))
     return first, last, span
+
+
+def _part(folded: str, first: date, last: date, span: tuple[int, int]) -> tuple[date, date, tuple[int, int]]:
+    """Return the part of a week, month or year that a text names with it, and where; else what was found.
+
+    `the beginning of november`, `Ende letzter Woche`. Parts overlap a little, as people do not count.
+    """
+    start, end = span
+    before = folded[max(0, start - _MOST_JOINED) : start]
+    found = re.search(_PART_BEFORE, before) or re.match(_PART_WITHIN, folded[start:end])
+    if found is None or first == last or re.match(_NO_PART, folded[start:end]):
+        return first, last, span
+    start = start - len(found[0]) if found.string is before else start
+    days = (last - first).days
+    share = next(share for words, share in _PARTS if found["part"] in words)
+    return first + timedelta(days=int(days * share)), first + timedelta(days=int(days * (share + 0.4))), (start, end)
 
 
 def _names_more(folded: str, start: int, end: int, named: list[tuple[int, int]]) -> bool:
@@ -286,6 +302,16 @@ _UNSPACED_DAY = rf"[月火水木金土日]曜|{_WEEK_ZH}[一二三四五六日�
 _WEEK_OF = r"\b(?:the )?(?:week (?:of|from)(?: the)?|woche vom|semaine du|semana del) $"
 """What joins a weekday and a week, or a week and its day."""
 _MOST_JOINED = 40
+_PARTS = (
+    (word_set("beginning start early anfang debut principios begin inizio"), 0.0),
+    (word_set("middle mid mitte mediados midden"), 0.3),
+    (word_set("end late ende fin finales fine eind"), 0.6),
+)
+"""Words for a part of a week, month or year -> the share of it before that part."""
+_PART = f"(?P<part>{_either(chain.from_iterable(words for words, _ in _PARTS))})"
+_NO_PART = r"(?:in|im|during|for|since|seit|depuis|desde|en|em|nel)\b"
+"""What a period begins with if the word before it is none for its part: `what did we start in november?`."""
+_PART_WITHIN, _PART_BEFORE = rf"{_PART}\b", rf"\b{_PART}(?: (?:of|de|du|van|di))?(?: (?:the|la|der|dieser))? $"
 _MONTH = f"(?P<month>{_either(MONTHS)})"
 _UNIT = rf"(?P<unit>{_either(unit for unit in UNITS if unit.isascii())})\b"
 _SINGULAR_UNIT = (
@@ -297,7 +323,10 @@ _KOREAN_UNIT = f"(?P<unit>{_either(jamo('일 주 달 개월').split())})"
 _ENDS_KOREAN = jamo("(?=에|엔|의|부터|까지|동안|말|초|중|쯤|이나|[^ᄀ-ᇿ]|$)")
 """Behind a Korean unit: a particle, or no other syllable, which would make it another word, as in `지난 주문`."""
 _COUNT = rf"(?P<count>\d+|{_either(COUNTS)})"
-_IN_MONTH = "(?:in|im|en|of|during|for|since|seit|depuis|desde|early|mid|late|anfang|mitte|ende|em|nel|begin|eind|w)"
+_IN_MONTH = (
+    "(?:in|im|en|of|during|for|since|seit|depuis|desde|early|mid|late|anfang|mitte|ende|em|nel|begin|eind|w|debut|fin"
+    "|(?:principios|mediados|finales) de)"
+)
 _YEAR = r"(?:,? (?P<year>20\d\d)\b)?"
 
 _NO_NOUN = (
