@@ -9,7 +9,7 @@ from itertools import islice
 from mdmem import timestamps
 from mdmem.inject import answer_item, bars, echoes, evidence, turns
 from mdmem.inject.block import Item, Section
-from mdmem.search import overturned, recall
+from mdmem.search import overturned, recall, replaced
 from mdmem.search.asking import english, facts, parts, references, unfinished
 from mdmem.search.asking.english import LIKELY, POSSIBLE, SURE
 from mdmem.search.asking.prose import fold, folds, words
@@ -236,7 +236,18 @@ def _chosen(at: Occasion, shape: Shape | None, answers: Sequence[Answer], guess:
             return [], ANOTHER_ERROR
     original = [answer for answer in answers if not answer.is_echo]
     same = _same_error(at, shape, original) or _same_error(at, shape, answers) or _same_code(at, shape, answers)
-    return same or evidence.chosen(None if guess else shape, _persons_first(answers))
+    if same:
+        return same
+    chosen, why = evidence.chosen(None if guess else shape, _persons_first(answers))
+    in_force = answers if chosen else _in_force(at, answers)
+    return (chosen, why) if in_force is answers else evidence.chosen(shape, _persons_first(in_force))
+
+
+def _in_force(at: Occasion, answers: Sequence[Answer]) -> Sequence[Answer]:
+    """Return answers without notes that another one supersedes: they are not shown, and no rivals of that one."""
+    kept = [answer.hits[0].path for answer in answers if not answer.folder]
+    old = replaced.superseded(at.config, kept) if len(kept) > 1 else set()
+    return [answer for answer in answers if answer.hits[0].path not in old] if old else answers
 
 
 CHANGED_LATER = "changed later: see the entry above"

@@ -316,9 +316,8 @@ def _find(
     ranked_units = [*ranking.affordable(view, units), *guesses]
     required = permitted if query.must or query.phrases or query.prefixes else None
     most = most if required is None else None
-    scores = ranking.rerank(
-        view, ranking.scores(view, ranked_units, among=permitted, prior=prior(view, now), most=most)
-    )
+    scores = ranking.scores(view, ranked_units, among=permitted, prior=prior(view, now), most=most)
+    scores = ranking.rerank(view, ranking.with_numbers(view, root, query.text, scores))
     if required is not None:
         return dict.fromkeys(required, 0.0) | scores
     return scores

@@ -16,9 +16,10 @@ from itertools import chain, compress, islice, starmap
 
 from mdmem.named_tuple import NamedTuple
 from mdmem.search.matches import FIELDS, B, K, Match, add, idf, joined, known_match, match_term, of_units, score_notes
-from mdmem.search.text import analysis
+from mdmem.search.text import analysis, numbers
 from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.search.units import Unit
+from mdmem.vault import people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,6 +55,9 @@ RERANKED = 150
 """Number of best notes that are reranked."""
 AGAIN = (1.0, 0.7, 0.35)
 """Factors on the scores of the first, the second and each further note of an agent's session."""
+
+NUMBER = 2.0
+"""What the numbers of a query add to the score of a note that has them all, as a share of it."""
 
 MAX_TYPICAL = 20
 """Number of a note's words that similar notes are searched by."""
@@ -301,6 +305,30 @@ def rerank(view: View, scored: Scores) -> Scores:
             times_seen[folder] += 1
     scored.update(lowered)
     return scored
+
+
+def with_numbers(view: View, root: str, text: str, scored: Scores) -> Scores:
+    """Raise in place the best notes that have the decimal numbers and versions of a query. Return the scores.
+
+    The index has the digits of `17.2` apart, so that a note with `5.2` scores for one of them.
+    """
+    asked = {number for number, _ in numbers.of_question(text) if _is_split(number)}
+    wanted = {number: [_having(view, terms) for terms in numbers.terms(number)] for number in asked}
+    for note in largest(RERANKED, scored) if asked else ():
+        likely = [number for number, having in wanted.items() if all(note in notes for notes in having)]
+        if likely:
+            read = people.readable(root, view.path(note))
+            count = len(numbers.in_note(f"{read.meta.get('title')}\n{read.body}", likely))
+            scored[note] *= 1 + NUMBER * count / len(asked)
+    return scored
+
+
+def _having(view: View, terms: Iterable[str]) -> set[int]:
+    return {note for term in terms for field in ("body", "title") for note in view.notes(field, term)}
+
+
+def _is_split(number: numbers.Number) -> bool:
+    return not number[0].endswith(":") and not numbers.joined(number)
 
 
 def typical(view: View, text: str) -> list[Unit]:

@@ -15,7 +15,7 @@ from mdmem.vault import disk, links, note, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from mdmem.config import Config
     from mdmem.search.index.view import View
@@ -95,19 +95,38 @@ def successor_name(view: View, root: str, number: int) -> str:
 
 def newest_first(view: View, root: str, order: Iterable[int]) -> Iterator[int]:
     """Yield notes in order, but what supersedes another one of the first LOOKED_AT right before that one."""
-    notes, flags = iter(order), view.numbers("flags")
+    notes = iter(order)
     first = list(islice(notes, LOOKED_AT))
-    written = {one for one in first if flags[one] // KIND_STEP in _WRITTEN}
-    linked = {one: _linking(view, one) & written for one in written}
-    concerned = {one for one in written if linked[one]}.union(*linked.values())  # few, so that few files are read
-    for older in [one for one in first if one in concerned]:
-        found = _named(view, root, older, concerned)
-        found = _superseding(view, root, older, concerned) if found is None else found
-        if found in first and first.index(found) > first.index(older):
+    for older, found in _pairs(view, root, tuple(first)):
+        if first.index(found) > first.index(older):
             first.remove(found)
             first.insert(first.index(older), found)
     yield from first
     yield from notes
+
+
+def superseded(config: Config, paths: Iterable[str]) -> set[str]:
+    """Return those of some notes' paths that another one of these notes supersedes."""
+
+    def in_view(view: View) -> set[str]:
+        numbers = [number for path in paths if (number := view.find(path)) is not None]
+        return {view.path(older) for older, _ in _pairs(view, config.vault, numbers)}
+
+    return freshness.answered(config, in_view) or set()
+
+
+def _pairs(view: View, root: str, notes: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield each of some notes that another one of them supersedes, with that one, in their order."""
+    flags = view.numbers("flags")
+    written = {one for one in notes if flags[one] // KIND_STEP in _WRITTEN}
+    linked = {one: _linking(view, one) & written for one in written}
+    concerned = {one for one in written if linked[one]}.union(*linked.values())  # few, so that few files are read
+    for older in notes:
+        if older in concerned:
+            found = _named(view, root, older, concerned)
+            found = _superseding(view, root, older, concerned) if found is None else found
+            if found is not None:
+                yield older, found
 
 
 LOOKED_AT = 50

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, pairwise
 
 from mdmem.named_tuple import NamedTuple
 from mdmem.search.text import abbreviations, analysis, stem
@@ -37,6 +37,14 @@ PART, JOINED, NEAR = 0.7, 0.8, 0.6
 """Weights of a part of an unknown compound, of two words written as one, and of a word one typo away."""
 MIN_PART_CHARS, MIN_NEAR_CHARS, MAX_NEAR_CHARS = 3, 5, 20
 MAX_COMPOUND_CHARS = 30
+MIN_SURE_CHARS = 6
+"""Number of letters with which a mistyped word, or the beginning of one, is known."""
+MAX_BEGINNING = 8
+VERB = 0.5
+"""Weight of a verb if some note has it and its particle as a noun."""
+PARTICLES = frozenset(["up", "out", "off", "down", "over", "back", "in"])
+"""What makes a noun of a verb: `rollout`, `setup`; `in` only of few verbs, as it stands behind any."""
+_IN_VERBS = frozenset(["log", "sign", "opt", "plug", "check"])
 
 
 MAX_ALIKE = 6
@@ -87,6 +95,8 @@ def _units_of(view: KnownWords, text: str, *, foreign: bool) -> list[Unit]:
     widened = dict.fromkeys(
         widened_unit for word, terms in words for widened_unit in _widened(view, word, terms, with_typos=is_short)
     )
+    verbs = _phrasal(view, text)
+    widened = [_as_noun(verbs, one) for one in widened] if verbs else widened
     units = map(_with_alike, widened) if len(words) <= MAX_ALIKE else widened
     return [*units, *dict.fromkeys(_written_as_one(view, words))]
 
@@ -141,7 +151,31 @@ def _widened(view: KnownWords, word: str, terms: Sequence[str], *, with_typos: b
         yield from (unit(part, PART) for part in parts)
         return
     similar = _one_typo_away(view, word) if with_typos else []
-    yield Unit(tuple((similar_term, NEAR) for similar_term in similar)) if similar else unit(term)
+    weight = JOINED if len(similar) == 1 and len(word) >= MIN_SURE_CHARS else NEAR
+    similar_terms = [(one, weight) for one in similar] or [(one, PART) for one in _beginning(view, word)]
+    yield Unit(tuple(similar_terms)) if similar_terms else unit(term)
+
+
+def _beginning(view: KnownWords, word: str) -> list[str]:
+    """Return the known terms that begin with an unknown word: its compounds, or a name half remembered."""
+    return list(view.starting_with("body", word, MAX_BEGINNING)) if len(word) >= MIN_SURE_CHARS else []
+
+
+def _phrasal(view: KnownWords, text: str) -> dict[str, str]:
+    """Return for each verb that a particle follows, as a term, the noun that some note writes: `back up`, `backup`."""
+    words = analysis.words(text.lower())
+    nouns: dict[str, str] = {}
+    for verb, particle in pairwise(words) if not PARTICLES.isdisjoint(words) else ():
+        term = stem.stem(verb)
+        if particle in PARTICLES or (particle == "in" and term in _IN_VERBS):
+            noun = next((one for base in (term, verb) if view.count("body", one := stem.stem(base + particle))), "")
+            nouns |= {term: noun} if noun else {}
+    return nouns
+
+
+def _as_noun(verbs: Mapping[str, str], verb: Unit) -> Unit:
+    noun = verbs.get(verb.terms[0][0])
+    return Unit(((noun, 1.0), *((term, weight * VERB) for term, weight in verb.terms))) if noun else verb
 
 
 def compound(view: KnownWords, word: str) -> list[str]:

@@ -175,6 +175,20 @@ def test_the_last_of_several_decisions_that_supersede_each_other_is_given(vault:
     assert "computed anew" in answer
 
 
+@pytest.mark.parametrize("says_so", ["the newer one", "the older one"])
+def test_a_superseded_decision_is_no_rival_of_the_one_in_force(vault: Path, tmp_path: Path, says_so: str) -> None:
+    talk = worked(vault, tmp_path)
+    newer, older = {"supersedes": "aaaaaaaaa1"}, {"superseded_by": "aaaaaaaaa2"}
+    decided(vault, 1, "Backups are copied with rsync to the NAS.", **(older if says_so == "the older one" else {}))
+    decided(vault, 2, "Backups go to Hetzner with restic.", **(newer if says_so == "the newer one" else {}))
+    talk.says("Rotate the log files weekly")
+    talk.answers("The log files rotate weekly.")
+
+    (answer,) = entries(ask(new_session(talk, 1), "how do we do backups?"))
+
+    assert "restic" in answer
+
+
 def test_a_decision_is_not_replaced_by_one_of_another_project(vault: Path, tmp_path: Path) -> None:
     talk = worked(vault, tmp_path)
     decided(vault, 1, "Features are stored as parquet or feather files.", superseded_by="aaaaaaaaa2")

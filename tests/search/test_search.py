@@ -406,6 +406,25 @@ def test_words_can_be_required_and_excluded(settings: Config) -> None:
     assert names(ask(settings, "+getUserProfile")) == ["identifiers.md"]
 
 
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [("17.2", "db.md"), ("version 5.2.2", "phone.md"), ("upgrade to v17.2", "db.md"), ("3.14", "formula.md")],
+)
+def test_a_number_is_found_before_notes_with_its_digits_apart(
+    vault: Path, settings: Config, words: str, name: str
+) -> None:
+    texts = {
+        "phone.md": ("Ask to test 5.2.2", "Upgrade the phone to version 5.2.2 before."),
+        "db.md": ("The database", "The cluster, after an upgrade that took all night, runs PostgreSQL 17.2, it seems."),
+        "formula.md": ("The chapter", "What remains to be done for the reviewer is the derivation of (3.14)."),
+        "rack.md": ("Rack 2, row 17, shelf 3, slot 14, 5", "Version 2. Rack 17, 2 units, 3 and 14 and 5."),
+    }
+    for file, (title, text) in texts.items():
+        (vault / "notes" / file).write_text(f"---\ntitle: {title}\n---\n{text}\n", "utf-8")
+
+    assert names(ask(settings, words))[0] == name
+
+
 def test_a_beginning_finds_every_word_that_begins_so(settings: Config) -> None:
     assert names(ask(settings, "postgr*")) == ["decision-storage.md"]
     assert names(ask(settings, "becaus*")) == ["decision-storage.md"]

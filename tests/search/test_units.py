@@ -15,6 +15,9 @@ TEXTS = {
     "lookup.md": "def getfirstrow(table): return table[0]",
     "export.md": "The exporter writes a calendar of the frobnication.",
     "digits.md": "Step 3 of 3: water the plants.",
+    "saving.md": "The backup runs at night. Is the backup complete? The rollout of the compressor follows.",
+    "return.md": "He went back to the office. She came back later and got out.",
+    "deutsch.md": "INT1 des Beschleunigungssensors liegt auf P0.28.",
     "chinese.md": "---\ntitle: 数据库设计\n---\nWe keep it small.",
 }
 
@@ -41,12 +44,23 @@ def found(vault: Path, words: str) -> set[str]:
         ("get first row", "lookup.md"),
         ("exprter", "export.md"),
         ("frobnicatoin", "export.md"),
+        ("Beschleunigung", "deutsch.md"),
+        ("compres", "saving.md"),
         ("数据库", "chinese.md"),
         ("设计", "chinese.md"),
     ],
 )
 def test_a_word_is_found_however_it_is_written(vault: Path, words: str, name: str) -> None:
     assert name in found(vault, words)
+
+
+@pytest.mark.parametrize(
+    "words", ["back up", "what do we back up with", "backing up", "how did we roll it out, the rollout"]
+)
+def test_a_verb_with_its_particle_finds_the_noun_before_the_verb_alone(vault: Path, words: str) -> None:
+    first = engine.search(config.load(str(vault)), words).hits[0]
+
+    assert first.path.removeprefix("again-") == "saving.md"
 
 
 @pytest.mark.parametrize("words", ["qqzzx3", "zzqq_3", "qqzzx3a", "zzqq_a"])
