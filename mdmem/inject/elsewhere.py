@@ -30,12 +30,14 @@ _GENERAL = frozenset(
     script scripts server service services shared site src staging test testing tests tool tools ui web website
     """.split()
 )
-"""Words for parts of any project. A name of nothing else is meant beside `project` or the like only."""
+"""Words for parts of any project. A name of nothing else is meant beside `project` or the like, or at the beginning."""
 _IN = "(?:in|from|for|of|at|over|inside|im|bei|aus|von|dans|chez|de|du|en|del)"
 _POINTED_BEFORE = lazy(
     rf"(?:^|[\s,(])(?:{_IN}"
     r"(?: (?:the|our|der|dem|le|la|el))?|project|repo|projekt|projet|proyecto)[ `'\"]+$"
 )
+_ADDRESSED, _COMMA = lazy(rf"\s*{_IN} [`'\"]?$"), lazy(r"[`'\"]?, ")
+"""Around a name with which a prompt begins: `in app, how did we …`."""
 _DOES_BEFORE = lazy(r"(?:^|\s)(?:did|does|has|like|than|unlike)(?: the)? $")
 _POINTED_BEHIND = lazy(rf"[`'\"]?(?:'s)?\s+{_IS_PROJECT}\b")
 _ADDRESS_BEFORE, _PATH_BEHIND = lazy(r"://\S*$"), lazy(r"[/.:@][\w*]")
@@ -99,7 +101,8 @@ def named_in(text: str, known: Sequence[str], own: set[str]) -> list[tuple[str, 
 def _is_meant(text: str, match: re.Match[str], words: Sequence[str], is_whole: bool) -> bool:
     """Whether words mean a project: `the X project`; a whole name also: `as-it-is-written`, `in X`, `how does X do it`.
 
-    Other words of a name are ordinary ones: `for the data` does not ask for data-pipeline. So are names like `docs`.
+    Other words of a name are ordinary ones: `for the data` does not ask for data-pipeline. So are names like `docs`,
+    but where a prompt begins with one: `in docs, how …`.
     """
     before, behind = text[: match.start()], text[match.end() :]
     if _ADDRESS_BEFORE.search(before) or _PATH_BEHIND.match(behind):
@@ -108,7 +111,9 @@ def _is_meant(text: str, match: re.Match[str], words: Sequence[str], is_whole: b
     pointed = _POINTED_BEHIND.match(behind)
     if (pointed and not (is_general and pointed[1] in _PARTS)) or _CALLED_BEFORE.search(before):
         return True
-    if not is_whole or is_general:
+    if is_general:
+        return is_whole and bool(_ADDRESSED.match(before) and _COMMA.match(behind))
+    if not is_whole:
         return False
     is_joined = match[0].isascii() and not match[0].isalnum() and " " not in match[0]
     if is_joined or _DOES_BEFORE.search(before) or (not before.strip() and behind[:1] == ":"):

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from mdmem.inject import bars
 from mdmem.inject.bars import is_kept
+from mdmem.search import runs
 from mdmem.search.asking.english import LIKELY, NOT
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
@@ -118,7 +119,7 @@ TALK_LEAD = 2.5
 
 
 def _changing_file(shape: Shape, answers: Sequence[Answer]) -> list[Answer]:
-    """Return the turns that changed the file whose name is the whole question, newest first."""
+    """Return the turns that changed, moved or removed the file whose name is the whole question, newest first."""
     words = (word.strip("?!.,:;'\"()`").lower() for word in shape.topic.split())
     name, *other_words = [word for word in words if word and word not in STOPWORDS] or [""]
     if other_words or "." not in name:
@@ -126,9 +127,21 @@ def _changing_file(shape: Shape, answers: Sequence[Answer]) -> list[Answer]:
 
     def has(answer: Answer) -> bool:
         files = (str(file).lower() for hit in answer.hits for file in hit.facts.get("files", ()))
-        return not answer.is_said and any(f"/{file}".endswith(f"/{name}") for file in files)
+        is_changed = not answer.is_said and any(f"/{file}".endswith(f"/{name}") for file in files)
+        return is_changed or any(hit.kind == "observation" and _moves(hit.title, name) for hit in answer.hits)
 
     return sorted(filter(has, answers), key=lambda answer: answer.hits[0].created, reverse=True)
+
+
+def _moves(command: str, name: str) -> bool:
+    """Whether a command moves, renames or removes a file."""
+    if name not in command.lower():
+        return False
+    for step in map(runs.words, runs.steps(command)):
+        program, *behind = (step[1:] if step[:1] == ["git"] else step) or [""]
+        if program in ("mv", "rm") and any(f"/{word.lower()}".endswith(f"/{name}") for word in behind):
+            return True
+    return False
 
 
 def _chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer], str]:

@@ -79,7 +79,7 @@ def test_a_prompt_that_names_no_other_project_stays_in_its_own(shop: Talk, promp
 @pytest.mark.parametrize(
     ("name", "words"), [("docs", "docs"), ("server", "server"), ("api", "api"), ("my-app", "my app")]
 )
-def test_a_project_named_like_a_part_of_any_other_is_named_beside_project_only(
+def test_a_project_named_like_a_part_of_any_other_is_named_beside_project_or_first(
     shop: Talk, tmp_path: Path, name: str, words: str
 ) -> None:
     other = new_session(shop, 20, tmp_path / name)
@@ -89,7 +89,11 @@ def test_a_project_named_like_a_part_of_any_other_is_named_beside_project_only(
 
     for number, part in enumerate([f"in the {words}", f"for {words}", f"in the {words} service"], 31):
         assert "seven times" not in ask(new_session(shop, number), f"how did we set up the bank retries {part}?")
+        assert "seven times" not in ask(
+            new_session(shop, number + 10), f"in the {words}, how did we set up bank retries?"
+        )
     assert "seven times" in ask(new_session(shop, 36), f"how did we set up the bank retries in the {words} project?")
+    assert "seven times" in ask(new_session(shop, 37), f"in {words}, how did we set up the bank retries?")
 
 
 def test_the_last_sessions_of_a_project_that_is_named_are_told_under_its_name(shop: Talk) -> None:

@@ -299,6 +299,27 @@ def test_the_name_of_a_file_gets_the_turns_that_changed_it(tmp_path: Path, vault
     assert ask(new_session(talk, 12), "example.com") == ""
 
 
+def test_the_name_of_a_file_that_was_moved_gets_the_turn_that_moved_it(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "trails")
+    work = new_session(talk, 0)
+    work.says("Filter the barometer")
+    work.edits("track/Gain.kt")
+    work.answers("The barometer's noise is filtered in Gain.kt.")
+    later = new_session(talk, 3)
+    later.says("Call things by what they are")
+    later.runs("cd app && git mv track/Gain.kt track/Climb.kt && git mv track/Loss.kt track/Descent.kt")
+    later.answers("Done, the build passes.")
+    looked = new_session(talk, 4)
+    looked.says("Is Gain.kt mentioned anywhere?")
+    looked.runs("grep -rn Gain.kt docs")
+    looked.answers("No file mentions it.")
+
+    newer, older = entries(ask(new_session(talk, 9), "where did Gain.kt go?"))
+
+    assert "track/Climb.kt" in newer
+    assert "noise is filtered" in older
+
+
 @pytest.mark.parametrize(
     ("prompt", "answer"),
     [
