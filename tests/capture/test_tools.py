@@ -280,6 +280,52 @@ def test_a_command_that_failed_says_how(error: str, code: int | None, title: str
     assert made.body.endswith(fenced(error) if error else "It failed; no reason was given.\n")
 
 
+@pytest.mark.parametrize(
+    ("command", "output", "error"),
+    [
+        ("pytest -q 2>&1|tail -3", "FAILED t.py::test_a\n1 failed, 11 passed in 2s", "1 failed, 11 passed in 2s"),
+        ("cd api && python -m pytest | tail -1", "===== 2 errors in 0.12s =====", "2 errors in 0.12s"),
+        ("python -m unittest; echo done", "Ran 3 tests\nFAILED (failures=1)\ndone", "FAILED (failures=1)"),
+        ("cargo test 2>&1 | grep result", "test result: FAILED. 3 passed; 1 failed; 0 ignored",
+         "test result: FAILED. 3 passed; 1 failed; 0 ignored"),
+        ("go test ./... || true", "--- FAIL: TestA (0.00s)\nFAIL\nFAIL\texample.org/a\t0.01s\nFAIL", "FAIL"),
+        ("npx jest | tail", "Tests:       1 failed, 3 passed, 4 total", "Tests:       1 failed, 3 passed, 4 total"),
+        ("make test 2>&1 | tail -2", "make: *** [Makefile:3: test] Error 1", "make: *** [Makefile:3: test] Error 1"),
+        ("mypy . | tail -1", "Found 3 errors in 1 file (checked 5 source files)",
+         "Found 3 errors in 1 file (checked 5 source files)"),
+        ("./gradlew build | tail -4", "BUILD FAILED in 3s", "BUILD FAILED in 3s"),
+    ],
+)  # fmt: skip
+def test_a_check_that_failed_before_a_pipe_or_another_command_is_no_success(
+    command: str, output: str, error: str
+) -> None:
+    made = told("Bash", {"command": command}, {"stdout": output, "stderr": "", "interrupted": False})
+
+    assert (made.meta["success"], made.meta["exit_code"]) == (False, 0)
+    assert made.meta["error"] == " ".join(error.split())
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("pytest -q 2>&1 | tail -3", "12 passed, 1 warning in 0.42s"),
+        ("pytest -q", "1 failed in 0.42s"),
+        ("set -o pipefail; pytest -q | tail -1", "1 failed in 0.42s"),
+        ("gh run view --log-failed | tail -3", "1 failed, 11 passed in 0.42s"),
+        ("grep -rn 'FAILED' logs | head", "FAILED (failures=1)"),
+        ("ruff check --fix . | tail -1", "Found 2 errors (2 fixed, 0 remaining)."),
+        ("cargo test | grep result", "test result: ok. 3 passed; 0 failed"),
+        ("npx vitest run | tail", "Tests  4 passed (4)"),
+        ("pytest -s | tail", "3 errors in the queue are retried\n4 passed in 1s"),
+    ],
+)
+def test_a_check_that_passed_or_whose_status_is_its_own_stays_a_success(command: str, output: str) -> None:
+    made = told("Bash", {"command": command}, {"stdout": output, "stderr": "", "interrupted": False})
+
+    assert "success" not in made.meta
+    assert "error" not in made.meta
+
+
 def test_an_output_that_is_the_error_too_is_kept_once() -> None:
     made = told("Shell", {"command": "make"}, {"output": "boom\n", "exitCode": 2}, "Exit code 2\nboom")
     assert made.body == f"{fenced('make', 'sh')}\n## Error\n\n{fenced('Exit code 2' + chr(10) + 'boom')}"

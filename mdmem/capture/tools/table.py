@@ -68,10 +68,10 @@ def describe(
     name, arguments = aliases.resolve(tool, _mapping(tool_input))
     run = Run(tool, arguments, response, _failure(error, response), root, cwd, limits)
     facts = row(name)(run)
-    meta = {**facts.meta, "error": _reason(run.failure or "")}
+    meta = {**facts.meta, "error": _reason(run.failure or "") or facts.meta.get("error")}
     parts = facts.parts if run.failure is None else [*facts.parts, _error(run.failure)]
     front_matter = {key: meta[key] for key in OF_TOOL if meta.get(key) not in (None, "", [])}
-    failed = run.failure is not None or bool(meta.get("exit_code"))
+    failed = run.failure is not None or bool(meta.get("exit_code") or facts.meta.get("error"))
     if failed:
         front_matter["success"] = False  # even if the agent calls it a success
     return Draft(
