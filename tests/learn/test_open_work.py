@@ -315,6 +315,22 @@ def test_a_command_that_only_looks_around_is_not_a_check(command: str) -> None:
     assert runs.check(command) is None
 
 
+def test_a_failure_behind_a_pipe_stays_open_until_the_check_passes(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Round the totals")
+    one.run("pytest -q", "Exit code 1\nFAILED tests/test_total.py::test_cents\n1 failed in 1.2s")
+    one.tool("Bash", {"command": "pytest -q 2>&1 | tail -1"}, {"stdout": "1 failed in 1.1s"})
+    one.answer()
+
+    assert [row["text"] for row in at.day.json("todo")] == ["pytest -q 2>&1 | tail -1"]
+
+    one.ask("Go on")
+    one.tool("Bash", {"command": "pytest -q 2>&1 | tail -1"}, {"stdout": "1 passed in 1.1s"})
+    one.answer()
+
+    assert at.day.json("todo") == []
+
+
 def test_the_page_of_a_project_lists_its_open_work(at: Work) -> None:
     one = at.session(1)
     one.ask("Plan the export")
