@@ -107,3 +107,9 @@ LAST = word_set(
 LAST_BEHIND = word_set("dernier derniere passe passee pasado pasada anterior passado passada scorso scorsa")
 """Behind the day or week: `el viernes pasado`."""
 THIS = word_set("this diese dieser dieses diesen cette ce este esta questo questa deze dit tym")
+PARTS = {
+    **dict.fromkeys(word_set("beginning start early anfang debut principios begin inizio"), 0.0),
+    **dict.fromkeys(word_set("middle mid mitte mediados midden"), 0.3),
+    **dict.fromkeys(word_set("end late ende fin finales fine eind"), 0.6),
+}
+"""Words for a part of a week, month or year -> the share of it before that part."""

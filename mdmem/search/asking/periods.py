@@ -19,6 +19,7 @@ from mdmem.search.asking.day_words import (
     NAMES_OF_PEOPLE,
     OF_KOREAN,
     ORDER,
+    PARTS,
     PARTS_OF_DAY,
     THIS,
     UNITS,
@@ -111,7 +112,7 @@ def _part(folded: str, first: date, last: date, span: tuple[int, int]) -> tuple[
         return first, last, span
     start = start - len(found[0]) if found.string is before else start
     days = (last - first).days
-    share = next(share for words, share in _PARTS if found["part"] in words)
+    share = PARTS[found["part"]]
     return first + timedelta(days=int(days * share)), first + timedelta(days=int(days * (share + 0.4))), (start, end)
 
 
@@ -302,13 +303,7 @@ _UNSPACED_DAY = rf"[月火水木金土日]曜|{_WEEK_ZH}[一二三四五六日�
 _WEEK_OF = r"\b(?:the )?(?:week (?:of|from)(?: the)?|woche vom|semaine du|semana del) $"
 """What joins a weekday and a week, or a week and its day."""
 _MOST_JOINED = 40
-_PARTS = (
-    (word_set("beginning start early anfang debut principios begin inizio"), 0.0),
-    (word_set("middle mid mitte mediados midden"), 0.3),
-    (word_set("end late ende fin finales fine eind"), 0.6),
-)
-"""Words for a part of a week, month or year -> the share of it before that part."""
-_PART = f"(?P<part>{_either(chain.from_iterable(words for words, _ in _PARTS))})"
+_PART = f"(?P<part>{_either(PARTS)})"
 _NO_PART = r"(?:in|im|during|for|since|seit|depuis|desde|en|em|nel)\b"
 """What a period begins with if the word before it is none for its part: `what did we start in november?`."""
 _PART_WITHIN, _PART_BEFORE = rf"{_PART}\b", rf"\b{_PART}(?: (?:of|de|du|van|di))?(?: (?:the|la|der|dieser))? $"
