@@ -96,8 +96,8 @@ def _units_of(view: KnownWords, text: str, *, foreign: bool) -> list[Unit]:
         widened_unit for word, terms in words for widened_unit in _widened(view, word, terms, with_typos=is_short)
     )
     verbs = _phrasal(view, text)
-    widened = [_as_noun(verbs, one) for one in widened] if verbs else widened
-    units = map(_with_alike, widened) if len(words) <= MAX_ALIKE else widened
+    meant = [_as_noun(verbs, one) for one in widened] if verbs else list(widened)
+    units = map(_with_alike, meant) if len(words) <= MAX_ALIKE else meant
     return [*units, *dict.fromkeys(_written_as_one(view, words))]
 
 
