@@ -43,7 +43,8 @@ def unchanging(tmp_path_factory: pytest.TempPathFactory) -> Day:
 
 def test_a_search_as_json_is_an_array_of_objects(day: Day) -> None:
     hits = day.json("search", "29 February parser")
-    assert list(hits[0]) == ["id", "path", "kind", "title", "created", "project", "session", "score", "snippet"]
+    fields = "id path kind title created project session score snippet superseded_by"
+    assert list(hits[0]) == fields.split()
     assert hits[0]["title"].startswith("The parser took 29 February")
     assert hits[0]["session"] == FIRST
     assert (day.vault / hits[0]["path"]).is_file()
