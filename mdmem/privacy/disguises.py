@@ -94,10 +94,15 @@ def _uncolored(low: str) -> str:
 
 
 def _blanked(piece: str) -> str:
-    from mdmem.privacy import views  # rarely needed: few texts have colors
-
-    size = views.color_chars(piece)
+    size = color_chars(piece)
     return " " * size + piece[size:]
+
+
+def color_chars(piece: str) -> int:
+    """Return how many characters after an escape character belong to the terminal code, not to the text."""
+    if piece[:1] == "]":
+        return piece.find("\a") + 1 or len(piece)
+    return min(len(piece), len(piece) - len(piece.lstrip("[(0123456789;:?")) + 1)
 
 
 def _put_together(low: str, word: str) -> str:
@@ -155,7 +160,7 @@ def in_ascii(low: str) -> str:
 
     Every offset stays valid.
     """
-    forms = {ord(char): form for char in _beyond_ascii(low) if (form := _looks.get(char) or _look(char))}
+    forms = {ord(char): form for char in beyond_ascii(low) if (form := _looks.get(char) or look(char))}
     return low.translate(forms) if forms else low
 
 
@@ -175,8 +180,8 @@ _last: dict[str, str] = {}
 
 def _without_unseen(low: str) -> str:
     forms: dict[int, str] = {}
-    for char in _beyond_ascii(low):
-        if form := _looks.get(char) or _look(char):
+    for char in beyond_ascii(low):
+        if form := _looks.get(char) or look(char):
             forms[ord(char)] = form.strip()
     if any(forms.values()) or len(forms) > _FEW:
         return low.translate(forms)
@@ -188,14 +193,15 @@ def _without_unseen(low: str) -> str:
 _FEW = 10
 
 
-def _beyond_ascii(text: str) -> set[str]:
+def beyond_ascii(text: str) -> set[str]:
+    """Return the characters of a text that are not ASCII."""
     return set(text.encode("utf-8", "ignore").translate(None, _ASCII).decode())
 
 
 _ASCII = bytes(range(128))
 
 
-def _look(char: str) -> str:
+def look(char: str) -> str:
     """Return the ASCII character that a character looks like, " " for an invisible one, or ""."""
     form = _looks.get(char)
     if form is None:

@@ -11,12 +11,11 @@ if TYPE_CHECKING:
 _SHORTEST_RUN = 6  # characters of base64 that may encode a word
 _LONG_RUN = 40  # characters: a shorter run of small letters and signs is words
 _SHORTEST_PLAIN = 12  # characters: fewer small letters are a word, and fewer hexadecimal digits are decoded whole
-_SHORTEST_LINE = 40  # characters of each line of base64 that is wrapped
+_SHORTEST_LINE = 40  # characters of each line of base64 or hexadecimal that is wrapped
 _SHORTEST_BINARY = 16
 """Base64 of at least this many characters that is not text as a whole is searched for parts that are."""
 
-_SHORTEST_WIDE = 8
-"""A word of at least this many characters may encode UTF-16."""
+_SHORTEST_WIDE = 8  # characters of a word that may encode UTF-16
 
 _LONGEST_BASE32 = 2_000
 """Maximum length of base32 to decode, in characters. Longer data is usually in base64."""
@@ -60,7 +59,7 @@ def decoded(text: str) -> TextView | None:
             view.add(f"\n{plain_text}\n", at + start, at + end, decoded=True)
         at += len(run)
     if any(len(run) >= _SHORTEST_LINE for run in every):
-        _wrapped_base64(plain, view)
+        _wrapped(plain, view)
     has_addresses = any(run[:3] == b"000" and len(run) >= _SHORTEST_ADDRESS for run in every)
     if (
         has_addresses
@@ -68,7 +67,7 @@ def decoded(text: str) -> TextView | None:
         or sum(len(run) < 7 and _is_byte(run.strip(b"U+")) for run in every) > 2
     ):
         _bytes_apart(plain, view)
-    if has_addresses:
+    if has_addresses or plain.count(b"   ") * 8 > len(plain):  # mostly columns of four
         _characters(plain, view)
     _base85(plain, view)
     return view.close() if view else None
@@ -202,24 +201,27 @@ def _stretches(data: bytes) -> str:
     return "\n".join([part.replace("\0", "\n") for part in parts if len(part) >= _SHORTEST_STRETCH])
 
 
-def _wrapped_base64(plain: bytes, view: TextView) -> None:
-    """Decode base64 that is wrapped over lines: the end of one line, whole lines, and the start of the last."""
+def _wrapped(plain: bytes, view: TextView) -> None:
+    """Decode base64 and hexadecimal wrapped over lines: the end of one, whole lines, and the start of the last."""
     run: list[bytes] = []
     begin = at = 0
     for line in plain.split(b"\n") if b"\n" in plain else ():
         words = line.split() or [b""]
-        if run and _is_base64(words[0]):
+        if run and (_is_hex if _is_hex(run[0]) else _is_base64)(words[0]):
             run.append(words[0])
             if len(words) == 1 and len(words[0]) == len(run[0]) and words[0][-1:] != b"=":
                 at += len(line) + 1
                 continue
             end = at + line.find(words[0]) + len(words[0])
-            data = _unbase64(b"".join(run).rstrip(b"="))
-            view.add(f"\n{readable(data)}\n", begin, end, decoded=True)
+            view.add(f"\n{readable(_joined(b''.join(run)))}\n", begin, end, decoded=True)
         run = []
         if len(words[-1]) >= _SHORTEST_LINE and _is_base64(words[-1]):
             run, begin = [words[-1]], at + line.rfind(words[-1])
         at += len(line) + 1
+
+
+def _joined(run: bytes) -> bytes:
+    return bytes.fromhex(run[: len(run) // 2 * 2].decode()) if _is_hex(run) else _unbase64(run.rstrip(b"="))
 
 
 def _is_base64(word: bytes) -> bool:
@@ -417,19 +419,18 @@ def _group(digits: bytes) -> bytes:
     return (number & 0xFFFFFFFF).to_bytes(4, "big")
 
 
-# -- the output of `od -c`
-
 _CELL = 4  # columns of a byte in the output of `od -c`
 
 
 def _characters(plain: bytes, view: TextView) -> None:
-    """Decode lines of an address and characters in columns of four: `0000000   h   u   n   t  \\n`."""
+    """Decode lines of characters in columns of four, perhaps behind an address: `0000000   h   u   n   t  \\n`."""
     data = b""
     begin = end = at = 0
     for line in [*plain.split(b"\n"), b""]:
         address = next((word for word in line.split()[:3] if len(word) >= _SHORTEST_ADDRESS and _is_hex(word)), b"")
         first = line.find(address) + len(address)
-        cells = [line[place : place + _CELL].strip() for place in range(first, len(line), _CELL)] if address else []
+        is_row = address or line[:2] == b"  "
+        cells = [line[place : place + _CELL].strip() for place in range(first, len(line), _CELL)] if is_row else []
         if len(cells) > 1 and max(map(len, cells)) < _CELL:
             begin, end = begin if data else at + first, at + len(line)
             data += b"".join(map(_of_cell, cells))

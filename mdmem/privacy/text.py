@@ -358,7 +358,7 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
         from mdmem.privacy.secrets import tokens
 
         scans.append(tokens.find(text))
-    if has_token and has_any(text, secrets.CODED):
+    if secrets.has_sign(text, secrets.CODED if has_token else (), secrets.DUMPED):
         from mdmem.privacy.secrets import repeated
 
         scans.append(repeated.in_base64(text, marks))

@@ -5,7 +5,7 @@ A view maps every span of its own text to a span of the original.
 
 from __future__ import annotations
 
-from mdmem.privacy import secrets
+from mdmem.privacy import disguises, secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -392,19 +392,12 @@ def _color(text: str, at: int) -> tuple[int, str]:
     """Skip a terminal's color code or link address."""
     start = at + 1
     end = text.find("\x1b", start)
-    return start + color_chars(text[start : end if end >= 0 else len(text)]), ""
-
-
-def color_chars(piece: str) -> int:
-    """Return how many characters after an escape character belong to the terminal code, not to the text."""
-    if piece[:1] == "]":
-        return piece.find("\a") + 1 or len(piece)
-    return min(len(piece), len(piece) - len(piece.lstrip("[(0123456789;:?")) + 1)
+    return start + disguises.color_chars(text[start : end if end >= 0 else len(text)]), ""
 
 
 def _shown_color(text: str, at: int) -> tuple[int, str] | None:
     """Skip a terminal code in the form that `cat -v` prints."""
-    return (at + 2 + color_chars(text[at + 2 : at + 20]), "") if text.startswith("^[[", at) else None
+    return (at + 2 + disguises.color_chars(text[at + 2 : at + 20]), "") if text.startswith("^[[", at) else None
 
 
 def _element(text: str, at: int) -> tuple[int, str] | None:

@@ -14,16 +14,15 @@ if TYPE_CHECKING:
     """Words by a part that they share, for which a text is searched first."""
 
 _KEYWORDS_ALONE = (
-    "pass", "pw", "secret", "token", "key", "cred", "auth", "cookie", "bearer", "jwt", "psk",
-    "sid=", "kennwort", "senha", "parol", "mnemonic", "phrase", "lozink", "zaporka", "nenosiri",
-    "nonce", "p/w", "asword", "sifre", "kode", "mdp", "clave", "sandi", "otp",
-    "zugangsdaten", "stringdata", "dockerc", "recovery words", "puk",
+    "pass", "pw", "secret", "token", "key", "cred", "auth", "cookie", "bearer", "jwt", "psk", "sid=", "kennwort",
+    "senha", "parol", "mnemonic", "phrase", "lozink", "zaporka", "nenosiri", "nonce", "p/w", "asword", "sifre", "kode",
+    "mdp", "clave", "sandi", "otp", "zugangsdaten", "stringdata", "dockerc", "recovery words", "puk",
 )  # fmt: skip
 
 _KEYWORD_FAMILIES: Families = (
     ("code", ("code=", "einmalcode", "your code", "verification code", "security code", "login code", "recovery code")),
-    ("code", ("enter the code", "enter code", "zugangscode", "user_code", "user code")),
-    ("code", ("backup code", "2fa code", "codes", "alarm code", "door code", "one-time code")),
+    ("code", ("enter the code", "enter code", "zugangscode", "user_code", "user code", "backup code", "2fa code")),
+    ("code", ("codes", "alarm code", "door code", "one-time code")),
     ("seed", ("wallet seed", "wallet_seed", "seed words", "seed_words", "fa_seed")),
     ("_pat", ("gh_pat", "hub_pat", "lab_pat", "ext_pat", "_pat=", "_pat:")),
     ("pin", ("pin is", "pin=", "pin:")),
@@ -42,17 +41,16 @@ _FAMILIES_BEYOND_ASCII: Families = (
     ("ү", ("нууц үг",)), ("ө", ("құпия сөз",)), ("ó", ("jelszó", "código de verificación")), ("ậ", ("mật khẩu",)),
     ("ñ", ("contraseña",)), ("ł", ("hasło",)), ("ş", ("şifre",)), ("ö", ("lösenord",)), ("ð", ("lykilorð",)),
     ("ž", ("slaptažod",)), ("ë", ("fjalëkalim",)), ("ă", ("parolă",)),
-    ("ü", ("wlan-schlüssel", "netzwerkschlüssel", "schlüsselinhalt", "api-schlüssel")),
-    ("ä", ("bestätigungscode",)), ("é", ("code de vérification", "clé secrète", "contenu de la clé")),
-    ("ę", ("kod dostępu",)), ("ω", ("κωδικ",)), ("ס", ("סיסמ",)),
-    ("م", ("كلمة المرور", "كلمة مرور", "كلمة السر", "رمز عبور")), ("گ", ("گذرواژه",)), ("स", ("पासवर्ड",)),
-    ("স", ("পাসওয়ার্ড",)), ("ட", ("கடவுச்சொல்",)), ("స", ("పాస్\u200cవర్డ్", "పాస్వర్డ్", "పాస్_వర్డ్")),
-    ("ร", ("รหัสผ่าน",)), ("ລ", ("ລະຫັດຜ່ານ",)), ("პ", ("პაროლი",)), ("գ", ("գաղտնաբառ",)), ("စ", ("စကားဝှက်",)),
-    ("ព", ("ពាក្យសម្ងាត់",)), ("የ", ("የይለፍ ቃል",)), ("밀", ("비밀번호",)), ("번", ("비번",)), ("호", ("암호",)),
-    ("드", ("패스워드",)), ("ー", ("パスワード", "トークン")), ("口", ("口令",)),
-    ("码", ("密码",)), ("碼", ("密碼",)), ("钥", ("密钥", "私钥")), ("鑰", ("密鑰",)),
-    ("鍵", ("秘密鍵",)), ("令", ("令牌",)),
-    ("番", ("暗証番号",)), ("容", ("关键内容",)), ("ツ", ("主要なコンテンツ",)),
+    ("ü", ("wlan-schlüssel", "netzwerkschlüssel", "schlüsselinhalt", "api-schlüssel")), ("ä", ("bestätigungscode",)),
+    ("é", ("code de vérification", "clé secrète", "contenu de la clé")), ("ę", ("kod dostępu",)), ("ω", ("κωδικ",)),
+    ("ס", ("סיסמ",)), ("م", ("كلمة المرور", "كلمة مرور", "كلمة السر", "رمز عبور")), ("گ", ("گذرواژه",)),
+    ("स", ("पासवर्ड",)), ("স", ("পাসওয়ার্ড",)), ("ட", ("கடவுச்சொல்",)),
+    ("స", ("పాస్\u200cవర్డ్", "పాస్వర్డ్", "పాస్_వర్డ్")), ("ร", ("รหัสผ่าน",)), ("ລ", ("ລະຫັດຜ່ານ",)),
+    ("პ", ("პაროლი",)), ("գ", ("գաղտնաբառ",)), ("စ", ("စကားဝှက်",)), ("ព", ("ពាក្យសម្ងាត់",)), ("የ", ("የይለፍ ቃል",)),
+    ("밀", ("비밀번호",)), ("번", ("비번",)), ("호", ("암호",)), ("드", ("패스워드",)),
+    ("ー", ("パスワード", "トークン")), ("口", ("口令",)), ("码", ("密码",)), ("碼", ("密碼",)),
+    ("钥", ("密钥", "私钥")), ("鑰", ("密鑰",)), ("鍵", ("秘密鍵",)), ("令", ("令牌",)), ("番", ("暗証番号",)),
+    ("容", ("关键内容",)), ("ツ", ("主要なコンテンツ",)),
 )  # fmt: skip
 KEYWORDS_BEYOND_ASCII = tuple(dict.fromkeys(word for _, family in _FAMILIES_BEYOND_ASCII for word in family))
 TOKENS_BEYOND_ASCII = (
@@ -61,34 +59,30 @@ TOKENS_BEYOND_ASCII = (
 """Those that name a token or a key, of which a sentence may also tell something."""
 
 WITH_SIGNS = (
-    "_pat=", "_pat:", "sig=", "signature=", "sid=", "code=", "pin is", "pin=", "pin:", "p/w",
-    "recovery code", "backup code", "2fa code", "key content", "your code", "verification code", "security code",
-    "login code", "one-time code", "enter the code", "enter code", "user code", "wallet seed", "seed words",
-    "recovery words", "alarm code", "door code",
+    "_pat=", "_pat:", "sig=", "signature=", "sid=", "code=", "pin is", "pin=", "pin:", "p/w", "recovery code",
+    "backup code", "2fa code", "key content", "your code", "verification code", "security code", "login code",
+    "one-time code", "enter the code", "enter code", "user code", "wallet seed", "seed words", "recovery words",
+    "alarm code", "door code",
 )  # fmt: skip
 """Those keywords that are more than a part of a name."""
 
-HARMLESS = frozenset(
-    (
-        b"passed", b"passes", b"passing", b"passage", b"bypassed", b"bypassing", b"author", b"authors", b"authored",
-        b"keys", b"keyword", b"keywords", b"keyboard", b"keyerror", b"keyof", b"keyframes", b"monkeypatch", b"tokens",
-        b"tokenize", b"tokenized", b"tokenizer", b"max_tokens", b"upward", b"upwards", b"stopwords",
-    )
-)  # fmt: skip
+HARMLESS = frozenset((
+    b"passed", b"passes", b"passing", b"passage", b"bypassed", b"bypassing", b"author", b"authors", b"authored",
+    b"keys", b"keyword", b"keywords", b"keyboard", b"keyerror", b"keyof", b"keyframes", b"monkeypatch", b"tokens",
+    b"tokenize", b"tokenized", b"tokenizer", b"max_tokens", b"upward", b"upwards", b"stopwords",
+))  # fmt: skip
 """Whole names that contain a keyword but never name a secret. They are common in code."""
 
-_MOST_NAMED = 64 * 1024
-"""A longer text surely has other names too, in characters."""
+_MOST_NAMED = 64 * 1024  # characters: a longer text surely has other names too
 
-PGPASS = tuple(f":{port}:" for port in range(5432, 5440))
-"""The ports of PostgreSQL's clusters in the lines of its password file."""
+PGPASS = tuple(f":{port}:" for port in range(5432, 5440))  # of PostgreSQL's clusters, in its password file
 
 PLACE_SIGNS = (
     "://", "----", "Private-Lines", ":152", ":*:", ":6432:", '"sensitive"', "oracle:thin:", "onnect", "redential",
-    "WIFI:", "jwt.", "_bind", "rivate-Key:", "(private-key", "BUNDLE_",
-    "master/", "user/", "default/", " LOGIN ", "CONNECT ", "sp_", "ccount:",
-    "elnet", "계정", "]:587 ", "334 U", ': EAP "', '* "', "*\t", "[+] ", "[-] ", "NTLM",
+    "WIFI:", "jwt.", "_bind", "rivate-Key:", "(private-key", "BUNDLE_", "master/", "user/", "default/", " LOGIN ",
+    "CONNECT ", "sp_", "ccount:", "elnet", "계정", "]:587 ", "334 U", ': EAP "', '* "', "*\t", "[+] ", "[-] ", "NTLM",
 )  # fmt: skip
+BARE_KEYS = ("IBAAK", "IBADAN", "IBAzCC", "AgEAMB", "AgEBB", "iG9w0BBQ0w")  # in private keys in base64, after "MI"
 PLACE_FAMILIES: Families = (
     ("ogin", ("ogin(", "ogin:", "ogin with ", "ogin as ")),
     ("og in ", ("og in as ", "og in with ")),
@@ -100,20 +94,19 @@ PLACE_FAMILIES: Families = (
     ("admin", ("admin:", "admin/")),
     ("crypt", ("crypt(", "crypt.hash(")),
     ("@", ("@//", "@tcp(", "@unix(", " +@", " -@")),
-    ("\\/", (":\\/\\/",)),
-    ("%", ("%3A%2F%2F", "%3a%2f%2f")),
+    ("\\/", (":\\/\\/",)), ("%", ("%3A%2F%2F", "%3a%2f%2f")),
+    ("IBA", BARE_KEYS[:3]), ("AgE", BARE_KEYS[3:5]), ("iG9w0BB", BARE_KEYS[5:]),
 )  # fmt: skip
 """Every place that `places` knows contains one of these: a URL, a key block, a line of a password file."""
 
 _FLAGS = frozenset("-pPaAbkNnsStuUwWX")
 _LONG_FLAGS = ("hp", "hashes ", "dc-ip ")
 COMMAND_SIGNS = (
-    '"-p', " login ", " auth ", "entified ", "ENTIFIED ", "SecureString",
-    "rabbitmqctl", "userid=", "nmcli", "http-basic", "pdp ",
-    "<<<", "env add ", " community ", "key-string ", "_pw ", "6379> ", "SETUSER", "rman target",
-    "exp ", "imp ", " using ", "::add-mask::", " kv p", "kinit ", "snmp", " isakmp ", "ickServ",
-    " obscure ", " upwd ", "authtoken ", "cli AUTH ", "pypi-token", "vault write ", "service install ",
-    "bw unlock", "bundle config", "samba-tool user",
+    '"-p', " login ", " auth ", "entified ", "ENTIFIED ", "SecureString", "rabbitmqctl", "userid=", "nmcli",
+    "http-basic", "pdp ", "<<<", "env add ", " community ", "key-string ", "_pw ", "6379> ", "SETUSER", "rman target",
+    "exp ", "imp ", " using ", "::add-mask::", " kv p", "kinit ", "snmp", " isakmp ", "ickServ", " obscure ", " upwd ",
+    "authtoken ", "cli AUTH ", "pypi-token", "vault write ", "service install ", "bw unlock", "bundle config",
+    "samba-tool user",
 )  # fmt: skip
 COMMAND_FAMILIES: Families = (
     ("secret", ("secret set", "secret create", "secret put", "secrets set")),
@@ -152,14 +145,11 @@ PROSE_SIGNS = (
 IN_ONE_LINE = ("values", '"secret"', '"secrets"', "code", "stringdata", "cols", "columns", '"fields', '"head')
 """Every table or block with secrets (`tables`) that has no line break contains one of these, in lower case."""
 
-PROMPTS = ("$ ", "❯ ", "➜ ")
-"""Shell prompts, which precede a command in a transcript."""
+PROMPTS = ("$ ", "❯ ", "➜ ", "php > ", "sqlite> ")  # of shells, which precede a command in a transcript
 
-STREAMS = ('"delta"', '"candidates"', '"done":false')
-"""Every stream of a model (`views.streamed`) contains one of these."""
+STREAMS = ('"delta"', '"candidates"', '"done":false')  # one is in every stream of a model (`views.streamed`)
 
-SHORTEST_TOKEN = 14
-"""Minimum length of a token that is recognizable by its format, in characters."""
+SHORTEST_TOKEN = 14  # characters of a token that is recognizable by its format
 
 _BREAKS = bytes(range(33)) + b"\"'`()[]{}<>,;"
 _SPACED = bytes.maketrans(_BREAKS, b" " * len(_BREAKS))
@@ -236,8 +226,7 @@ def may_hold_chosen(text: str) -> bool:
     return False
 
 
-LONGEST_CHOSEN = 40
-"""Maximum length of such a password, in characters."""
+LONGEST_CHOSEN = 40  # characters of such a password
 _DIGITS = b"0123456789"
 
 
@@ -276,33 +265,42 @@ def numbers(text: str, low: str) -> list[Iterable[tuple[int, int, str]]]:
 
 _SIX_DIGITS = b"0" * 6
 _TEN_DIGITS = b"0" * 10
-_SHORTEST_NUMBER = 15
-_SHORTEST_IDENTITY = 12
+_SHORTEST_NUMBER, _SHORTEST_IDENTITY = 15, 12
 _ONLY_DIGITS = bytes.maketrans(_DIGITS + bytes(range(48)) + bytes(range(58, 256)), _TEN_DIGITS + b" " * 246)
 
 
-def plain(text: str) -> str:
-    """Return a text with full-width letters, invisible signs and the lines of tables in ASCII; every offset stays."""
-    if text.isascii() or not has_any(text, _DISGUISED):
+def plain_names(text: str) -> str:
+    """Return a text with its disguised names of secrets in plain letters (`disguised.undone`), or the text itself."""
+    if not _may_disguise(text):
         return text
-    if not _plain_signs:
-        _plain_signs.update({code: code - 0xFEE0 for code in (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF5B))})
-        for signs, instead in ((_INVISIBLE, "_"), (_BARS, "|"), (_RULES, "-"), (_CROSSES, "+")):
-            _plain_signs.update(dict.fromkeys(map(ord, signs), ord(instead)))
-    return text.translate(_plain_signs)
+    from mdmem.privacy.secrets import disguised
+
+    return disguised.undone(text, _has_plain_keyword)
 
 
-_INVISIBLE = "\u200b\u2060\u00ad\ufeff"
-_BARS = "│┃║"
-_RULES = "─━═"
-_CROSSES = "├┤┼┌┐└┘┬┴╞╡╪╔╗╚╝╠╣╦╩╬╭╮╰╯┡┩╇┏┓┗┛┳┻┣┫╋┠┨"
-_DISGUISED = (*_INVISIBLE, *_BARS, *"ｐｓｔｋＰＳＴＫ")
-"""Every text that `plain` changes in or beside a name of a secret contains one of these."""
-_plain_signs: dict[int, int] = {}
+def _may_disguise(text: str) -> bool:
+    """Whether letters may be escaped, or others look like ASCII: a quick check that never misses one."""
+    if "\\" in text and has_any(text, ("\\u00", "\\x", "\\u{")):
+        return True
+    if ("%" in text and has_any(text, ("%4", "%5", "%6", "%7"))) or ("&" in text and "&#" in text):
+        return True
+    if text.isascii():
+        return False
+    form = text.encode("utf-8", "replace").translate(_KINDS)
+    return b"al" in form or b"aL" in form or b"ca" in form or b"LccL" in form or b"LcccL" in form
+
+
+_KINDS = bytes(map(ord, f"{' ' * 48}{'a' * 10}{' ' * 7}{'a' * 26}{' ' * 4}a {'a' * 26}{' ' * 5}{'c' * 64}"))
+_KINDS += bytes(map(ord, f"  l{' ' * 9}{'l' * 11}{' ' * 10}LL{' ' * 7}L    LL  L{' ' * 12}"))
+"""Replaces ASCII letters by "a", first bytes of look-alikes by "l" or, if whole words look so, "L"; others by "c"."""
 
 
 def has_keyword(low: str) -> bool:
-    """Whether a lower-case text contains a word that could name a secret."""
+    """Whether a lower-case text contains a word that could name a secret, perhaps in disguise."""
+    return _has_plain_keyword(low) or plain_names(low) is not low
+
+
+def _has_plain_keyword(low: str) -> bool:
     return _has_ascii_keyword(low) or _has_keyword_beyond_ascii(low)
 
 
@@ -315,13 +313,13 @@ def _has_keyword_beyond_ascii(low: str) -> bool:
 
 
 def may_name(low: str) -> bool:
-    """Whether a lower-case text contains such a word in other than `HARMLESS` names."""
-    low = plain(low)
+    """Whether a lower-case text contains such a word in other than `HARMLESS` names, perhaps in disguise."""
     if len(low) > _MOST_NAMED or not _has_ascii_keyword(low) or has_any(low, WITH_SIGNS) or has_any(low, _COLUMNS):
         return has_keyword(low)
     blanks = table(_LETTERS + "_-", _LETTERS + "_-")
     names = set(low.encode("ascii", "replace").translate(blanks).split()) - HARMLESS
-    return has_keyword(b" ".join(names).decode("ascii")) or _has_keyword_beyond_ascii(low)
+    every = b" ".join(names).decode("ascii")
+    return _has_ascii_keyword(every) or _has_keyword_beyond_ascii(low) or plain_names(low) is not low
 
 
 _COLUMNS = ("pin", "insert into")
@@ -362,11 +360,18 @@ def table(signs: str, written: str) -> bytes:
 CODED = (
     "YXNzd29yZ", "Fzc3dvcm", "hc3N3b3Jk", "QVNTV09SR", "FTU1dPUk", "BU1NXT1JE", "c2VjcmV0", "NlY3Jld", "zZWNyZX",
     "U0VDUkVU", "NFQ1JFV", "TRUNSRV", "dG9rZW", "Rva2Vu", "0b2tlb", "VE9LRU", "RPS0VO", "UT0tFT", "X0tFWT",
-    "9LRVk9", "fS0VZP", "7373776f", "73 73 77 6f", "5353574f", "53 53 57 4f", "0000010", "0000020 ",
+    "9LRVk9", "fS0VZP", *[word.encode().hex() for word in ("sswo", "SSWO", "oken", "OKEN", "cret", "CRET", "KEY=")],
+    "0000010", "0000020 ",
 )  # fmt: skip
 """Parts of names of secrets in base64, for each place in a group of three bytes: of "assword", "SECRET", "_KEY=".
 
-Then parts of "password" in hexadecimal, and the second address of a dump."""
+Then the same in hexadecimal, and the second address of a dump."""
+DUMPED: Families = tuple([
+    (f"{before}{format(ord('='), form)}{between}", tuple(between.join([format(ord(sign), form) for sign in word])
+        for word in ("ssw", "wor", "oke", "cre", "key", "SSW", "WOR", "OKE", "CRE", "KEY")))
+    for before, between, form in ((" ", " ", "02x"), ("0x", ", 0x", "02x"), ("   ", "   ", "c"))
+])  # fmt: skip
+"""Parts of names of secrets as bytes, in a text that also has an equals sign as one: `73 73 77`, `0x73, 0x73, 0x77`."""
 
 PRINTED = (
     "pass", "Pass", "PASS", "PW", "ecret", "ECRET", "oken", "OKEN", "key", "KEY", "auth", "op ", "vault ", "kubectl ",
@@ -430,8 +435,7 @@ _SIZES = b" bbaaaaaaa" + b" " * 246
 """Replaces the sizes of words that a seed may have, with a sign behind them, by "a", and of numbers by "b"."""
 _SHORT_NUMBERS = 9  # that have a size of their own: 1. to 9.
 _TWELFTH = frozenset((b"12", b"12.", b"12:"))
-FEWEST_FOURS = 4
-"""Minimum number of groups of a seed in base32."""
+FEWEST_FOURS = 4  # groups of a seed in base32
 _SPELLED = b" a" * SHORTEST_TOKEN + b" "
 _FOURS = b" aaaa" * FEWEST_FOURS + b" "
 _ONE_SIGN = b"a" * 32 + b" " + b"a" * 223

@@ -1,4 +1,4 @@
-"""Private keys in blocks: between BEGIN and END in PEM, whole or cut off, in SSH2 and in PuTTY's files."""
+"""Private keys in blocks: between BEGIN and END in PEM, whole or cut off, in SSH2, in PuTTY's files, and bare."""
 
 from __future__ import annotations
 
@@ -21,6 +21,20 @@ _KEY_HEADERS = ("Proc-Type", "DEK-Info", "Comment", "Version", "Private-MAC")
 _LONGEST_BLOCK = 64 * 1024
 _LONGEST_BODY = 8 * 1024  # characters read before the end of a block that was cut off
 _SHORTEST_CUT = 16
+_BARE = (
+    ("MII", 6, "IBAAK"),  # RSA
+    ("MII", 6, "IBADAN"),  # PKCS #8, RSA
+    ("MI", 4, "AgEAMB"),  # PKCS #8, elliptic curves
+    ("MI", 4, "AgEBB"),  # elliptic curves
+    ("MII", 6, "IBAzCC"),  # PKCS #12
+    ("MII", 14, "iG9w0BBQ0w"),  # PKCS #8, encrypted
+)
+"""Beginnings of keys in DER that base64 encodes: first letters, and letters at an offset that no certificate has there.
+
+They are the lengths, the version, which is 0, 1 or 3, and the type of what follows (RFC 8017, 5915, 5958 and 7292).
+"""
+_BEFORE_LINES, _LONGEST_BEFORE = " \t>|+-", 16  # in a quotation or a diff
+_SHORTEST_BARE = 60  # characters of the first line
 
 
 def find(text: str) -> Iterator[Span]:
@@ -28,6 +42,7 @@ def find(text: str) -> Iterator[Span]:
     yield from _whole_keys(text)
     yield from _putty_keys(text)
     yield from _cut_keys(text)
+    yield from _bare_keys(text)
 
 
 def _whole_keys(text: str) -> Iterator[Span]:
@@ -101,3 +116,53 @@ def _body_end(text: str, at: int) -> int:
 
 def _is_key_line(body: str) -> bool:
     return not body.strip(BASE64) or (": " in body and body.startswith(_KEY_HEADERS))
+
+
+def _bare_keys(text: str) -> Iterator[Span]:
+    """Find private keys in base64 without BEGIN and END, as `base64 key.p12` prints them, perhaps over lines."""
+    for first, offset, sign in _BARE:
+        done = 0
+        for at, _ in secrets.occurrences(text, sign):
+            begin = at - offset
+            before = text[max(0, begin - 2) : max(0, begin)]
+            is_first = before[-1:] not in _IN_KEYS or before.lstrip("\n") in ("+", "-")
+            if begin >= done and is_first and text.startswith(first, begin):
+                done = _bare_end(text, begin)
+                if done - begin >= _SHORTEST_BARE:
+                    yield begin, done, "private-key"
+
+
+def _bare_end(text: str, begin: int) -> int:
+    """Return the end of the base64 at `begin`: its run of letters, the lines below of the same length, and the last."""
+    end = _run_end(text, begin)
+    width = size = end - begin
+    while size == width and (start := _next_line(text, end)):
+        ahead = text[start : start + _LONGEST_BEFORE]
+        if _run_end(text, start) - start != width:
+            start += len(ahead) - len(ahead.lstrip(_BEFORE_LINES))
+        stop = _run_end(text, start)
+        size = stop - start
+        is_last = _SHORTEST_CUT <= size < width or "=" in text[start:stop][-2:]
+        if not (size == width or is_last) or (stop < len(text) and not _next_line(text, stop)):
+            break
+        end = stop
+    return end
+
+
+def _run_end(text: str, at: int) -> int:
+    """Return the end of the letters of base64 from `at`."""
+    while chunk := text[at : at + 256]:
+        rest = chunk.lstrip(BASE64)
+        at += len(chunk) - len(rest)
+        if rest:
+            break
+    return at
+
+
+def _next_line(text: str, end: int) -> int:
+    """Return where the line behind a line that ends at `end` begins; 0 if something else follows."""
+    begin = end + text.startswith("\r", end)
+    return begin + 1 if text.startswith("\n", begin) else 0
+
+
+_IN_KEYS = tuple(BASE64.replace("=", ""))

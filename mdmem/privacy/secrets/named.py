@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem.privacy import text
-from mdmem.privacy.secrets import names, printed, values
+from mdmem.privacy.secrets import names, plain_names, printed, values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 def hidden(name: str, value: Any, job: Job) -> Any:
     """Return a key's value with the secrets masked, if the key is a name of one."""
+    name = plain_names(name)
     weight, kind = names.weigh(name)
     if name.endswith("?") and isinstance(value, str) and name.lower().startswith(_ABOUT_SECRETS):
         is_value = values.is_unlike_words(value) and not values.names_something(value)

@@ -338,7 +338,7 @@ def _asks_for_secret(command: str, low: str, verb: str) -> bool:
 
 def names_secret(path: str) -> bool:
     """Whether a file's name or a variable says that its content is a secret: `secrets/db_password.txt`, `$TOKEN`."""
-    name = path.strip(_AROUND).rpartition("/")[2]
+    name = path.rstrip(";").strip(_AROUND).rpartition("/")[2]
     for ending in _ENDINGS:
         name = name.removesuffix(ending)
     return names.weigh(name.lstrip("."))[0] >= names.LITERAL or path.startswith(_SECRET_FOLDERS)
@@ -437,9 +437,10 @@ def find(text: str) -> Iterator[Span]:
         while at >= 0:
             end = line_end(text, at)
             if text[at - 1 : at] in ("", "\n", " ") and prints_secret(text[at + len(prompt) : end]):
-                line = text[end + 1 : line_end(text, end + 1)]
+                begin = scan.behind_echo(text, end + 1)
+                line = text[begin : line_end(text, begin)].strip(" \"'")
                 core = first_word(line)
                 if core and not core.startswith(("{", "[", "-", "<", "#", "//")):
-                    start = end + 1 + line.index(core)
+                    start = text.index(core, begin)
                     yield start, start + len(core), "secret"
             at = text.find(prompt, max(end, at + 1))

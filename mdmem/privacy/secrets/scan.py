@@ -280,3 +280,24 @@ def words(text: str, at: int, end: int) -> Iterator[tuple[int, int]]:
         size = len(ahead.split(None, 1)[0])
         yield at, at + size
         at += size
+
+
+def behind_echo(text: str, at: int) -> int:
+    """Return where the value begins in a line of a debugger or an interactive shell: `$1 = 0x5f "…"`, `Out[3]: '…'`."""
+    line = text[at : at + _LONGEST_ECHO].partition("\n")[0]
+    number, sign, _ = line.partition(" = ")
+    size = 0
+    if sign and number.rpartition(" ")[2][:1] == "$" and number[-1:].isdecimal():
+        size = len(number) + len(sign)
+    elif line.startswith(("=> ", "Out[", "string(")):
+        size = line.find(" ") + 1
+    return behind_pointer(text, at + size)
+
+
+def behind_pointer(text: str, at: int) -> int:
+    """Return where a string begins behind its address: `0x5f5a "…"`; `at` itself if there is no address."""
+    size = text[at : at + _LONGEST_POINTER].find(' "') + 1 if text.startswith("0x", at) else 0
+    return at + size if size and " " not in text[at : at + size - 1] else at
+
+
+_LONGEST_ECHO, _LONGEST_POINTER = 96, 24

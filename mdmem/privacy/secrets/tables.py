@@ -326,3 +326,23 @@ def _is_code(core: str) -> bool:
     flat = "".join(groups)
     is_short = flat.isalnum() and flat.isascii() and _SHORTEST_CODE <= len(flat) <= _LONGEST_CODE
     return is_short and (any(map(str.isdigit, flat)) or (len(groups) > 1 and len(set(map(len, groups))) == 1))
+
+
+def in_ascii(text: str) -> str:
+    """Return a text with full-width letters, invisible signs and the lines of tables in ASCII; every offset stays."""
+    if text.isascii() or not secrets.has_any(text, _DISGUISED):
+        return text
+    if not _plain_signs:
+        _plain_signs.update({code: code - 0xFEE0 for code in (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF5B))})
+        for signs, instead in ((_INVISIBLE, "_"), (_BARS, "|"), (_RULES, "-"), (_CROSSES, "+")):
+            _plain_signs.update(dict.fromkeys(map(ord, signs), ord(instead)))
+    return text.translate(_plain_signs)
+
+
+_INVISIBLE = "\u200b\u2060\u00ad\ufeff"
+_BARS = "│┃║"
+_RULES = "─━═"
+_CROSSES = "├┤┼┌┐└┘┬┴╞╡╪╔╗╚╝╠╣╦╩╬╭╮╰╯┡┩╇┏┓┗┛┳┻┣┫╋┠┨"
+_DISGUISED = (*_INVISIBLE, *_BARS, *"ｐｓｔｋＰＳＴＫ")
+"""Every text that `in_ascii` changes in or beside a name of a secret contains one of these."""
+_plain_signs: dict[int, int] = {}

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     Rule = tuple[str, Callable[[Name], bool], Callable[[Name], int], Callable[[Name, int], list[Span]]]
 
-_LIGHT = 0.5
-"""How much an occurrence that names no secret counts towards `limits.MOST_NAMES`."""
+_LIGHT = 0.5  # what an occurrence that names no secret counts towards `limits.MOST_NAMES`
 _OF_PROGRAMS = ("password", "secret", "random_password", "github-oauth", "gitlab-oauth", "gitlab-token")
 """Names that `lines.value_in_program` knows, beside those behind an equals sign."""
 
@@ -34,9 +33,8 @@ _NO_VALUE = "|:=＝：,\n\r()"
 """Signs that do not begin a value."""
 _SETTERS = (
     "env ", "set -x ", "set -gx ", "set -ux ", "fastcgi_param ", "setx ", "configure set ", "config set ",
-    "etcdctl put ", "git config ", "config --global ", "config --local ", "config --system ",
-    "config set --secret ", "kv put ",
-    "--arg ", "proxy_set_header ", "setenv ",
+    "etcdctl put ", "git config ", "config --global ", "config --local ", "config --system ", "config set --secret ",
+    "kv put ", "--arg ", "proxy_set_header ", "setenv ",
 )  # fmt: skip
 _GETTERS = (
     "env(", "env.get(", "environ.get(", "environ[", "env[", "env.fetch(", "env.", "environment.", "variable(", "::var(",
@@ -51,8 +49,8 @@ def in_text(text: str, low: str, marks: tuple[str, ...], words: frozenset[str] |
         from mdmem.privacy.secrets import printed
 
         yield from (span for span in printed.find(text) if not text.startswith(marks, span[0]))
-    bare = secrets.plain(text)
-    low_bare = low if bare is text else secrets.plain(low)
+    bare = secrets.plain_names(tables.in_ascii(text))
+    low_bare = low if bare is text else bare.replace("\u0130", "I").lower()
     if bare is not text or "\x1b[" in text or secrets.has_any(low, literals.ESCAPES):
         plain = literals.unescaped(bare, low)
         yield from find(plain, literals.unescaped(low_bare, low), marks, words if bare is text else None)
@@ -272,11 +270,8 @@ def _is_flag(name: Name) -> bool:
         if lines.explains_option(name):
             return False
     blank = name.low.rfind(" ", max(0, start - 80), start) + 1
-    if (
-        name.line_before().strip() == "option"
-        or name.low[start] == "-"
-        or (name.low.endswith(_SETTERS, 0, blank) and "=" not in name.low[blank:start])
-    ):
+    is_set = name.low.endswith(_SETTERS, 0, blank) and "=" not in name.low[blank:start]
+    if is_set or name.low[start] == "-" or name.line_before().strip() == "option":
         return True
     before = name.low[max(0, name.start - 200) : name.start] if name.word().startswith("password") else ""
     return "login " in before and ("machine " in before or "default " in before)  # a line of .netrc

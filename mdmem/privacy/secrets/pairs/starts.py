@@ -53,7 +53,7 @@ def after_assignment(name: Name) -> int:
         return 0  # … ? "pass" : "fail"
     if text[value : value + 1] == "-" and text[name.start - 2 : name.start] == "${":
         return value + 1  # ${NAME:-…}
-    value = skip_blank(text, value)
+    value = scan.behind_pointer(text, skip_blank(text, value))
     stars = scan.closers(text, value)
     if stars > value and text[stars : stars + 1] in ("\n", "\r") and not text.startswith(('"""', "'''"), value):
         return 0  # **Password:**, with the value on the next line
@@ -433,7 +433,7 @@ def on_next_line(name: Name) -> int:
         return in_block if end >= 0 and name.text[end:].lstrip()[:3] == "```" else 0
     if not next_line:
         return 0
-    next_line += len("=> ") * name.text.startswith("=> ", next_line)  # what a Ruby shell prints
+    next_line = scan.behind_echo(name.text, next_line)
     ahead = name.text[next_line : next_line + 96]
     rule = len(ahead) - len(ahead.lstrip("-=~"))
     is_rule = rule >= 3 and scan.line_ends(name.text, next_line + rule)
