@@ -30,8 +30,8 @@ _MOST_REPEATED = 3
 _MAX_BYTES = 64 * 1024
 _BITS = 11  # of a word's place in the list
 
-_list: list[str] = []
-_known: set[str] = set()
+_places: dict[str, int] = {}
+"""The place of each word in the list."""
 
 
 def find(text: str) -> Iterator[tuple[int, int, str]]:
@@ -42,7 +42,7 @@ def find(text: str) -> Iterator[tuple[int, int, str]]:
     at = 0
     for word in low.encode("ascii").translate(_ONLY_LETTERS).decode("ascii").split():
         at = low.index(word, at)
-        place = listed.index(word) if word in _known else -1
+        place = listed.get(word, -1)
         gap = low[run[-1][1] : at] if run else ""
         if run and (place < 0 or len(gap) > _MOST_BETWEEN or not _joins(gap)):
             yield from _in_run(low, run)
@@ -86,10 +86,10 @@ def _are_listed(words: list[bytes]) -> bool:
             break
     else:
         return False  # without loading the list
-    _words()
+    listed = _words()
     count = 0
     for word in words:
-        count = count + 1 if word.rstrip(b".:|").lower().decode("ascii") in _known else 0
+        count = count + 1 if word.rstrip(b".:|").lower().decode("ascii") in listed else 0
         if count == len(_FORM):
             return True
     return False
@@ -174,13 +174,13 @@ def _is_alone(text: str, words: list[Word]) -> bool:
     return (is_line or is_quoted) and all(word.isalpha() for word in text[start:end].split(" "))
 
 
-def _words() -> list[str]:
-    """Return the list in its order. Without the file, no seed is found without its name."""
-    if not _list:
+def _words() -> dict[str, int]:
+    """Return the place of each word in the list. Without the file, no seed is found without its name."""
+    if not _places:
         try:
             path = os.path.join(os.path.dirname(__file__), "seed_words.txt")
-            _list.extend(files.read_any(path, _MAX_BYTES).decode("ascii").split())
+            words = files.read_any(path, _MAX_BYTES).decode("ascii").split()
         except (OSError, UnicodeDecodeError):
-            _list.append("")
-        _known.update(_list)
-    return _list
+            words = [""]
+        _places.update((word, place) for place, word in enumerate(words))
+    return _places
