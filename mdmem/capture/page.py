@@ -69,7 +69,8 @@ def bring_up_to_date(session: Session) -> None:
         with folder:
             folder.lock()
             session.catch_up(folder)
-            update(session, folder)
+            if update(session, folder):
+                session.mark_page(folder)
 
 
 def refresh(session: Session) -> None:
@@ -137,7 +138,7 @@ def render(session: Session, entries: list[PageEntry], current: list[str]) -> st
 
 def _place(entry: PageEntry) -> Place:
     first, second = entry.numbers
-    return (first, second), timestamps.epoch(entry.created), entry.name, entry.kind == "prompt"
+    return (first, second), entry.moment, entry.name, entry.kind == "prompt"
 
 
 def _runs(in_turns: list[tuple[int, list[PageEntry]]], known: dict[str, str]) -> dict[str, tuple[list[str], int]]:
@@ -164,8 +165,9 @@ def _words(name: str) -> str:
 
 def _times(session: Session, entries: list[PageEntry]) -> str:
     starts, ends = session.moments("start"), session.moments("end")
-    last = timestamps.epoch(max(entries, key=_place).created) if entries else 0.0
-    signs = sorted([timestamps.epoch(entry.created) for entry in entries if entry.created] + [now for now, _ in ends])
+    last = max(entries, key=_place).moment if entries else 0.0
+    moments = [entry.moment for entry in entries if entry.moment]
+    signs = sorted(moments + [now for now, _ in ends])
     signs = [now for now in signs if now and not timestamps.is_clock_set_back(last, now)]  # of life
     signs = signs or [now for now, _ in starts]
     if not signs:
@@ -176,7 +178,7 @@ def _times(session: Session, entries: list[PageEntry]) -> str:
         lines.append(f"- Ended {_readable_time(signs[-1])} ({note.one_line(ends[-1][1] or 'no reason given', 60)})")
     else:
         lines.append(f"- Last heard of {_readable_time(max(signs[-1], begin))}")
-    took = timestamps.worked(filter(None, (timestamps.epoch(entry.created) for entry in entries)))
+    took = timestamps.worked(moments)
     lines += [f"- Took {_duration(took)}"] if took else []
     branches = _branches(entries)
     lines += [f"- {branches}"] if branches else []

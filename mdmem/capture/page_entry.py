@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mdmem import timestamps
 from mdmem.capture.session import changed_files, kind_of, made_commit
 from mdmem.vault import disk, front_matter, journal
 
@@ -21,17 +22,19 @@ class PageEntry:
     """One note as a line of the page.
 
     name: the file's current name. numbers: prompt and sequence. kind: the note's kind, or `subagent` for a sub-agent's
-    answer. created: as written in the note. commit: what the run committed. files: those it changed.
+    answer. moment: when it was made, in seconds since the epoch (0: unknown). commit: what the run committed.
+    files: those it changed.
     title, branch, head: set only for prompts and summaries, which are read again because a person may change a title.
     """
 
-    __slots__ = ("branch", "commit", "created", "files", "head", "kind", "name", "numbers", "success", "title")
+    __slots__ = ("branch", "commit", "files", "head", "kind", "moment", "name", "numbers", "success", "title")
 
     def __init__(self, name: str, place: tuple[int, ...]) -> None:
         self.name = name
         self.numbers = place
         self.kind = "observation"
-        self.created = self.title = self.branch = self.head = self.commit = ""
+        self.moment = 0.0
+        self.title = self.branch = self.head = self.commit = ""
         self.success = True
         self.files: list[str] = []
 
@@ -58,7 +61,7 @@ def read(folder: disk.Folder, name: str) -> PageEntry:
     meta = _meta(folder, name)
     entry.kind = kind_of(meta)
     entry.title = str(meta.get("title", "")) or name
-    entry.created = str(meta.get("created", ""))
+    entry.moment = timestamps.epoch(str(meta.get("created", "")))
     entry.branch, entry.head = str(meta.get("branch", "")), str(meta.get("commit", ""))
     entry.success = meta.get("success") is not False
     entry.commit = made_commit(meta)
@@ -77,7 +80,8 @@ def _entry(folder: disk.Folder, name: str, line: list[str]) -> PageEntry:
         entry.numbers = journal.numbers(line[0])
         return entry
     entry = PageEntry(name, journal.numbers(line[0]))
-    _, entry.kind, entry.created, success, entry.commit, files, *_ = line
+    _, entry.kind, created, success, entry.commit, files, *_ = line
+    entry.moment = timestamps.epoch(created)
     entry.success = success != "0"
     entry.files = files.split("\x1f") if files else []
     return entry

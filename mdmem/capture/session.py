@@ -33,6 +33,7 @@ _LEAST_NAME_CHARS = 64  # room that the session folder's path leaves for the nam
 _WORDS_BYTES = 40
 _MAX_FILES = 50
 _RACE_SECONDS = 600
+_SEEN, _PAGE = b"\nseen\t", "page"
 _FEW = 300
 """Sessions with fewer notes have no parts, so their hooks need not compute one."""
 
@@ -197,7 +198,7 @@ class Session(journal.Record):
         path = os.path.relpath(folder.path, self.config.vault).replace(os.sep, "/")
         last = self.data.rfind(b"\nfolder\t")
         is_known = "/".join(self.folder) == path and self.data.rfind(b"\nstart\t") < last
-        is_known = is_known and not _has_gap(self.data, last)
+        is_known = is_known and not _has_gap(self.data, max(last, self._checked_to()))
         if is_known and self._is_unchanged(folder):
             return
         recorded = {line[0] for line in self.lines("+")}
@@ -210,9 +211,38 @@ class Session(journal.Record):
         self.read()
 
     def _is_unchanged(self, folder: disk.Folder) -> bool:
-        """Whether the folder is as it was after the last note of the record; an update of its page changes it too."""
+        """Whether the folder is as it was after the last note of the record, or after the page was updated."""
         seen = self._seen(folder)
-        return bool(seen) and self.data.rfind(b"\nseen\t") == self.data.rfind(_line(("seen", seen))) >= 0
+        start = self.data.rfind(_SEEN)
+        return bool(seen) and self.data.startswith((_line(("seen", seen)), _line(("seen", seen, ""))[:-1]), start)
+
+    def mark_page(self, folder: disk.Folder) -> None:
+        """Record that the page is up to date, and that the folder has changed since `catch_up` by its page alone."""
+        self.append(*self._seen_line(folder, self._count()), _PAGE)
+
+    def has_current_page(self) -> bool:
+        """Whether nothing was recorded since `mark_page`."""
+        last = self.data[self.data.rfind(b"\n\n") + 1 :]
+        return last.startswith(_SEEN) and last.endswith(f"\t{_PAGE}\n".encode())
+
+    def _checked_to(self) -> int:
+        """Return where the last line "seen" but one begins; -1 without one.
+
+        The hook that wrote the last one had checked the record up to its predecessor's, under the folder's lock.
+        """
+        last = self.data.rfind(_SEEN)
+        return self.data.rfind(_SEEN, 0, last) if last > 0 else -1
+
+    def _count(self) -> int:
+        """Return the number of notes in the record: what the last line "seen" says, and the notes after it."""
+        last = self.data.rfind(_SEEN)
+        end = self.data.find(b"\n", last + 1)
+        count = self.data[max(last, 0) : end].split(b"\t")[2:] if last >= 0 else []
+        is_whole = bool(count) and count[0].isdigit() and self.data[end : end + 2] in (b"\n", b"\n\n")
+        return int(count[0]) + self.data.count(b"\n+\t", last) if is_whole else self.data.count(b"\n+\t")
+
+    def _seen_line(self, folder: disk.Folder, count: int) -> tuple[str, ...]:
+        return ("seen", self._seen(folder), str(count))
 
     def _seen(self, folder: disk.Folder) -> str:
         """Return when the folder, and the part for the next note, last got or lost a file; "" if unknown."""
@@ -226,9 +256,10 @@ class Session(journal.Record):
         """Return the session's notes in order: each one's file name, then the facts in the record."""
         longest: dict[str, list[str]] = {}
         for line in self.lines("+"):
-            if numbers(line[0]) and len(line) >= len(longest.get(line[0], ())):
+            if len(line) >= len(longest.get(line[0], ())):
                 longest[line[0]] = line
-        return sorted(longest.values(), key=lambda line: numbers(line[0]))
+        places = {name: numbers(name) for name in longest}
+        return [longest[name] for name in sorted(filter(places.get, longest), key=places.__getitem__)]
 
     def captured(self) -> set[str]:
         """Return the file names of the notes that hooks of this mdmem published; version 0.1 wrote no line "seen"."""
@@ -269,7 +300,7 @@ class Session(journal.Record):
 
     def next_part(self) -> str:
         """Return the subfolder for the next note, with a slash; "" while there are few notes."""
-        count = self.data.count(b"\n+\t")
+        count = self._count()
         if count < _FEW:
             return ""
         from mdmem.vault import layout
@@ -292,7 +323,7 @@ class Session(journal.Record):
             from mdmem import log
 
             log.write(self.config, "a note is stored, but may not survive a power cut", error)
-        self._append([("+", name, *facts(built)), ("seen", self._seen(folder))])
+        self._append([("+", name, *facts(built)), self._seen_line(folder, self._count() + 1)])
 
 
 def _lacks_page(folder: disk.Folder) -> bool:

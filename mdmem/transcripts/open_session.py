@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from mdmem import timestamps
 from mdmem.capture import page_entry
 from mdmem.capture.session import Session
 from mdmem.privacy import withheld
@@ -190,7 +189,7 @@ class OpenSession(Session):
         if kind not in self._loose:
             return None
         for old in self._before():
-            apart = abs(timestamps.epoch(old.created) - now)
+            apart = abs(old.moment - now)
             same = old.title == title or apart <= _SURE_SECONDS.get(kind, -1)
             if old.kind == kind and apart <= TWIN_SECONDS and same and old.name not in self._claimed:
                 return old.name

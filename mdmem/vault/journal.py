@@ -97,11 +97,13 @@ class Record:
 
     def lines(self, kind: str) -> list[list[str]]:
         """Return the fields, without the kind, of all complete lines of one kind, oldest first."""
-        begin = f"{kind}\t".encode()
-        if self.data.rfind(b"\n" + begin) < 0:
-            return []
-        whole = self.data[: self.data.rfind(b"\n") + 1].split(b"\n")
-        return [line.decode("utf-8", "replace").split("\t")[1:] for line in whole if line.startswith(begin)]
+        begin = f"\n{kind}\t".encode()
+        found = []
+        start = self.data.find(begin)
+        while start >= 0 and (end := self.data.find(b"\n", start + 1)) >= 0:
+            found.append(self.data[start + len(begin) : end].decode("utf-8", "replace").split("\t"))
+            start = self.data.find(begin, end)
+        return found
 
     @property
     def folder(self) -> tuple[str, ...]:

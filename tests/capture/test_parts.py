@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -125,3 +129,51 @@ def test_the_page_lists_a_note_in_a_part_also_under_the_name_that_its_owner_gave
     text = page.read_text("utf-8")
     assert "2. [And then?](part2/the-second-question.md) → [answer](part2/002-001-response-" in text
     assert "(part2/001-003-bash-" in text
+
+
+@pytest.mark.usefixtures("_few")
+def test_a_count_that_a_full_disk_cut_off_leaves_the_next_note_in_its_part(vault: Path) -> None:
+    capture(prompt("Look"))
+    for number in range(10):
+        capture(bash(f"out {number}", f"toolu_{number}"))
+    record = Path(session.Session(config.load(), prompt("")["session_id"]).path)
+    assert record.read_bytes().endswith(b"\t11\n")
+    record.write_bytes(record.read_bytes()[:-2])
+
+    for number in (10, 11):
+        capture(bash(f"out {number}", f"toolu_{number}"))
+
+    assert parts(vault) == {".": 3, "part2": 3, "part3": 3, "part4": 3, "part5": 1}
+
+
+def calls(work: Callable[[], object]) -> int:
+    """Return how many functions `work` calls, those of the interpreter included."""
+    seen = 0
+
+    def count(_: object, what: str, __: object) -> None:
+        nonlocal seen
+        seen += what in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return seen
+
+
+@pytest.mark.parametrize("event", [prompt("And now?", 3), bash("more", "toolu_more", 2)], ids=["prompt", "tool run"])
+def test_an_event_after_an_answer_is_no_more_work_in_a_long_session(vault: Path, event: dict[str, Any]) -> None:
+    work = {}
+    for runs in (10, 100):
+        session_id = f"0d4c7a1e-0000-4000-8000-{runs:012d}"
+        of_session = {"session_id": session_id}
+        capture(prompt("Look") | of_session)
+        for number in range(runs):
+            capture(bash(f"out {number}", f"toolu_{number}") | of_session)
+        capture(stop("Looked.") | of_session)
+        capture(prompt("Again", 2) | of_session)
+        capture(stop("Looked again.", 2) | of_session)
+        work[runs] = calls(partial(capture, event | of_session))
+
+    assert work[100] < work[10] + 50

@@ -15,6 +15,7 @@ from markdown_it import MarkdownIt
 from mdmem import config
 from mdmem.capture import page
 from mdmem.capture.later import upkeep
+from mdmem.capture.session import Session
 from mdmem.history.git import repository
 from mdmem.vault import disk as vaults
 from tests.conftest import notes, session_pages
@@ -396,6 +397,31 @@ def test_the_page_of_a_session_that_broke_off_is_finished_later(vault: Path) -> 
     assert upkeep.finish_pages(settings, time.time() + 3_600) == 1
     assert upkeep.finish_pages(settings, time.time() + 3_600) == 0
     assert [line[:10] for line in between(vault) if line[:1].isdigit()] == ["1. [first]", "2. [second"]
+
+
+def test_a_page_that_needs_no_change_is_looked_at_once(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    a_day()
+    settings, (path,) = config.load(), session_pages(vault)
+    record = Session(settings, prompt("")["session_id"])
+    record.append("transcript", "/home/dev/a.jsonl")
+    os.utime(path, (path.stat().st_mtime - 10,) * 2)
+    before = path.read_bytes()
+    looked: list[bytes] = []
+    render = page.render
+
+    def seen(*words: Any) -> str:
+        looked.append(path.read_bytes())
+        return render(*words)
+
+    monkeypatch.setattr(page, "render", seen)
+
+    for hours in (1, 2, 3):
+        assert upkeep.finish_pages(settings, time.time() + hours * 3_600) == 0
+
+    assert looked == [before]
+    capture(bash("more", "toolu_9", 2), START + 400)
+    upkeep.finish_pages(settings, time.time() + 3_600)
+    assert "- 4 tool runs" in between(vault)
 
 
 def test_the_same_page_without_state(vault: Path, home: Path) -> None:

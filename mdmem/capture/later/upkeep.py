@@ -118,11 +118,13 @@ def _finish(config: Config, path: str) -> bool:
             return False
         written = folder.handle.stat(name).st_mtime
         session = Session(config, journal.session_in(folder, name))
-        if session.path != path or written >= os.stat(path).st_mtime:
+        if session.path != path or written >= os.stat(path).st_mtime or session.has_current_page():
             return False
         folder.lock()
         session.catch_up(folder)
-        return page.update(session, folder)
+        changed = page.update(session, folder)
+        session.mark_page(folder)
+        return changed
 
 
 def _is_over(path: str, now: float) -> bool:
