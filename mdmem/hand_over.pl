@@ -43,8 +43,9 @@ while (1) {
     last if !$count;
 }
 if ($said !~ s/^\.//) {
-    my $say = 'import os,sys;f={"__name__":"launch"};exec(open(sys.argv[1]).read(),f)';
-    exec { $ARGV[0] } @ARGV[0 .. 4], "$say;os.write(1,f['last_words'](sys.argv[2]))", $rescue, $agent;
+    my $limit = "import os,sys,_signal as s;s.signal(s.SIGALRM,lambda*_:os._exit(0));s.alarm($print_seconds)";
+    my $say = 'f={"__name__":"launch"};exec(open(sys.argv[1]).read(),f)';
+    exec { $ARGV[0] } @ARGV[0 .. 4], "$limit;$say;os.write(1,f['last_words'](sys.argv[2]))", $rescue, $agent;
 }
 $SIG{ALRM} = sub { exit };
 while (length $said) {

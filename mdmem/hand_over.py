@@ -10,7 +10,10 @@ WAIT_SECONDS = 0.05
 HOOK_SECONDS = 10.0
 """No hook takes longer."""
 PRINT_SECONDS, PIECE_BYTES = 1.0, 4096
-"""Time limit for writing a piece of output, and its size, as in `mdmem.agents.hook_process`."""
+"""Time limit for what to say of a failure and for writing a piece of output; the size of a piece.
+
+As in `mdmem.agents.hook_process`.
+"""
 
 
 def give(path: str, rescue: str) -> None:
@@ -43,16 +46,18 @@ def give(path: str, rescue: str) -> None:
             said += piece
     except OSError:
         said = b""
-    if said[:1] != b".":
+    is_failed = said[:1] != b"."
+    if is_failed or said[1:]:
+        import _signal  # type: ignore[import-not-found]
+
+        _signal.signal(_signal.SIGALRM, lambda *_: posix._exit(0))
+        _signal.setitimer(_signal.ITIMER_REAL, PRINT_SECONDS)
+    if is_failed:
         found = {"__name__": "launch"}
         with open(rescue) as file:
             exec(file.read(), found)  # noqa: S102 - mdmem's own
         said = b"." + found["last_words"](sys.argv[2])  # type: ignore[operator]
     out = said[1:]
-    if out:
-        import _signal  # type: ignore[import-not-found]
-
-        _signal.signal(_signal.SIGALRM, lambda *_: posix._exit(0))
     try:
         while out:
             _signal.setitimer(_signal.ITIMER_REAL, PRINT_SECONDS)

@@ -85,6 +85,26 @@ def test_an_agent_that_never_reads_stdout_is_not_waited_for_by_a_served_hook(
 
 
 @linux
+@pytest.mark.parametrize("perl", [launcher._PERL, pytest.param("/nonexistent/perl", marks=pytest.mark.slow)])
+def test_an_agent_that_never_reads_stdout_is_not_waited_for_when_its_hook_is_lost(
+    vault: Path, server: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch, perl: str
+) -> None:
+    monkeypatch.setattr(launcher, "_PERL", perl)
+
+    with full_pipe() as unread:
+        hook = held(server, unread)
+        server.kill()
+        server.wait()
+        try:
+            _, err = hook.communicate(b"{}", SECONDS)
+        finally:
+            hook.kill()
+
+    assert (hook.returncode, err) == (0, b"")
+    assert notes(vault) == []
+
+
+@linux
 @pytest.mark.slow
 def test_without_perl_a_python_hands_the_hook_over(
     vault: Path, server: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
