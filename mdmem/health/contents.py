@@ -20,6 +20,7 @@ from mdmem.health.scope import CheckScope, twins
 from mdmem.health.sessions import wrong_clock
 from mdmem.learn import decisions
 from mdmem.vault import (
+    DAYS,
     archives,
     creation,
     disk,
@@ -199,7 +200,7 @@ def _two_pages(config: Config, text: str, *paths: str) -> HealthFinding:
 
 def _is_moved_page(config: Config, path: str) -> bool:
     """Whether a note is a generated page that its owner moved elsewhere; mdmem has made that page again."""
-    at_home = is_in_journal(path) or path.startswith(f"{generated.DAYS}/")
+    at_home = is_in_journal(path) or path.startswith(f"{DAYS}/")
     return not at_home and notes.load(config.vault, path).meta.get("kind") in notes.PAGES
 
 

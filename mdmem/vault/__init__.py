@@ -4,6 +4,8 @@ JOURNAL = "journal"
 """The folder with everything that was captured; `layout` knows what is below it."""
 NOTES = "notes"
 """The folder with notes that people and agents write themselves."""
+DAYS = "days"
+"""The folder of the pages of days, which cover all projects."""
 
 MAX_PATH_CHARS = 159
 """Maximum length of a note's path relative to the vault: Windows allows 260 including the vault's own path.

@@ -7,7 +7,7 @@ titles of tool runs. Hooks keep these additions.
 from __future__ import annotations
 
 from mdmem import plural
-from mdmem.vault import layout
+from mdmem.vault import DAYS, layout
 from mdmem.vault.journal import PROJECT_PAGE
 
 TYPE_CHECKING = False
@@ -21,8 +21,6 @@ NAVIGATION_MARK = "<!-- mdmem:nav -->"
 """Ends the line of a session's page that links to its project and the neighboring sessions."""
 FOLDED_BEGIN, FOLDED_END = "<details>", "</details>"
 """Markers around the tool runs of a prompt on a session's page."""
-DAYS = "days"
-"""Folder of the pages of days, which cover all projects."""
 PROMPTS = "## Prompts"
 """Heading of the list of prompts on a session's page."""
 MAX_RUNS = 100

@@ -217,6 +217,25 @@ def test_a_quick_look_takes_in_fewer_of_the_notes_in_sessions(
     assert index.update(settings, quick=True, share=0) == index.Changes(changed=4)
 
 
+def test_day_pages_that_are_written_at_once_displace_no_older_notes_of_people_from_quick_looks(
+    vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scan, "MAX_CHANGED", 3)
+    monkeypatch.setattr(scan, "MAX_DAYS", 2)
+    mine = ["notes/plan.md", "notes/2026-09-10.md", "days/plan-2026-09-10.md"]
+    pages = ["days/2025/2025-09-10.md", "days/2025/2025-09-11.md", "days/2026-09-10.md", "days/2026-09-11.md"]
+    for age, path in enumerate([*mine, *pages]):
+        os.utime(write(vault, path, "alpha"), (1_790_000_000 + age, 1_790_000_000 + age))
+    _wait_for_the_clock(vault)
+    index.update(settings)
+    for path in (*mine, *pages):
+        (vault / path).write_text("alpha beta")
+
+    index.update(settings, quick=True, share=0)
+
+    assert sorted(known(settings, "beta")) == sorted([*mine, *pages[2:]])
+
+
 @pytest.fixture
 def old_notes(vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Return indexed notes, of which a quick look takes in the last two, and two others in turn."""

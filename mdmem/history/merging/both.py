@@ -9,7 +9,7 @@ from mdmem.errors import UsageError
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import merge
 from mdmem.history.merging.merge import KeptBoth
-from mdmem.vault import disk, editing, followed_copies, front_matter, generated, journal, note
+from mdmem.vault import DAYS, disk, editing, followed_copies, front_matter, generated, journal, note
 
 LISTS = (".gitignore", ".gitattributes", "CODEOWNERS")
 """Files that are lists of lines, where a surplus line does no harm."""
@@ -89,7 +89,7 @@ def _merge_other(repo: Repository, path: str, ours: bytes, base: bytes, theirs: 
 def _is_written_by_mdmem(path: str) -> bool:
     """Whether a path is that of a project's, a session's or a day's page."""
     is_project = path.rpartition("/")[2] == journal.PROJECT_PAGE
-    return is_project or journal.is_page(path) or path.startswith(f"{generated.DAYS}/")
+    return is_project or journal.is_page(path) or path.startswith(f"{DAYS}/")
 
 
 def _with_one_generated_part(ours: bytes, base: bytes, theirs: bytes) -> list[str]:

@@ -14,7 +14,7 @@ from mdmem.history.git.texts import Texts
 from mdmem.history.merging import aside, both, renames, undecided
 from mdmem.history.merging.renames import Moves, Tree
 from mdmem.history.merging.undecided import KeptPlace
-from mdmem.vault import archives, generated, journal, layout, projects
+from mdmem.vault import DAYS, archives, generated, journal, layout, projects
 
 
 class Joined(NamedTuple):
@@ -126,7 +126,7 @@ def forks(repo: Repository, ours: str, theirs: str) -> list[str]:
 
 def _is_page(path: str) -> bool:
     """Whether a file is a page that mdmem generates."""
-    return path.startswith(f"{generated.DAYS}/") or journal.is_page(path) or projects.is_page(path)
+    return path.startswith(f"{DAYS}/") or journal.is_page(path) or projects.is_page(path)
 
 
 def _fast_forward(repo: Repository, ours: str, theirs: str) -> Joined:
@@ -208,7 +208,7 @@ def _choose(was: str | None, our: str | None, their: str | None) -> str | None:
 
 def _deleted_day_pages(repo: Repository, was: Tree, our: Tree, their: Tree) -> set[str]:
     """Return the day pages that one side deleted, and the other changed in the generated part at most."""
-    on_one_side = (path for path in was if path.startswith(f"{generated.DAYS}/") and (path in our) != (path in their))
+    on_one_side = (path for path in was if path.startswith(f"{DAYS}/") and (path in our) != (path in their))
     blobs = {path: (was[path], our.get(path) or their[path]) for path in on_one_side}
     texts = objects.contents(repo, chain.from_iterable(blobs.values()))
     return {path for path, oids in blobs.items() if len({generated.replaced(texts[oid], []) for oid in oids}) == 1}

@@ -12,9 +12,9 @@ from mdmem.named_tuple import NamedTuple
 from mdmem.privacy import text
 from mdmem.search.index import layout
 from mdmem.search.index.view import View
-from mdmem.vault import JOURNAL, disk, people
+from mdmem.vault import DAYS, JOURNAL, disk, people
 from mdmem.vault.disk import WalkedFile
-from mdmem.vault.layout import days, days_packed_in, is_in_session, projects, split
+from mdmem.vault.layout import days, days_packed_in, is_day, is_in_session, projects, split
 from mdmem.vault.unreadable import UnreadableFolders
 
 TYPE_CHECKING = False
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from mdmem.vault.disk import MetFile
 
 
-MAX_CHANGED, MAX_CAPTURED = 400, 100
-"""Number of files checked each time because they changed last: other files, and files in session folders, which are
-written once and rarely changed."""
+MAX_CHANGED, MAX_CAPTURED, MAX_DAYS = 400, 100, 30
+"""Number of files checked each time because they changed last: people's files and the like; files in session folders,
+which are written once and rarely changed; pages of days, which may all be written at once and would displace others."""
 AT_ONCE, MANY = 2_000, 4
 """Maximum number of notes whose paths, times, sizes and inodes are read at once; not at once if their numbers span more
 than MANY times as many rows."""
@@ -62,14 +62,28 @@ def stamped(entry: WalkedFile) -> Stamped:
 
 def changed_last(files: list[Stamped]) -> list[Stamped]:
     """Return as many of the files as are checked each time, from the end of the list."""
-    captured = [is_in_session(file[1]) for file in files]
-    surplus = {False: captured.count(False) - MAX_CHANGED, True: captured.count(True) - MAX_CAPTURED}
+    groups = [_group(file[1]) for file in files]
+    surplus = [groups.count(group) - limit for group, limit in enumerate(_limits())]
     last = []
-    for file, is_captured in zip(files, captured, strict=True):
-        surplus[is_captured] -= 1
-        if surplus[is_captured] < 0:
+    for file, group in zip(files, groups, strict=True):
+        surplus[group] -= 1
+        if surplus[group] < 0:
             last.append(file)
     return last
+
+
+def _limits() -> tuple[int, ...]:
+    return MAX_CHANGED, MAX_CAPTURED, MAX_DAYS
+
+
+def _group(path: str) -> int:
+    """Return the place of a file's limit in `_limits`."""
+    if is_in_session(path):
+        return 1
+    return 2 if path.startswith(_DAYS) and is_day(path.rpartition("/")[2].removesuffix(".md")) else 0
+
+
+_DAYS = f"{DAYS}/"
 
 
 class Newest:
@@ -77,14 +91,14 @@ class Newest:
 
     def __init__(self, entries: Iterable[WalkedFile]) -> None:
         self._entries = entries
-        self._heaps: dict[bool, list[Stamped]] = {False: [], True: []}
+        self._heaps: list[list[Stamped]] = [[] for _ in _limits()]
 
     def __iter__(self) -> Iterator[WalkedFile]:
-        most = {False: MAX_CHANGED, True: MAX_CAPTURED}
+        limits = _limits()
         for entry in self._entries:
-            is_captured = is_in_session(entry.path)
-            heap = self._heaps[is_captured]
-            if len(heap) < most[is_captured]:
+            group = _group(entry.path)
+            heap = self._heaps[group]
+            if len(heap) < limits[group]:
                 heappush(heap, stamped(entry))
             elif entry.mtime_ns > heap[0][0]:
                 heapreplace(heap, stamped(entry))
@@ -93,7 +107,7 @@ class Newest:
     @property
     def files(self) -> list[Stamped]:
         """The collected files, the newest last."""
-        return sorted([*self._heaps[False], *self._heaps[True]])
+        return sorted(chain.from_iterable(self._heaps))
 
 
 class Diff(NamedTuple):

@@ -16,7 +16,7 @@ from mdmem.errors import GitError, VaultError
 from mdmem.history import pages, past, private
 from mdmem.history.git import part, repository
 from mdmem.search.index.view import View
-from mdmem.vault import JOURNAL, creation, disk, generated, is_in_journal, journal, layout, note, people
+from mdmem.vault import DAYS, JOURNAL, creation, disk, generated, is_in_journal, journal, layout, note, people
 from mdmem.views import rows, sessions
 from mdmem.views.rows import NoteRow
 from mdmem.views.sessions import SessionRow
@@ -54,7 +54,7 @@ class Listing:
 
     def day_page(self, name: str) -> str:
         """Return the vault-relative path of a day's page, whether or not it exists yet."""
-        return self._day_pages.get(name, f"{generated.DAYS}/{name}.md")
+        return self._day_pages.get(name, f"{DAYS}/{name}.md")
 
     @contextmanager
     def on_pages_of(self, folder: str) -> Iterator[None]:

@@ -12,7 +12,7 @@ from mdmem.hashing import short
 from mdmem.history import pages, past
 from mdmem.learn.work import OpenItem
 from mdmem.search.index.view import View
-from mdmem.vault import disk, front_matter, generated, journal, layout, note, template
+from mdmem.vault import DAYS, disk, front_matter, generated, journal, layout, note, template
 from mdmem.vault.unreadable import UnreadableFolders
 from mdmem.views.sessions import SessionRow
 from mdmem.views.vault_pages import day_page, listed, open_work, project_page, session_page, start_page
@@ -184,7 +184,7 @@ def _deleted_days(listing: Listing, last_made: float) -> set[str]:
     """
     existing = generated.day_pages(listing.root)
     missing = [day for day in day_page.days(listing) if day.name not in existing]
-    deleted = past.deletions(listing.root, f"{generated.DAYS}/") if missing and not last_made else {}
+    deleted = past.deletions(listing.root, f"{DAYS}/") if missing and not last_made else {}
     oldest_first = sorted(deleted.items(), key=lambda deletion: deletion[1])
     deletion_times = {path.rpartition("/")[2]: when for path, when in oldest_first}
     since = {day.name: deletion_times.get(f"{day.name}.md", last_made - _SLACK_SECONDS) for day in missing}
@@ -214,7 +214,7 @@ def _put(config: Config, path: str, lines: list[str]) -> bool:
     parent, _, name = path.rpartition("/")
     old = disk.readable(config.vault, path)
     lines = listed.to_archives(config.vault, parent, lines)
-    if old is None and path.startswith(f"{generated.DAYS}/"):
+    if old is None and path.startswith(f"{DAYS}/"):
         new = generated.replaced(day_page.first(name.removesuffix(".md")), lines)
         with disk.open_parent(config.vault, path, create=True) as folder:
             return disk.create(folder, name, new, durable=config.durable)
