@@ -232,6 +232,9 @@ def watcher(config: Config) -> Iterator[HealthFinding]:
     status = client.status(config)
     if silent := storing.silent_watcher(status):
         yield warning(silent)
+    elif missing := storing.missing_watcher(config, status):
+        todo = "`mdmem watch --background` starts one; `mdmem install service`, one at every login."
+        yield note(missing, todo)
     elif not status["running"]:
         yield fine("no watcher is running (none is needed)")
     elif outdated := storing.outdated_watcher(status):

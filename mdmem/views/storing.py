@@ -111,6 +111,26 @@ def outdated_watcher(status: dict[str, Any]) -> str:
     return f"The watcher is {which}."
 
 
+def missing_watcher(config: Config, status: dict[str, Any]) -> str:
+    """Return what commits and syncs cost in a large vault because no watcher is running; "" for any other vault.
+
+    status: as `watcher.client.status` returns it.
+    """
+    from mdmem.search import index
+
+    view = None if status["running"] else index.opened(config)
+    if view is None or view.live < MANY_NOTES:
+        return ""
+    return (
+        f"No watcher is running, so each commit and sync checks all {view.live:,} files for changes. With 100,000, that"
+        " doubles its CPU time."
+    )
+
+
+MANY_NOTES = 50_000
+"""Number of notes from which a watcher makes commits and syncs noticeably cheaper."""
+
+
 def silent_watcher(status: dict[str, Any]) -> str:
     """Return that a watcher is running but does not answer, why, and what to do; "" if it answers, or none is running.
 

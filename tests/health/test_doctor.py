@@ -24,6 +24,7 @@ from mdmem.health import checks, folders, links, machine, scope
 from mdmem.history import commit
 from mdmem.history.git import repository
 from mdmem.search import freshness, stopgap
+from mdmem.views import storing
 from tests.helpers import cli_day, rights
 from tests.helpers.cli_day import Day
 from tests.helpers.fenced import BLOCK, ENCODINGS
@@ -55,6 +56,23 @@ def test_a_state_folder_that_cannot_be_written_is_named(day: Day) -> None:
     (found,) = wrong(look(day._replace(env={**day.env, "XDG_STATE_HOME": str(file)}), "state"))
     assert found["text"] == f"{file} cannot be written: nothing is stored."
     assert "chown" in found["todo"]
+
+
+def test_a_large_vault_without_a_watcher_is_told_what_a_watcher_would_save(
+    day: Day, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    day.run("index")
+    notes = sum(1 for _ in day.vault.rglob("*.md"))
+    assert look(day, "watcher")[0]["severity"] == "fine"
+    assert "watcher" not in day.run("status").stdout
+    monkeypatch.setattr(storing, "MANY_NOTES", notes)
+
+    (found,) = look(day, "watcher")
+
+    assert found["severity"] == "note"
+    assert f"each commit and sync checks all {notes:,} files" in found["text"]
+    assert found["todo"].startswith("`mdmem watch --background` starts one")
+    assert f"all {notes:,} files" in " ".join(day.run("status").stdout.split())
 
 
 def test_a_partial_check_looks_for_what_is_in_the_way_of_new_notes_only(day: Day) -> None:

@@ -32,6 +32,7 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
     from mdmem.agents.install import mcp_registration
     from mdmem.agents.install.known import CLIENTS
     from mdmem.views import storing
+    from mdmem.watcher import client
 
     if line:
         from mdmem.capture import status_line
@@ -45,7 +46,8 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
     if as_json:
         render.print_json([*rows, *servers])
         return
-    _print_vault(settings)
+    watcher = client.status(settings)
+    _print_vault(settings, watcher)
     for row in rows:
         event = f" ({row['last_event']})" if row["last_event"] else ""
         last = timestamps.readable(row["last_seen"] or "")
@@ -53,16 +55,14 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
         _tell(row, seen, f"--scope {row['scope']}")
     for row in servers:
         _tell(row, "", "--mcp")
-    _print_undone(settings)
+    _print_undone(settings, watcher)
 
 
-def _print_vault(settings: Config) -> None:
-    """Print what is wrong with storing, if anything, and where the vault is."""
+def _print_vault(settings: Config, watcher: dict[str, Any]) -> None:
+    """Print what is wrong with storing, if anything, and where the vault is. watcher: as `client.status` returns it."""
     from mdmem.history.git import part
     from mdmem.views import storing
-    from mdmem.watcher import client
 
-    watcher = client.status(settings)
     silent, outdated = storing.silent_watcher(watcher), storing.outdated_watcher(watcher)
     renew = [f"{outdated} `mdmem watch --stop`, then `mdmem watch --background` renews it."] if outdated else []
     for alarm in (*storing.alarms(settings), *storing.paused_sessions(settings), *filter(None, [silent]), *renew):
@@ -72,13 +72,15 @@ def _print_vault(settings: Config) -> None:
         click.echo(f"  only a part of it is here: {render.safe(str(here))}; `mdmem sync --whole` fetches the rest")
 
 
-def _print_undone(settings: Config) -> None:
+def _print_undone(settings: Config, watcher: dict[str, Any]) -> None:
     """Print what waits for the next commit or for a decision, and what is neither committed nor synced."""
     from mdmem.history import other_files
     from mdmem.history.merging import undecided
-    from mdmem.views import staged
+    from mdmem.views import staged, storing
 
-    for hint in (*staged.hints(settings), *filter(None, [undecided.hint(settings)])):
+    missing = storing.missing_watcher(settings, watcher)
+    start = [f"{missing} `mdmem watch --background` starts one."] if missing else []
+    for hint in (*staged.hints(settings), *filter(None, [undecided.hint(settings)]), *start):
         render.write([[(render.safe(hint), "")]])
     left = other_files.left_out(settings)
     if left:
