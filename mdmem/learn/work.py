@@ -131,7 +131,7 @@ class _Project:
     def _of_tools(self, names: Iterable[str]) -> list[int]:
         all_runs = chain.from_iterable(self._view.each("facet", f"tool:{name}") for name in names)
         numbers = self._notes.intersection(all_runs)
-        return sorted(numbers, key=lambda number: (self._created[number], self._view.name(number)))
+        return self._view.by_time(numbers)
 
     def _item(self, number: int, kind: str, text: str, *, detail: str = "", blocked_by: list[str] | None = None,
               created: str = "") -> OpenItem:  # fmt: skip
@@ -187,8 +187,7 @@ class _Project:
         """Yield each session's last answer with boxes, unless a file was changed after it: nobody ticks a plan."""
         view = self._view
         answers = view.notes("facet", layout.BOXES) & self._notes
-        in_order = sorted(answers, key=lambda number: (self._created[number], view.name(number)))
-        last = {str(view.facts(number).get("session", "")): number for number in in_order}
+        last = {str(view.facts(number).get("session", "")): number for number in view.by_time(answers)}
         for session, number in last.items():
             place = journal.numbers(view.name(number))
             edits = filter(turn_groups.is_edit, map(view.name, view.of_session(session) if session else ()))

@@ -135,7 +135,7 @@ class _Sets:
 
     def row(self, numbers: set[int]) -> SessionRow | None:
         """Return the row of the session with these notes; None if all are internal."""
-        notes = sorted(numbers - self._internal, key=lambda number: (self._created[number], self._view.name(number)))
+        notes = self._view.by_time(numbers - self._internal)
         if not notes:
             return None
         kinds: dict[int, list[int]] = {}

@@ -181,6 +181,17 @@ def test_names_of_notes_that_lie_in_one_segment_or_in_several(settings: Config, 
 
     for notes in ([], [3], [2, 0, 1], [7, 3, 4, 5, 6], [1, 3], [*view.all]):
         assert view.names(notes) == [view.name(note) for note in notes]
+        assert list(view.paths(notes)) == [view.path(note) for note in sorted(notes)]
+
+
+def test_notes_of_one_second_are_in_the_order_of_their_names(settings: Config, documents: list[Document]) -> None:
+    write_segments(settings.index_dir, documents, 9)
+    view = store.open_view(settings.index_dir)
+    assert view is not None
+    times = [(view.number("created", note), view.name(note)) for note in view.all]
+    assert len({second for second, _ in times}) < len(times)
+
+    assert [(view.number("created", note), view.name(note)) for note in view.by_time(view.all)] == sorted(times)
 
 
 def test_of_a_dictionary_that_is_read_from_end_to_end_nothing_stays_in_memory(

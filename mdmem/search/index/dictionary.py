@@ -182,9 +182,11 @@ class Dictionary:
         for keys, ends in self._beginning(field, prefix):
             if part and part not in b"\0".join(keys):
                 continue
-            for place, key in enumerate(keys):
-                if is_wanted(key):
-                    yield decode_postings(self._data[ends[place] : ends[place + 1]])
+            wanted = [place for place, key in enumerate(keys) if is_wanted(key)]
+            start, end = (ends[wanted[0]], ends[wanted[-1] + 1]) if wanted else (0, 0)
+            lists = self._data[start:end]  # one read for all of a block
+            for place in wanted:
+                yield decode_postings(lists[ends[place] - start : ends[place + 1] - start])
 
     def _beginning(self, field: str, prefix: str) -> Iterator[tuple[list[bytes], array[int]]]:
         """Yield the keys that begin with `prefix`, block by block, with the ends of their posting lists."""

@@ -157,6 +157,16 @@ class Table:
         ends = [*(() if first else (0,)), *self.some_numbers("name_ends", max(first - 1, 0), last)]
         return _cut(self._data[start + ends[0] : start + ends[-1]], ends)
 
+    def names_at(self, rows: Sequence[int]) -> list[str]:
+        """Return the file names of some rows, in ascending order; rows far apart are read one by one."""
+        if not rows or rows[-1] - rows[0] >= FEW * len(rows):
+            return [self.name(row) for row in rows]
+        first = rows[0]
+        ends = [*(() if first else (0,)), *self.some_numbers("name_ends", max(first - 1, 0), rows[-1] + 1)]
+        start, begin = self._directory["names"][0], ends[0]
+        names = self._data[start + begin : start + ends[-1]]
+        return [_text(names[ends[row - first] - begin : ends[row - first + 1] - begin]) for row in rows]
+
     @cached_property
     def _name_ends(self) -> array[int]:
         return self.numbers("name_ends")

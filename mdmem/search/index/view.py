@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from functools import cached_property, wraps
 from heapq import merge
 from itertools import chain, compress, groupby, islice
@@ -204,6 +204,21 @@ class View:
         folder = self.folders[self.folder_of[note]]
         return f"{folder}/{self.name(note)}" if folder else self.name(note)
 
+    def paths(self, notes: Collection[int]) -> Iterator[str]:
+        """Yield the paths of notes, ordered by number; those close to each other are read at once."""
+        for leaf, rows in self._in_leaves(notes):
+            own = leaf.table.numbers_at("folder_of", rows)
+            starts = {number: f"{folder}/" if folder else "" for number, folder in leaf.table.some_folders(set(own))}
+            yield from map(add, map(starts.__getitem__, own), leaf.table.names_at(rows))
+
+    def _in_leaves(self, notes: Collection[int]) -> Iterator[tuple[Leaf, list[int]]]:
+        """Yield the segments of notes, each with its rows in ascending order."""
+        ordered, end = sorted(notes), 0
+        for leaf in self.leaves:
+            begin, end = end, bisect_left(ordered, leaf.start + len(leaf.table), end)
+            if begin < end:
+                yield leaf, [note - leaf.start for note in ordered[begin:end]]
+
     def some_paths(self, first: int, last: int) -> list[str]:
         """Return the paths of note numbers `first` to `last`, exclusive, including deleted ones."""
         paths: list[str] = []
@@ -235,14 +250,16 @@ class View:
         return self._numbered.name(note)
 
     def names(self, notes: Sequence[int]) -> list[str]:
-        """Return the file names of notes; adjacent ones, as in a folder, are read at once."""
-        first, last = (min(notes), max(notes) + 1) if notes else (0, 0)
-        parts = list(self._rows(first, last)) if last - first == len(notes) else []
-        if len(parts) != 1:
-            return [self.name(note) for note in notes]
-        leaf, start, end = parts[0]
-        names = leaf.table.some_names(start, end)
-        return [names[note - first] for note in notes]
+        """Return the file names of notes; those close to each other, as in a folder, are read at once."""
+        names = chain.from_iterable(leaf.table.names_at(rows) for leaf, rows in self._in_leaves(notes))
+        by_note = dict(zip(sorted(notes), names, strict=True))
+        return [by_note[note] for note in notes]
+
+    def by_time(self, notes: Iterable[int]) -> list[int]:
+        """Return notes in the order of their creation, and those of the same second in that of their file names."""
+        created = self.numbers("created").__getitem__
+        groups = (list(group) for _, group in groupby(sorted(notes, key=created), key=created))
+        return [note for group in groups for note in (sorted(group, key=self.name) if len(group) > 1 else group)]
 
     @cached_property
     def members(self) -> Members:
@@ -258,9 +275,10 @@ class View:
     def folder_sizes(self) -> list[int]:
         """Return the number of notes of each folder, by folder number."""
         sizes = self.folders.sizes()
-        folder_of = self.numbers_of("folder_of", self.deleted)
-        for note in self.deleted:
-            sizes[folder_of[note]] -= 1
+        for place, leaf in enumerate(self.leaves):
+            own = leaf.table.numbers_at("folder_of", sorted(leaf.deleted))
+            for number in self.folders.of_leaf(place, array("I", own)):
+                sizes[number] -= 1
         return sizes
 
     def in_folders(self, notes: Sequence[int]) -> Mapping[int, int] | Iterable[int]:

@@ -133,8 +133,8 @@ def _places(view: View) -> Set[str]:
     """Return a mark for the path of each note that a page of other notes leads to."""
     from mdmem.vault import note
 
-    linked = (view.notes("facet", "kind:session"), view.of_kinds(note.WRITTEN))
-    return {short(view.path(number), 8) for numbers in linked for number in numbers}
+    linked = view.notes("facet", "kind:session") | view.of_kinds(note.WRITTEN)
+    return {short(path, 8) for path in view.paths(linked)}
 
 
 def _source(config: Config, view: View) -> str:
