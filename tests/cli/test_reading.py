@@ -341,6 +341,26 @@ def test_a_title_can_be_read_on_a_narrow_terminal(width: int, monkeypatch: pytes
     assert "acme-notes-app" in out.getvalue()
 
 
+@pytest.mark.parametrize("cells", [("state", "a/long path" * 9), ("a/long path" * 9,)])
+def test_only_columns_that_give_are_cut_on_a_narrow_terminal(
+    cells: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = io.StringIO()
+    screen = Console(file=out, force_terminal=True, color_system=None, width=40, soft_wrap=True)
+    monkeypatch.setattr(render, "terminal", lambda: screen)
+    render.table([render.Column()] * len(cells), [cells])
+    lines = out.getvalue().splitlines()
+    assert " ".join(" ".join(cells).split()) == " ".join(" ".join(lines).split())
+    assert all(lines)
+
+
+def test_paths_can_be_copied_from_a_narrow_terminal(tmp_path: Path) -> None:
+    mine = cli_day.empty(tmp_path)
+    paths = json.loads(mine.run("config", "path", "--json").stdout)
+    shown = re.sub(r"\x1b\[\d*m", "", mine.terminal("config", "path", env={"COLUMNS": "40"})).split()
+    assert set(paths.values()) <= set(shown)
+
+
 def test_a_session_whose_id_begins_another_is_meant_by_it(tmp_path: Path) -> None:
     mine = cli_day.empty(tmp_path)
     for name in ("s-1", "s-10"):

@@ -221,8 +221,8 @@ TITLE = Column(gives=True)
 def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], indent: str = "") -> None:
     """Print rows, one line each. Line breaks in cells become spaces; empty columns are left out.
 
-    Columns are cropped to the terminal's width, and printed whole in a pipe. On a narrow terminal, the title and the
-    columns that do not fit get a line of their own.
+    Columns that give are cropped to the terminal's width, and printed whole in a pipe. On a narrow terminal, the title
+    and the columns that do not fit get a line of their own.
     """
     screen = terminal()
     filled, cells, widest = _read(len(columns), rows)
@@ -241,8 +241,10 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], indent: str 
     if cut < len(widths) and (0 <= last_width < LEAST_BELOW or not has_title) and _below(widest[:-1], room)[1] >= 0:
         widths = list(widest[:-1])  # on a line of their own, these columns have room to be whole
         cut, last_width = _below(widths, room)
-    cuts = [0, cut] if last_width >= LEAST_BELOW else [0, cut, len(columns) - 1]
-    widths.append(max(last_width if last_width >= LEAST_BELOW else room - len(GAP), MIN_CHARS))
+    least = LEAST_BELOW if has_title else widest[-1]
+    cuts = sorted({0, min(cut, len(widths)), *([] if last_width >= least else [len(widths)])})
+    title_width = last_width if last_width >= least else room - len(GAP)
+    widths.append(max(title_width, MIN_CHARS) if has_title else widest[-1])
     write(
         [(indent + GAP * bool(start), ""), *_line(columns[start:end], row[start:end], widths[start:end])]
         for row in cells
