@@ -25,13 +25,14 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
     It may first clean up, and end what it started in sessions of their own, as a sync does with git.
     """
-    if os.name != "nt":  # there, this would kill it at once, and what it started could no longer be found
-        process.terminate()
-        try:
+    try:
+        if os.name != "nt":  # there, this would kill it at once, and what it started could no longer be found
+            process.terminate()
             process.wait(END_SECONDS)
-        except subprocess.TimeoutExpired:
-            pass  # such as on a network disk that hangs
-    system.end_group(process)
+    except subprocess.TimeoutExpired:
+        pass  # such as on a network disk that hangs
+    finally:  # also when Ctrl-C is pressed again
+        system.end_group(process)
 
 
 class ChildProcess:
