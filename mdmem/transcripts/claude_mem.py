@@ -7,6 +7,7 @@ of the database followed by the number of its row, as if it were a file in a fol
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -57,9 +58,10 @@ def find(root: Path) -> Iterator[Path]:
 
 
 def newest(env: Mapping[str, str]) -> Path | None:
-    """Return the newest session in the database on this machine; None without one."""
-    home = Path(env.get("CLAUDE_MEM_DATA_DIR") or Path.home() / ".claude-mem")
-    return next(reversed(list(find(home / _DATABASE))), None) if (home / _DATABASE).is_file() else None
+    """Return the newest session in the database on this machine; None without one that can be read."""
+    base = Path(env.get("CLAUDE_MEM_DATA_DIR") or Path.home() / ".claude-mem", _DATABASE)
+    is_there = os.path.isfile(base)  # noqa: PTH113 - it raises nothing in an unreadable folder
+    return next(reversed(list(find(base))), None) if is_there else None
 
 
 def facts(path: Path) -> tuple[int, int]:

@@ -6,6 +6,7 @@ import json
 import shutil
 import sqlite3
 import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 from mdmem.capture import hook
 from mdmem.transcripts import claude_mem
 from mdmem.transcripts.saved import ReadOptions, Skipped
+from tests.helpers import rights
 from tests.helpers.transcript_files import TOOLS
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -126,6 +128,19 @@ def test_an_import_without_a_path_tells_of_it_until_it_is_imported(
     assert not stored(vault)
     ask("import", str(base), "--yes", check=True)
     assert "claude-mem" not in ask("import", "--dry-run", check=True).stderr
+
+
+@rights.kept_out
+def test_an_import_does_not_need_a_memory_that_it_would_only_tell_of(
+    vault: Path, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_MEM_DATA_DIR", str(base))
+    base.chmod(0)
+    try:
+        done = rights.run([sys.executable, "-m", "mdmem", "--vault", str(vault), "import", "--yes"])
+    finally:
+        base.chmod(0o700)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("again", ["the database", "an export"])
