@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -214,3 +215,15 @@ def test_a_search_tells_which_note_supersedes_what_it_found(day: Day, newer: str
     assert rows["notes/old.md"] == told
     assert rows.get("notes/new.md", "") == ""
     assert ("superseded by [mem:" in shown) is bool(told)
+
+
+@pytest.mark.parametrize(
+    "words", ["its source was deleted", "the new design,\n  see the wiki", "https://wiki.example/new"]
+)
+def test_a_search_does_not_cite_words_that_stand_for_a_newer_note(day: Day, words: str) -> None:
+    quoted = json.dumps(words)
+    write(day, "notes/old.md", f"---\nid: 7gk2q9m4x1\nsuperseded_by: {quoted}\n---\n\nBadges are printed as quince.\n")
+
+    first = day.run("search", "badges printed quince").stdout.splitlines()[0]
+
+    assert first.endswith(f"(superseded by {' '.join(words.split())})  [mem:7gk2q9m4x1]")
