@@ -221,13 +221,13 @@ def _put(config: Config, path: str, lines: list[str]) -> bool:
     if old is None or len(old) >= disk.MAX_READ_BYTES:
         return False
     new = generated.replaced(_with_markers(path, _with_valid_front_matter(old)), lines)
-    if new == old or _drops_what_is_shut(config.vault, path, old, lines):
+    if new == old or _drops_unreadable(config.vault, path, old, lines):
         return False
     with disk.open_parent(config.vault, path) as folder:
         return disk.replace(folder, name, old, new, durable=config.durable)
 
 
-def _drops_what_is_shut(root: str, path: str, old: bytes, lines: list[str]) -> bool:
+def _drops_unreadable(root: str, path: str, old: bytes, lines: list[str]) -> bool:
     """Whether a page would lose links to notes in folders that cannot be read; it then stays as it is."""
     folder = path.rpartition("/")[0]
     unreadable = UnreadableFolders(root)
