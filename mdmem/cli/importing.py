@@ -281,7 +281,7 @@ def _follow(
         _wait(stopped)
         now = time.time()
         changed = watched.changed(_transcripts_at(request.paths), now)
-        if request.project:
+        if changed and request.project:
             roots = projects.roots(settings)
             surveys = [surveyed for transcript in changed if (surveyed := survey.survey(transcript, now, roots))]
             changed = [chosen.transcript for chosen in survey.choose(surveys, request.project)]
