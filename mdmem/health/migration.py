@@ -35,7 +35,7 @@ def former_pages(root: Path) -> list[Path]:
     A machine with version 0.1 that goes on with a session brings its page back after another has renamed it.
     """
     pages = (root / folder / journal.FORMER_PAGE for folder in layout.sessions(str(root)))
-    existing = (path for path in pages if os.path.isfile(path))  # noqa: PTH113 - it raises nothing in an unreadable folder
+    existing = (path for path in pages if os.path.isfile(path))  # noqa: PTH113 - it raises nothing if unreadable
     return sorted(path for path in existing if not _named(path).exists() or _page_id(path) == _page_id(_named(path)))
 
 
