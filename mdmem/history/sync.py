@@ -336,7 +336,7 @@ class _Work:
         count = repository.run(repo, "rev-list", "--count", *span).decode("ascii").strip()
         if count == "0" and not replaces:
             return 0
-        command = ("-c", f"remote.{remote}.mirror=false", "push", *transfer.PROGRESS, "--no-verify", "--no-follow-tags")
+        command = ("-c", f"remote.{remote}.mirror=false", "push", transfer.PROGRESS, "--no-verify", "--no-follow-tags")
         bounds = repository.far_end(repo.root, url, "receive-pack")
         lease = [f"--force-with-lease={remote_branch}:{theirs}"] if replaces else []
         result = repository.attempt(

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from mdmem import progress, system
+from mdmem import config, progress, system
 from mdmem.config import Config
 from mdmem.errors import GitError
 from mdmem.history import sync
 from mdmem.history.git import transfer
 from mdmem.history.space import clone
-from tests.helpers.history_vault import git, head_files, start, turn
+from tests.helpers.history_vault import git, head_files, put, start, turn
+from tests.helpers.plain_git import make_remote
 from tests.helpers.waiting import until
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the transport is a shell script")
@@ -79,12 +80,57 @@ def test_a_user_who_waits_is_told_how_far_git_is_and_when_the_remote_does_not_an
     assert "objects" not in str(refused.value)
 
 
+def test_a_transfer_tells_how_far_it_is_while_the_pack_is_on_its_way(
+    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "ssh"
+    script.write_text(
+        f'#!/bin/sh\ncase "$2" in *"$(cat "{tmp_path}/slow")"*) ;; *) exec sh -c "$2" ;; esac\n'
+        f'sh -c "$2"\nwhile [ ! -e "{tmp_path}/go" ]; do sleep 0.05; done\n'
+    )
+    script.chmod(0o755)
+    monkeypatch.setenv("GIT_SSH_COMMAND", str(script))
+    monkeypatch.setenv("GIT_SSH_VARIANT", "simple")
+    monkeypatch.setattr(transfer, "SILENT_SECONDS", 20.0)
+    told: set[str] = set()
+
+    def listen(what: str, _done: int, total: int) -> None:
+        told.add(what)
+        if total:
+            (tmp_path / "go").touch()
+
+    monkeypatch.setattr(progress, "listeners", [listen])
+    address = f"box:{make_remote(tmp_path / 'remote.git')}"
+    settings = start(vault)
+    git(vault, "remote", "add", "origin", address)
+    turn(vault)
+
+    def transfers(program: str, run: Callable[[], object]) -> set[str]:
+        (tmp_path / "slow").write_text(program)
+        (tmp_path / "go").unlink(missing_ok=True)
+        told.clear()
+        run()
+        return told
+
+    assert transfers("receive-pack", lambda: sync.sync(settings)) == {"Pushing"}
+    assert transfers("upload-pack", lambda: clone.clone(address, tmp_path / "second")) == {"Fetching"}
+    put(vault, "notes/one.md", "one\n")
+    transfers("receive-pack", lambda: sync.sync(settings))
+    second = config.load(str(tmp_path / "second"))
+    assert transfers("upload-pack", lambda: sync.sync(second)) == {"Fetching"}
+
+
 @pytest.mark.parametrize(
     ("printed", "kept"),
     [
         ("remote: Counting objects: 100% (5/5), done.\nfatal: no\n", "fatal: no\n"),
         ("Writing objects:  50% (1/2)\rWriting objects: 100% (2/2), 3 KiB, done.\n", ""),
         ("remote: Too large: 5 MB at most\n", "remote: Too large: 5 MB at most\n"),
+        ("remote: ERROR: 403, no access\n", "remote: ERROR: 403, no access\n"),
+        ("Cloning into 'a b'...\nbox: closed\n", "box: closed\n"),
+        ("From box:m\n + 1b...2c main -> origin/main  (forced update)\n   1b..3d  x -> origin/x\nno\n", "no\n"),
+        ("To box:m\n ! [remote rejected] main -> main (no)\n", " ! [remote rejected] main -> main (no)\n"),
+        ("To sign in, visit https://box.example\n", "To sign in, visit https://box.example\n"),
         ("Delta compression using up to 2 threads\nTotal 3 (delta 0), reused 0 (delta 0)\n", ""),
     ],
 )

@@ -41,7 +41,7 @@ def fetch(repo: Repository, remote: str, url: str, branch: str, before: Collecti
             if abs(time.time() - stale_lock.stat().st_mtime) > ABANDONED_SECONDS:  # the clock may have been set back
                 stale_lock.unlink()
     spec = f"+refs/heads/*:refs/remotes/{remote}/*"
-    command = ("fetch", *transfer.PROGRESS, "--no-tags", "--no-write-fetch-head", "--prune")
+    command = ("fetch", transfer.PROGRESS, "--no-tags", "--no-write-fetch-head", "--prune")
     blob_filter = [objects.ALL] if repo.is_partial else []  # fetch the blobs of new commits too
     bounds = repository.far_end(repo.root, url, "upload-pack")
     result = repository.attempt(repo, *command, *bounds, *blob_filter, "--", remote, spec, network=True)

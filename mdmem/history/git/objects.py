@@ -23,7 +23,7 @@ ALL = "--filter=blob:limit=1g"
 """For `git fetch` in a partial clone: leaves out nothing, and git accepts that other blobs are missing."""
 
 _ANY = ("-c", "fetch.negotiationAlgorithm=noop")
-_FETCH = ("fetch", *transfer.PROGRESS, "--no-tags", "--no-write-fetch-head")
+_FETCH = ("fetch", transfer.PROGRESS, "--no-tags", "--no-write-fetch-head")
 _SETTINGS = ("extensions.partialClone", f"remote.{REMOTE}.promisor", f"remote.{REMOTE}.partialclonefilter")
 
 

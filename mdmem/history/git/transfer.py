@@ -12,8 +12,11 @@ from mdmem import progress
 from mdmem.errors import GitError
 from mdmem.system import child_process
 
-PROGRESS = ("--quiet", "--progress")
-"""Options of fetch, push and clone: git prints how far it is, which is also how we know that it is not stuck."""
+PROGRESS = "--progress"
+"""Option of fetch, push and clone: git prints how far it is, which is also how we know that it is not stuck.
+
+With `--quiet` too, it would print nothing while a fetch or clone receives, or while the remote unpacks a push.
+"""
 
 SILENT_SECONDS = 300.0
 """Longest silence of git. Hooks of a remote may take minutes, as may a person whom a credential helper asks."""
@@ -26,12 +29,14 @@ _READ_BYTES = 16 * 1024
 _STEPS = {b"Receiving": "Fetching", b"Unpacking": "Fetching", b"Writing": "Pushing"}
 _STEP = re.compile(rb"(Receiving|Unpacking|Writing) objects: +\d+% \((\d+)/(\d+)\)")
 _IS_PROGRESS = re.compile(
-    rb"(?:remote: )?(?:[^:]+: +\d+(?:% \(\d+/\d+\))?(?:, .*)?|Delta compression using .*|Total \d+ \(.*)\s*"
+    rb"(?:remote: )?(?:[A-Z][a-z]+ [a-z]+: +\d+(?:% \(\d+/\d+\))?(?:, .*)?|Delta compression using .*|Total \d+ \(.*)\s*"
+    rb"|Cloning into '.*'\.\.\.|(?:From|To) \S+| [ +*t=-] \S.* -> .*"
 )
+"""Lines of git that are no errors: how far it is, and which branches it has fetched or pushed."""
 
 
 def communicate(process: Popen[bytes]) -> tuple[bytes, bytes]:
-    """Wait for a program that was started in a session of its own; return its output and errors without progress.
+    """Wait for a program that was started in a session of its own; return its output and errors, without progress.
 
     It is ended, with what it started, such as ssh, when we are stopped; within `stopping.raising_signals`, also by a
     signal that would end only us.

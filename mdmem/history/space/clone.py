@@ -63,7 +63,7 @@ def clone(
 def _fetch_all(root: Path, url: str, filters: list[str], report: ProgressCallback) -> None:
     new_folders = [folder for folder in (root, *root.parents) if not folder.exists()]
     files.make_folders(str(root))
-    command = ["clone", *transfer.PROGRESS, "--no-checkout", "--no-tags", "--template=", "--origin", objects.REMOTE]
+    command = ["clone", transfer.PROGRESS, "--no-checkout", "--no-tags", "--template=", "--origin", objects.REMOTE]
     report("Fetching", 0, 0)
     try:
         bounds = repository.far_end(root, url, "upload-pack")
