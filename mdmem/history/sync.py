@@ -173,7 +173,7 @@ class _Work:
         repo, remote, branch = self._repo, self._remote, self._branch
         self._report("Fetching", 0, 0)
         fetched_before = fetching.last_fetched(repo, remote)
-        remote_branch, ours, theirs = fetching.fetch(repo, remote, self._url, branch, fetched_before)
+        remote_branch, ours, theirs = fetching.fetch(repo, remote, self._url, branch)
         last_fetched = fetched_before.get(fetching.tracked(remote, remote_branch), "")
         if theirs and theirs != ours:
             self._report("Merging", 0, 0)

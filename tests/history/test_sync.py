@@ -1610,9 +1610,16 @@ def test_who_dropped_commits_from_the_remote_by_force_is_told_that_they_are_back
     assert "notes/one.md" in git(remote, "ls-tree", "-r", "--name-only", "main").split()
 
 
-def test_a_branch_that_was_renamed_at_the_remote_is_followed(first: Config, tmp_path: Path, remote: Path) -> None:
+@pytest.mark.parametrize("more", ["nothing", "pruned before", "default unset"])
+def test_a_branch_that_was_renamed_at_the_remote_is_followed(
+    first: Config, tmp_path: Path, remote: Path, more: str
+) -> None:
     second = machine(tmp_path, remote)
     git(remote, "branch", "-m", "main", "trunk")
+    if more == "default unset":
+        git(remote, "symbolic-ref", "HEAD", "refs/heads/main")
+    elif more == "pruned before":  # as by an editor, or by a sync that was killed then
+        git(Path(first.vault), "fetch", "-q", "--prune")
     put(Path(first.vault), "notes/one.md", "one\n")
     put(Path(second.vault), "notes/two.md", "two\n")
     settle(first, second)

@@ -29,7 +29,8 @@ _READ_BYTES = 16 * 1024
 _STEPS = {b"Receiving": "Fetching", b"Unpacking": "Fetching", b"Writing": "Pushing"}
 _STEP = re.compile(rb"(Receiving|Unpacking|Writing) objects: +\d+% \((\d+)/(\d+)\)")
 _IS_PROGRESS = re.compile(
-    rb"(?:remote: )?(?:[A-Z][a-z]+ [a-z]+: +\d+(?:% \(\d+/\d+\))?(?:, .*)?|Delta compression using .*|Total \d+ \(.*)\s*"
+    rb"(?:remote: )?"
+    rb"(?:[A-Z][a-z]+ [a-z]+: +\d+(?:% \(\d+/\d+\))?(?:, .*)?|Delta compression using .*|Total \d+ \(.*)\s*"
     rb"|Cloning into '.*'\.\.\.|(?:From|To) \S+| [ +*t=-] \S.* -> .*"
 )
 """Lines of git that are no errors: how far it is, and which branches it has fetched or pushed."""
