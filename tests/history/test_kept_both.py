@@ -131,6 +131,11 @@ def test_a_list_that_both_changed_keeps_what_its_items_are(
         ("n: 1\nn_other: 2", "n: 3\nn_other: 2", "n: 4\nn_other: 2", {"n": 3, "n_other": [2, 4]}),
         ("version: draft", "version: alpha", "version: beta", {"version": "alpha", "version_other": "beta"}),
         ("version: draft", "version: 3", "version: beta", {"version": 3}),
+        ("version: 1.1", "version: 1.9", "version: 1.2", {"version": 1.9}),
+        ("updated: 2026-09-01", "updated: 2026-09-14", "updated: 2026-09-13", {"updated": "2026-09-14"}),
+        ("updated: x", "updated: 2026-09-13 23:59", "updated: 2026-09-14", {"updated": "2026-09-14"}),
+        ("updated: x", "updated: 2026-09-13T22:00:00Z", "updated: 2026-09-14", {"updated": "2026-09-14"}),
+        ("updated: x", 'updated: "[[2026-09-13]]"', 'updated: "[[2026-09-14]]"', {"updated": "[[2026-09-14]]"}),
     ],
     ids=[
         "a value",
@@ -143,6 +148,11 @@ def test_a_list_that_both_changed_keeps_what_its_items_are(
         "a number that waits",
         "a version in words",
         "a version that counts",
+        "a version with a point",
+        "days",
+        "a day and a minute",
+        "a day and a time",
+        "days that are links",
     ],
 )
 def test_a_value_that_both_replaced_is_one_key_and_the_other_value_another(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 from mdmem import timestamps
@@ -271,10 +272,20 @@ def _as_written(values: list[Any]) -> dict[str, Any]:
     return {front_matter.line("", value): value for value in values}
 
 
+_DATE = re.compile(r"\W*(\d{4})[-/.](\d\d)[-/.](\d\d)(?:[T ]+(\d\d:\d\d)(:\d\d)?)?")
+"""A day, perhaps with a time, as people and their editors write it: `2026-09-14 08:00`, `[[2026-09-14]]`."""
+
+
 def _sort_key(key: str, entry: str) -> tuple[float, str]:
-    """Return a sort key for times and numbers: the value, then the text."""
+    """Return a sort key for times and numbers: the value, 0 for other text, then the text."""
     value = _value(entry, key)
-    return (float(value) if isinstance(value, int) else timestamps.epoch(str(value)), entry)
+    if isinstance(value, (int, float)):
+        return float(value), entry
+    moment = timestamps.epoch(str(value))
+    if not moment and (date := _DATE.match(str(value))):
+        year, month, day, minute, second = date.groups()
+        moment = timestamps.epoch(f"{year}-{month}-{day}T{minute or '00:00'}{second or ':00'}Z")
+    return moment, entry
 
 
 def _value(entry: str, key: str) -> Any:
