@@ -48,8 +48,7 @@ def without_days(at: Occasion, text: str, asked: Shape) -> tuple[Shape, tuple[fl
     text: as in `section`.
     """
     period = _period(at, text, asked)
-    topic = _topic(at, asked)
-    if period is None or not days.has_topic(topic, asked.language, period):
+    if period is None or not days.has_topic(topic := _topic(at, asked), asked.language, period):
         return asked, None
     topic = days.without(topic, period)
     return Shape(asked.grade, asked.language, asked.words, topic, resumes=asked.resumes), days.seconds(period)

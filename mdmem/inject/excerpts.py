@@ -95,6 +95,7 @@ def without_comments(text: str) -> str:
         opened = -1 if fence else text.find("<!--", start, end)
         closed = text.find("-->", opened + 4) if opened >= 0 else -1
         if closed < 0:
+            end = len(text) if opened >= 0 else end  # no comment behind an unclosed one is closed
             kept.append(text[start:end])
             start = end
         elif text.count("`", start, opened) % 2:
