@@ -125,12 +125,13 @@ def without_own(topic: str, names: Iterable[str]) -> str:
     """Return a question's topic without the own project's name where it only says where: `in infra`."""
     import re
 
-    for name in names:
-        words = _SEPARATED.join(map(re.escape, _WORD.findall(fold(name))))
+    spellings = {spelling for name in names for spelling in (name.lower(), fold(name))}  # a topic has its accents
+    for words in filter(None, map(_WORD.findall, spellings)):
+        name = _SEPARATED.join(map(re.escape, words))
         pattern = (
-            rf"(?i)(?:^|(?<=\s))(?:{_IN} )(?:(?:the|our|this) )?[`'\"]?{words}[`'\"]?(?: {_IS_PROJECT}\b)?(?=$|[\s?!,])"
+            rf"(?i)(?:^|(?<=\s))(?:{_IN} )(?:(?:the|our|this) )?[`'\"]?{name}[`'\"]?(?: {_IS_PROJECT}\b)?(?=$|[\s?!,])"
         )
-        topic = re.sub(pattern, "", topic) if words else topic
+        topic = re.sub(pattern, "", topic)
     return " ".join(topic.split())
 
 

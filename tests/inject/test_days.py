@@ -70,6 +70,23 @@ def test_the_name_of_the_project_is_no_subject_beside_a_day(later: Talk, prompt:
     assert "blue" not in given
 
 
+@pytest.mark.parametrize("name", ["bücher", "Bücher", "ビル", "магазин"])
+def test_the_name_of_the_project_may_have_any_letters(vault: Path, tmp_path: Path, name: str) -> None:
+    talk = Talk(vault, tmp_path / name.lower())
+    talk.says("The ledger test fails")
+    talk.edits("ledger.py")
+    talk.answers("The ledger test compared amounts with different currencies.")
+    painted = new_session(talk, 3)
+    painted.says(f"Paint the {name}")
+    painted.edits("shop.css")
+    painted.answers(f"The {name} is blue.")
+
+    given = ask(new_session(talk, 4), f"what did we do in {name} on monday?")
+
+    assert "The ledger test fails" in given
+    assert "blue" not in given
+
+
 def test_the_words_that_name_the_day_are_not_looked_for(later: Talk) -> None:
     assert "different currencies" in ask(later, "what was it with the ledger currencies on monday?")
 
