@@ -172,9 +172,10 @@ class _Work:
         """Fetch, merge and push once; False when that has to be repeated, such as when another machine pushed first."""
         repo, remote, branch = self._repo, self._remote, self._branch
         self._report("Fetching", 0, 0)
-        fetched_before = fetching.last_fetched(repo, remote)
+        fetched_before, upstream = fetching.last_fetched(repo, remote), fetching.upstream(repo, remote, branch)
         remote_branch, ours, theirs = fetching.fetch(repo, remote, self._url, branch)
-        last_fetched = fetched_before.get(fetching.tracked(remote, remote_branch), "")
+        tips_before = map(fetched_before.get, (fetching.tracked(remote, remote_branch), upstream))  # it may be renamed
+        last_fetched = next(filter(None, tips_before), "")
         if theirs and theirs != ours:
             self._report("Merging", 0, 0)
             if not self._join(ours, theirs, last_fetched):

@@ -1631,6 +1631,33 @@ def test_a_branch_that_was_renamed_at_the_remote_is_followed(
     assert git(remote, "for-each-ref", "--format=%(refname)").split() == ["refs/heads/trunk"]
 
 
+def test_a_branch_that_was_purged_and_then_renamed_is_merged_as_one_that_was_not(
+    first: Config, tmp_path: Path, remote: Path
+) -> None:
+    root = Path(first.vault)
+    for name in ("purged", "changed", "deleted here", "deleted there"):
+        put(root, f"notes/{name}.md", f"{name} CANARY\n" if name == "purged" else f"{name}\n\na\n\nb\n\nc\n")
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    purge.apply(first, purge.plan(first, "CANARY"))
+    put(root, "notes/changed.md", "changed\n\nA\n\nb\n\nc\n")
+    (root / "notes/deleted there.md").unlink()
+    sync.sync(first)
+    git(remote, "branch", "-m", "main", "trunk")
+    put(Path(second.vault), "notes/changed.md", "changed\n\na\n\nb\n\nC\n")
+    (Path(second.vault) / "notes/deleted here.md").unlink()
+
+    done = sync.sync(second)
+
+    assert (done.kept, done.conflicts, done.undeleted) == ((), [], ())
+    sync.sync(first)
+    one, two = trees(first, second)
+    assert one == two
+    assert {path for path in one if path.startswith("notes/")} == {"notes/changed.md", "notes/purged.md"}
+    assert (root / "notes/changed.md").read_text() == "changed\n\nA\n\nb\n\nC\n"
+    assert "CANARY" not in git(remote, "log", "-p", "--all")
+
+
 def test_a_branch_of_another_vault_is_not_taken_for_a_renamed_one(first: Config, tmp_path: Path, remote: Path) -> None:
     other = tmp_path / "other"
     git(tmp_path, "init", "-q", "-b", "trunk", str(other))
