@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import time
+from collections.abc import Collection
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -27,8 +28,10 @@ class VaultBranch(NamedTuple):
     theirs: str
 
 
-def fetch(repo: Repository, remote: str, url: str, branch: str) -> VaultBranch:
-    """Fetch all branches of the remote; return the one that holds the vault. url: the remote's.
+def fetch(repo: Repository, remote: str, url: str, branch: str, before: Collection[str]) -> VaultBranch:
+    """Fetch all branches of the remote; return the one that holds the vault.
+
+    url: the remote's. before: remote-tracking refs of the branches that it had at the last fetch.
 
     Raises GitError when the remote is unreachable, or holds something other than a vault.
     """
@@ -49,7 +52,7 @@ def fetch(repo: Repository, remote: str, url: str, branch: str) -> VaultBranch:
         )
     listed = tips(repo, remote, branch)
     _refuse_other(repo, remote, branch, listed)
-    return vault_branch(repo, remote, branch, listed)
+    return vault_branch(repo, remote, branch, listed, before)
 
 
 class Tip(NamedTuple):
@@ -105,21 +108,25 @@ def _if_wrong(repo: Repository, remote: str) -> str:
     return f"If its address is wrong: git -C {shlex.quote(str(repo.root))} remote set-url {shlex.quote(remote)} URL"
 
 
-def vault_branch(repo: Repository, remote: str, branch: str, listed: dict[str, Tip]) -> VaultBranch:
+def vault_branch(
+    repo: Repository, remote: str, branch: str, listed: dict[str, Tip], before: Collection[str] = ()
+) -> VaultBranch:
     """Return the remote's branch that holds the vault: the upstream, ours by name, the default one, or the only one.
 
-    listed: what `tips` returns.
+    listed: what `tips` returns. before: as for `fetch`.
 
     Two machines whose branches have different names must still meet. The choice is stored as git's upstream,
     so that it stays the same and plain `git pull` uses it too. When that was renamed at the remote, as hosts offer,
-    the new name is followed: a branch of the old name would divide the machines from those that clone later.
+    the new name is followed: a branch of the old name would divide the machines from those that clone later. A name
+    other than ours that the remote never had is a person's choice, and stays.
     """
     prefix = tracked(remote, "refs/heads/")
     ours, upstream = listed.get(branch, ("", ""))
     name = upstream.replace(prefix, "refs/heads/", 1) if upstream.startswith(prefix) else ""
     remote_branches = [ref.replace(prefix, "refs/heads/", 1) for ref in listed if ref not in (branch, f"{prefix}HEAD")]
     known = name or branch
-    is_elsewhere = bool(remote_branches) and known not in remote_branches
+    is_chosen = known != branch and upstream not in before
+    is_elsewhere = bool(remote_branches) and known not in remote_branches and not is_chosen
     if is_elsewhere:
         default = _default(repo, remote)  # a branch that is not there if nobody has set it
         found = default if default in remote_branches else remote_branches[0] if len(remote_branches) == 1 else ""
