@@ -14,49 +14,59 @@ _CHECKS = frozenset(
     """.split()
 )
 """Programs that run tests, check or build."""
-_HIDING = ("|", ";")
+_HIDING = ("|", ";", "\n")
+_BETWEEN = str.maketrans("|;()", "    ")
 _BEGINS = (
     "FAILED (failures=", "FAILED (errors=", "FAIL\t", "test result: FAILED", "error: could not compile",
     "error: aborting due to", "npm ERR! code", "npm error code", "BUILD FAILED", "FAILURE: Build failed",
     "The following tests FAILED", "ninja: build stopped", "collect2: error: ld returned", "** TEST FAILED **",
-    "** BUILD FAILED **", "[INFO] BUILD FAILURE", "Test Suites: ", "Tests:  ", "Tests  ",
+    "** BUILD FAILED **", "[INFO] BUILD FAILURE", "make: *** ", "gmake: *** ", "FAILED | ", "Failed!  - Failed:",
 )  # fmt: skip
+_WHOLE = frozenset(["FAIL", "FAILURES!", "ERRORS!", "Build FAILED."])
 _SUMS = ("Test Suites: ", "Tests:  ", "Tests  ")
 """Behind these, a line has the number of failures, if there are any."""
-_FAILED_MAKE = ("make: *** [", "gmake: *** [")
-_COUNTED = (" failed", " error", " failure")
+_FAILURES = frozenset("failed failing fail failure failures error errors".split())
 MAX_CHARS = 4_000
 """Length of the end of an output that is searched: sums come last."""
 
 
 def failure(command: str, output: str) -> str:
     """Return the line of an output that says that the check in a command failed; "" if its status is its own."""
+    command = command.strip()
     if not any(sign in command for sign in _HIDING) or "pipefail" in command:
         return ""
-    words = command.replace("|", " ").replace(";", " ").split()
-    if _CHECKS.isdisjoint(word.rpartition("/")[2] for word in words):
+    if _CHECKS.isdisjoint(word.rpartition("/")[2] for word in command.translate(_BETWEEN).split()):
         return ""
-    lines = (line.strip(" =") for line in output[-MAX_CHARS:].split("\n"))
+    end = output[-MAX_CHARS:]
+    if "\x1b" in end:
+        from mdmem.capture.tools import terminal
+
+        end = terminal.without_escapes(end)
+    lines = (line.strip(" =\r") for line in end.split("\n"))
     return next((line for line in lines if _tells(line)), "")
 
 
 def _tells(line: str) -> bool:
     """Whether a line is the sum of a check that failed."""
-    if line == "FAIL" or line.startswith(_FAILED_MAKE):
+    if line in _WHOLE or line.startswith(_BEGINS):
         return True
-    if line.startswith(_BEGINS):
-        return " failed" in line if line.startswith(_SUMS) else True
+    if line.startswith(_SUMS):
+        return " failed" in line and " 0 failed" not in line
+    is_found = line.startswith("Found ")
     count, _, words = line.removeprefix("Found ").partition(" ")
-    if not count.isdecimal() or int(count) == 0:
+    if not count.isdecimal():
         return False
-    return _is_sum(f" {words}", is_found=line.startswith("Found "))
-
-
-def _is_sum(words: str, *, is_found: bool) -> bool:
-    """Whether the words behind a number make it a sum: `1 failed, 2 passed in 3s`, `Found 3 errors in 2 files`."""
     if is_found:
-        return words.startswith(" error") and "fixed" not in words
-    if words.startswith(" examples, "):
-        return " failure" in words and not words.startswith(" examples, 0 ")
-    is_timed = words.rpartition(" in ")[2][:1].isdecimal()
-    return words.startswith(_COUNTED) and (is_timed or " passed" in words or words == " failed")
+        return int(count) > 0 and words.startswith("error") and " 0 remaining" not in words
+    return _counts_failures(line)
+
+
+def _counts_failures(line: str) -> bool:
+    """Whether a line only counts, and counts a failure: `1 failed`, `2 passed, 1 error in 3s`, not `1 xfailed in 3s`."""
+    counts, _, seconds = line.rpartition(" in ")
+    is_timed = seconds.partition(" ")[0][-1:] == "s" and seconds[:1].isdecimal()
+    pairs = [part.split(" ") for part in (counts if is_timed else line).split(", ")]
+    if not all(len(pair) in (2, 3) and pair[0].isdecimal() for pair in pairs):  # `2 subtests passed`
+        return False
+    is_sum = is_timed or len(pairs) > 1 or pairs[0][-1] in ("failed", "failing", "fail")
+    return is_sum and any(int(pair[0]) and pair[-1] in _FAILURES for pair in pairs)
