@@ -228,8 +228,7 @@ class Finder:
         for created_at, number in in_time[first : first + _NEXT_RUNS]:
             if created_at > created[failed] + NEXT_SECONDS:
                 return
-            again = self._command(number)
-            if again is not None and view.folder_of[number] != own and self._closes(number, command):
+            if view.folder_of[number] != own and self._closes(number, command):
                 yield from (note for _, note in self._in_order(view.folder_of[number]))
                 return
 
@@ -258,8 +257,10 @@ class Finder:
         own_signatures = errors.signatures(parsed.body)
         best = _likest(signatures, (*own_signatures, *lines)) if signatures else (1.0, "")
         if signatures and best[0] < LIKE:  # linkers and simulators print errors in lines that no word marks as one
-            lines = _by_signature(parsed.body[-_LINES_CHARS:].splitlines())
-            best = max(best, _likest([one for one in signatures if not errors.is_common(one)], lines))
+            succeeded = _by_signature(_printed(self._body(solution.solved)))
+            lines = _by_signature(_printed(parsed.body))
+            unlike = [line for line in lines if line not in succeeded]
+            best = max(best, _likest([one for one in signatures if not errors.is_common(one)], unlike))
         error = lines.get(best[1]) or lines.get(own_signatures[0] if own_signatures else "") or parsed.fact("error")
         edits = solution.edits[-MAX_EDITS:]
         files = dict.fromkeys(str(file) for number in edits for file in view.facts(number).get("files", []))
@@ -288,6 +289,12 @@ class Finder:
         text = "\n".join(parts)
         is_short = len(text) <= MAX_DIFF_CHARS
         return fix._replace(diff=text if is_short else text[:MAX_DIFF_CHARS].rpartition("\n")[0] + "\n…")
+
+
+def _printed(body: str) -> list[str]:
+    """Return the lines of a run's output at its end, without the command."""
+    lines = body.partition("\n## ")[2][-_LINES_CHARS:].splitlines()[1:]
+    return [line for line in lines if not line.startswith(("## ", "```"))]
 
 
 def _by_signature(lines: Iterable[str]) -> dict[str, str]:

@@ -380,6 +380,38 @@ def test_a_command_that_only_looks_has_no_fix_where_it_succeeds_later(at: Work, 
     assert find(at, "cannot access 'build': No such file or directory") == []
 
 
+@pytest.mark.parametrize(
+    "typed", ["sensor", "Building C object src/other.c.obj", "making build dir", "west", "nrf52840dk", "output"]
+)
+def test_what_a_run_also_prints_when_it_succeeds_and_its_command_are_no_error(at: Work, typed: str) -> None:
+    progress = "-- west build: making build dir\n[1/40] Building C object src/sensor.c.obj\n"
+    one = at.session(1)
+    one.ask("Get it through")
+    one.run("west build -b nrf52840dk", f"Exit code 1\n{progress}ld.bfd: region `FLASH' overflowed by 6148 bytes")
+    one.edit("prj.conf", new="CONFIG_LOG=n")
+    one.tool("Bash", {"command": "west build -b nrf52840dk -- -DX=1"}, {"stdout": f"{progress}done", "stderr": ""})
+    one.answer()
+
+    assert find(at, typed) == []
+    assert [fix.error for fix in find(at, "overflowed")] == ["ld.bfd: region `FLASH' overflowed by 6148 bytes"]
+
+
+def test_a_command_of_any_program_is_solved_where_the_next_session_runs_its_line_again(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Get it through")
+    one.run("nosuchlinter --strict src", "Exit code 1\nERROR: region overflows by 6148 bytes")
+    one.answer()
+    two = at.session(2)
+    two.ask("Go on")
+    two.edit("settings.conf", new="log = minimal")
+    two.run("nosuchlinter --strict src")
+    two.answer()
+
+    (fix,) = find(at, "ERROR: region overflows by 99 bytes")
+
+    assert (fix.command, fix.files) == ("nosuchlinter --strict src", ["settings.conf"])
+
+
 @pytest.mark.parametrize("typed", ["error", "failed", "exit code 1", "cannot load", "Error: not found"])
 def test_words_that_are_in_many_errors_find_none(at: Work, typed: str) -> None:
     solve(at, 1, "Exit code 1\nOSError: cannot open the file, it was not found", "src/client.py")

@@ -62,7 +62,7 @@ def _tells(line: str) -> bool:
 
 
 def _counts_failures(line: str) -> bool:
-    """Whether a line only counts, and counts a failure: `1 failed`, `2 passed, 1 error in 3s`, not `1 xfailed in 3s`."""
+    """Whether a line only counts and counts a failure: `1 failed`, `2 passed, 1 error in 3s`; not `1 xfailed in 3s`."""
     counts, _, seconds = line.rpartition(" in ")
     is_timed = seconds.partition(" ")[0][-1:] == "s" and seconds[:1].isdecimal()
     pairs = [part.split(" ") for part in (counts if is_timed else line).split(", ")]
