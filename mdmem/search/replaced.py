@@ -81,7 +81,7 @@ def successor(view: View, root: str, number: int) -> int | None:
 def successor_name(view: View, root: str, number: int) -> str:
     """Return the id of the note that supersedes another one, "" for none.
 
-    If the other one names no note, return what it says: it is superseded all the same.
+    If the other one names no note, return what it says, on one line: it is superseded all the same.
     """
     if view.numbers("flags")[number] // KIND_STEP not in _WRITTEN:
         return ""
@@ -90,7 +90,7 @@ def successor_name(view: View, root: str, number: int) -> str:
         return str(view.facts(found)["id"])
     data = disk.readable(root, view.path(number)) or b""
     value = note.parse(data).meta.get("superseded_by") if b"superseded_by" in data else None
-    return next(written(value), "")
+    return note.one_line(next(written(value), ""))
 
 
 def newest_first(view: View, root: str, order: Iterable[int]) -> Iterator[int]:

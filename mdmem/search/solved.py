@@ -98,6 +98,8 @@ class Finder:
         self._in_time: dict[str, list[tuple[int, int]]] = {}
         self._ordered: dict[int, list[tuple[tuple[int, ...], int]]] = {}
         self._ended: dict[int, int] = {}
+        self._next: dict[int, dict[int, None]] = {}
+        self._succeeded: dict[int, frozenset[str]] = {}
 
     def find(self, signatures: list[str], similar_paths: list[str], limit: int) -> list[Fix]:
         """Return the fixes of errors with these signatures, or of similar errors in the notes at `similar_paths`."""
@@ -160,6 +162,21 @@ class Finder:
         """Return what shows that a failed run now works: the check that it ran, or else the same line."""
         return self._command(failed) or runs.verbatim(self._line(failed))
 
+    def _is_repeated(self, failed: int) -> bool:
+        """Whether the line of a failed run succeeded in its session or the next ones; most, as of `curl`, do not."""
+        line, own = self._line(failed), self._view.folder_of[failed]
+        if own not in self._next:
+            following = self._following(own, str(self._view.facts(failed).get("project", "")))
+            self._next[own] = dict.fromkeys([own, *(self._view.folder_of[number] for _, number in following)])
+        return any(line in self._succeeded_in(folder) for folder in self._next[own])
+
+    def _succeeded_in(self, folder: int) -> frozenset[str]:
+        """Return the lines of a session that succeeded."""
+        if folder not in self._succeeded:
+            passed = (number for _, number in self._in_order(folder) if number not in self._failed)
+            self._succeeded[folder] = frozenset(self._line(number) for number in passed if number in self._shells)
+        return self._succeeded[folder]
+
     def _closes(self, number: int, failed: runs.CommandRun) -> bool:
         """Whether a part of a run is the failed check again, or covers it."""
         if number not in self._checks:
@@ -172,7 +189,7 @@ class Finder:
     def _solution(self, failed: int) -> _Solution | None:
         """Return the chain from a failed run to its success; None if it never succeeded or nothing was changed."""
         command = self._check(failed)
-        if command is None:
+        if command is None or (self._command(failed) is None and not self._is_repeated(failed)):
             return None
         edits: list[int] = []
         other_runs: list[int] = []
@@ -221,16 +238,21 @@ class Finder:
         view = self._view
         created = view.numbers("created")
         own = view.folder_of[failed]
-        if own not in self._ended:
-            self._ended[own] = max(created[note] for note in view.members[own])
-        in_time = self._runs_of(str(view.facts(failed).get("project", "")))
-        first = bisect_right(in_time, (self._ended[own], len(created)))
-        for created_at, number in in_time[first : first + _NEXT_RUNS]:
+        for created_at, number in self._following(own, str(view.facts(failed).get("project", ""))):
             if created_at > created[failed] + NEXT_SECONDS:
                 return
             if view.folder_of[number] != own and self._closes(number, command):
                 yield from (note for _, note in self._in_order(view.folder_of[number]))
                 return
+
+    def _following(self, folder: int, project: str) -> list[tuple[int, int]]:
+        """Return the project's runs after the end of a session with their times, in order, at most _NEXT_RUNS."""
+        created = self._view.numbers("created")
+        if folder not in self._ended:
+            self._ended[folder] = max(created[note] for note in self._view.members[folder])
+        in_time = self._runs_of(project)
+        first = bisect_right(in_time, (self._ended[folder], len(created)))
+        return in_time[first : first + _NEXT_RUNS]
 
     def _runs_of(self, project: str) -> list[tuple[int, int]]:
         """Return a project's runs with their times, in order."""

@@ -8,6 +8,7 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from mdmem import timestamps
+from mdmem.search import replaced
 from mdmem.search.hits import SearchHit
 from mdmem.server import safe_text
 from mdmem.server.access import Access
@@ -72,9 +73,9 @@ def of_note(at: Access, read: ConversationStep) -> NoteLine:
 
 def _outdated(at: Access, meta: Mapping[str, Any], successor: str = "") -> str:
     """Return what a note's line begins with if it no longer holds. successor: id of a visible note that replaces it."""
-    newer, status = successor or meta.get("superseded_by"), meta.get("status")
+    newer, status = successor or next(replaced.written(meta.get("superseded_by")), ""), meta.get("status")
     state = f"({status}) " if status in note.WITHHELD else ""
-    return f"{state}(superseded by {at.line(str(newer), NAME_CHARS)}) " if newer else state
+    return f"{state}(superseded by {at.line(newer, NAME_CHARS)}) " if newer else state
 
 
 def _text(at: Access, text: str, title: str) -> str:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from mdmem.learn.fixes import Fix
 from mdmem.learn.fixes import fixes as known
+from mdmem.search.solved import Finder
 from mdmem.search.text import errors
 from mdmem.vault import journal, note, people
 from tests.helpers.indexed import indexed
@@ -417,3 +418,21 @@ def test_words_that_are_in_many_errors_find_none(at: Work, typed: str) -> None:
     solve(at, 1, "Exit code 1\nOSError: cannot open the file, it was not found", "src/client.py")
 
     assert find(at, typed) == []
+
+
+def test_many_failed_commands_that_never_succeed_are_not_compared_with_all_later_runs(
+    at: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = at.session(1)
+    one.ask("Watch it")
+    for number in range(30):
+        one.run(f"curl -sf http://localhost/{number}", "Exit code 22\ncurl: the requested URL returned error: 404")
+        one.run(f"mytool --step {number}")
+    one.answer()
+    config = indexed(at.day.config())
+    compared = []
+    closes = Finder._closes
+    monkeypatch.setattr(Finder, "_closes", lambda *given: compared.append(given) or closes(*given))
+
+    assert known(config) == []
+    assert len(compared) < 30

@@ -534,6 +534,25 @@ def test_a_search_tells_what_supersedes_a_note_that_does_not_say_so(
     assert ("(superseded by nnnnnnnnn7)" in said) is is_told
 
 
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("[[nowhere]]", "nowhere"),
+        ("../../nowhere", "../../nowhere"),
+        ("3", "3"),
+        ('"two\\nlines"', "two lines"),
+        ("its source was deleted", "its source was deleted"),
+    ],
+)
+def test_a_note_superseded_by_what_is_no_note_says_what_it_says(
+    server: Server, vault: Path, day: dict[str, str], value: str, told: str
+) -> None:
+    text = f"---\nid: nnnnnnnnn7\nsuperseded_by: {value}\n---\n\nBadges are quince sheets.\n"
+    (vault / "notes/older.md").write_text(text)
+
+    assert f"(superseded by {told})" in server.call("search", {"query": "quince badges"}).said
+
+
 def test_a_note_is_added_to_while_it_cannot_be_indexed(
     server: Server, vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

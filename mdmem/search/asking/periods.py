@@ -108,7 +108,7 @@ def _part(folded: str, first: date, last: date, span: tuple[int, int]) -> tuple[
     start, end = span
     before = folded[max(0, start - _MOST_JOINED) : start]
     found = re.search(_PART_BEFORE, before) or re.match(_PART_WITHIN, folded[start:end])
-    if found is None or first == last or re.match(_NO_PART, folded[start:end]):
+    if found is None or first == last or re.match(_NO_PART, rest := folded[start:end]) or _VERB.match(found[0] + rest):
         return first, last, span
     start = start - len(found[0]) if found.string is before else start
     days = (last - first).days
@@ -306,6 +306,8 @@ _MOST_JOINED = 40
 _PART = f"(?P<part>{_either(PARTS)})"
 _NO_PART = r"(?:in|im|during|for|since|seit|depuis|desde|en|em|nel)\b"
 """What a period begins with if the word before it is none for its part: `what did we start in november?`."""
+_VERB = re.compile(r"(?:start|begin|end) (?:last|this|the|past)\b")
+"""A verb before a period: `what did we start last week?`, not `begin vorige week`."""
 _PART_WITHIN, _PART_BEFORE = rf"{_PART}\b", rf"\b{_PART}(?: (?:of|de|du|van|di))?(?: (?:the|la|der|dieser))? $"
 _MONTH = f"(?P<month>{_either(MONTHS)})"
 _UNIT = rf"(?P<unit>{_either(unit for unit in UNITS if unit.isascii())})\b"
