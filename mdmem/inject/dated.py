@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from itertools import islice
 
-from mdmem.inject import elsewhere, recent
+from mdmem.inject import recent
 from mdmem.inject.block import Section
 from mdmem.search import days
 from mdmem.search.asking import periods
@@ -56,6 +56,8 @@ def without_days(at: Occasion, text: str, asked: Shape) -> tuple[Shape, tuple[fl
 
 def _topic(at: Occasion, asked: Shape) -> str:
     """Return what a question is about; in a project, its own name only says where."""
+    from mdmem.inject import elsewhere  # few prompts name days
+
     return elsewhere.without_own(asked.topic, {at.project, *at.names})
 
 

@@ -7,7 +7,6 @@ from itertools import pairwise
 
 from mdmem.inject import bars
 from mdmem.inject.bars import is_kept
-from mdmem.search import runs
 from mdmem.search.asking.english import LIKELY, NOT
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
@@ -137,6 +136,8 @@ def _moves(command: str, name: str) -> bool:
     """Whether a command moves, renames or removes a file."""
     if name not in command.lower():
         return False
+    from mdmem.search import runs  # few prompts ask for a file
+
     for step in map(runs.words, runs.steps(command)):
         program, *behind = (step[1:] if step[:1] == ["git"] else step) or [""]
         if program in ("mv", "rm") and any(f"/{word.lower()}".endswith(f"/{name}") for word in behind):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from mdmem.learn.fixes import Fix
 from mdmem.learn.fixes import fixes as known
+from mdmem.search.runs import CommandRun
 from mdmem.search.solved import Finder
 from mdmem.search.text import errors
 from mdmem.vault import journal, note, people
@@ -430,9 +431,14 @@ def test_many_failed_commands_that_never_succeed_are_not_compared_with_all_later
         one.run(f"mytool --step {number}")
     one.answer()
     config = indexed(at.day.config())
-    compared = []
+    compared: list[int] = []
     closes = Finder._closes
-    monkeypatch.setattr(Finder, "_closes", lambda *given: compared.append(given) or closes(*given))
+
+    def counted(self: Finder, number: int, failed: CommandRun) -> bool:
+        compared.append(number)
+        return closes(self, number, failed)
+
+    monkeypatch.setattr(Finder, "_closes", counted)
 
     assert known(config) == []
     assert len(compared) < 30
