@@ -151,9 +151,10 @@ def _widened(view: KnownWords, word: str, terms: Sequence[str], *, with_typos: b
         yield from (unit(part, PART) for part in parts)
         return
     similar = _one_typo_away(view, word) if with_typos else []
-    is_typo = len(similar) == 1 and not word.startswith(similar[0])  # `longer` is a form of `long`
+    begun = [one for one in _beginning(view, word) if one not in similar]  # `interf` may be no typo of `intern`
+    is_typo = len(similar) == 1 and not word.startswith(similar[0]) and not begun  # `longer` is a form of `long`
     weight = JOINED if is_typo and len(word) >= MIN_SURE_CHARS else NEAR
-    similar_terms = [(one, weight) for one in similar] or [(one, PART) for one in _beginning(view, word)]
+    similar_terms = [*((one, weight) for one in similar), *((one, PART) for one in begun)]
     yield Unit(tuple(similar_terms)) if similar_terms else unit(term)
 
 

@@ -18,6 +18,8 @@ TEXTS = {
     "saving.md": "The backup runs at night. Is the backup complete? The rollout of the compressor follows.",
     "return.md": "He went back to the office. She came back later and got out.",
     "deutsch.md": "INT1 des Beschleunigungssensors liegt auf P0.28.",
+    "intern.md": "An intern wrote it.",
+    "wires.md": "The interface has four wires.",
     "chinese.md": "---\ntitle: 数据库设计\n---\nWe keep it small.",
 }
 
@@ -46,6 +48,7 @@ def found(vault: Path, words: str) -> set[str]:
         ("frobnicatoin", "export.md"),
         ("Beschleunigung", "deutsch.md"),
         ("compres", "saving.md"),
+        ("interf", "wires.md"),
         ("数据库", "chinese.md"),
         ("设计", "chinese.md"),
     ],
