@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,6 +35,9 @@ _FACTS = """SELECT total(size), max(at) FROM (
 SELECT length(prompt_text) AS size, created_at_epoch AS at FROM user_prompts WHERE content_session_id = :content
 UNION ALL SELECT coalesce(length(narrative), 0) + 500, created_at_epoch FROM observations WHERE memory_session_id = :own
 UNION ALL SELECT 500, created_at_epoch FROM session_summaries WHERE memory_session_id = :own)"""
+
+_OLD_NAMES = {"content_session_id": "claude_session_id", "memory_session_id": "sdk_session_id"}
+"""Column -> its name in databases and exports of earlier versions of claude-mem."""
 
 Row = dict[str, Any]
 
@@ -73,7 +78,7 @@ def facts(path: Path) -> tuple[int, int]:
     if not found:
         raise FileNotFoundError(str(path))
     session = found[0]
-    ids = {"content": text(session.get("content_session_id")), "own": text(session.get("memory_session_id"))}
+    ids = {"content": _content_id(session), "own": _own_id(session)}
     (sizes,) = _of(path.parent, _FACTS, ids)
     last = max(_at(session.get("started_at_epoch")), _at(sizes["max(at)"]))
     return int(sizes["total(size)"]), int(last * 1000) * 1_000_000
@@ -83,7 +88,7 @@ def read(path: Path, options: ReadOptions) -> Iterator[SavedEvent]:
     """Yield a session's events, oldest first. Raises OSError when the database cannot be read."""
     base = path.parent
     for session in _of(base, _SESSION, path.name) if base.is_file() else ():
-        session_id, own_id = text(session.get("content_session_id")), text(session.get("memory_session_id"))
+        session_id, own_id = _content_id(session), _own_id(session)
         known = RetoldSession(
             session_id,
             _at(session.get("started_at_epoch")),
@@ -119,11 +124,15 @@ def read_export(path: Path, options: ReadOptions) -> Iterator[SavedEvent]:
 
 
 def _content_id(row: Row) -> str:
-    return text(row.get("content_session_id")) or text(row.get("claude_session_id"))
+    return _id(row, "content_session_id")
 
 
 def _own_id(row: Row) -> str:
-    return text(row.get("memory_session_id")) or text(row.get("sdk_session_id"))
+    return _id(row, "memory_session_id")
+
+
+def _id(row: Row, column: str) -> str:
+    return text(row.get(column)) or text(row.get(_OLD_NAMES[column]))
 
 
 def _cwd(base: Path, session_id: str) -> str:
@@ -148,7 +157,15 @@ def _at(milliseconds: Any) -> float:
 
 
 def _of(base: Path, query: str, values: Any = None) -> list[Row]:
-    return rows(base, query, (values,) if isinstance(values, str) else values or (), TITLE)
+    given = (values,) if isinstance(values, str) else values or ()
+    try:
+        return rows(base, query, given, TITLE)
+    except OSError as error:
+        if "no such column" not in str(error):
+            raise
+    for column, old in _OLD_NAMES.items():
+        query = query.replace(column, old)
+    return rows(base, query, given, TITLE)
 
 
 class _Record(NamedTuple):
@@ -169,23 +186,24 @@ def _events(session: RetoldSession, now: float) -> Iterator[SavedEvent]:
     prompts = [row for row in session.prompts if text(row.get("prompt_text")).strip()]
     prompts.sort(key=lambda row: (_prompt(row), _at(row.get("created_at_epoch"))))
     records = _records(session)
-    times = [_at(row.get("created_at_epoch")) for row in prompts] + [record.at for record in records]
-    if not times:
+    if not prompts and not records:
         return
-    at = session.began or min(times)
+    times = [_at(row.get("created_at_epoch")) for row in prompts] + [record.at for record in records]
+    at = session.began or min(filter(None, times), default=now)  # a row without a time is as old as the one before
     session_id = session.id[:_MAX_ID_CHARS] or made_id(NAME, at)
 
     def event(name: str, **facts: Any) -> SavedEvent:
         return SavedEvent(at, Event(NAME, name, session=session_id, cwd=session.cwd, **facts))
 
     yield event("SessionStart", source="startup")
+    by_turn = _by_turn(records, prompts)
     for place, row in enumerate([{}, *prompts]):
         prompt_id = ""
         if row:
             at = max(at, _at(row.get("created_at_epoch")))
             prompt_id = f"{_prompt(row)}-{row.get('created_at_epoch')}"
             yield event("UserPromptSubmit", prompt_id=prompt_id, prompt=text(row["prompt_text"]))
-        of_turn = [record for record in records if _turn(record, prompts) == place]
+        of_turn = by_turn[place]
         is_last = place == len(prompts)
         if of_turn and not (is_last and not is_quiet(max(times), now)):
             last = max(record.at for record in of_turn)
@@ -215,12 +233,14 @@ def _answer(records: list[_Record]) -> str:
     return _joined([*(record.words for record in records), f"Files: {files}" if files else ""])
 
 
-def _turn(record: _Record, prompts: list[Row]) -> int:
-    """Return the place of a record's turn: 1 for that of the first prompt, 0 for before it."""
-    numbers = [_prompt(row) for row in prompts]
-    if record.prompt in numbers:
-        return numbers.index(record.prompt) + 1
-    return sum(_at(row.get("created_at_epoch")) <= record.at for row in prompts)
+def _by_turn(records: list[_Record], prompts: list[Row]) -> dict[int, list[_Record]]:
+    """Return the records of each turn: 1 for that of the first prompt, 0 for before it."""
+    by_number = {_prompt(row): place for place, row in reversed(list(enumerate(prompts, 1))) if _prompt(row)}
+    times = sorted(_at(row.get("created_at_epoch")) for row in prompts)
+    by_turn: dict[int, list[_Record]] = defaultdict(list)
+    for record in records:
+        by_turn[by_number.get(record.prompt) or bisect_right(times, record.at)].append(record)
+    return by_turn
 
 
 def _prompt(row: Row) -> int:

@@ -152,6 +152,7 @@ def rows(base: Path, query: str, values: Sequence[str] | Mapping[str, str], titl
     try:
         with closing(sqlite3.connect(f"file:{quote(str(base))}?mode=ro", uri=True, timeout=_WAIT_SECONDS)) as database:
             database.row_factory = sqlite3.Row
+            database.text_factory = lambda data: data.decode("utf-8", "replace")  # one bad byte costs no other row
             return [dict(row) for row in database.execute(query, values)]
     except sqlite3.Error as error:
         raise OSError(f"{base} cannot be read as the database of {title}: {error}") from error

@@ -11,7 +11,7 @@ from mdmem import project
 from mdmem.agents.install import known
 from mdmem.errors import NotFoundError
 from mdmem.transcripts import chats, claude_mem, markdown
-from mdmem.transcripts.lines import HEAD_BYTES, decode, head
+from mdmem.transcripts.lines import HEAD_BYTES, SQLITE_SIGNATURE, decode, head, rows
 from mdmem.transcripts.saved import Skipped, Source, is_quiet
 
 _MAX_FIRST_BYTES = 1 << 24
@@ -83,11 +83,22 @@ def transcript_of(source: Source, path: Path) -> Transcript | None:
 def _file(path: Path) -> TranscriptSource:
     if path.suffix in markdown.SUFFIXES:
         return TranscriptSource([], [_markdown(path.parent, path.stem, (path.name,))])
+    if path.suffix == _DATABASE:
+        _require_readable(path)
     source = recognize(path)
     if source and path.suffix == _DATABASE:
         return TranscriptSource(_below(source, path), [])
     transcript = transcript_of(source, path) if source else None
     return TranscriptSource([transcript] if transcript else [], [])
+
+
+def _require_readable(path: Path) -> None:
+    """Raise NotFoundError when a database is locked or damaged, instead of finding nothing in it."""
+    if head(path).startswith(SQLITE_SIGNATURE):
+        try:
+            rows(path, "SELECT name FROM sqlite_master", (), "an agent")
+        except OSError as error:
+            raise NotFoundError(f"{error}. If a program is using it, quit that and try again.") from error
 
 
 def file_of(path: Path) -> Path:
@@ -101,6 +112,8 @@ def _folder(root: Path) -> TranscriptSource:
     ]
     if transcripts:  # an agent's own folder or a copy, or several of them
         return TranscriptSource(transcripts, markdown.memories(root))
+    for path in root.glob(f"*{_DATABASE}"):
+        _require_readable(path)
     return TranscriptSource([], [_markdown(root, root.resolve().name)] if markdown.has_any(root) else [])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cProfile
 import json
 import shutil
 import sqlite3
@@ -226,6 +227,71 @@ def test_a_database_of_another_program_is_no_memory(vault: Path, tmp_path: Path,
         opened.execute("CREATE TABLE bookmarks (url)")
     done = ask("import", str(tmp_path / "claude-mem.db"), "--yes")
     assert done.returncode == 5 and "contains no transcript" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["", "claude-mem.db"])
+def test_a_database_that_another_program_locks_is_said_to_be_locked(
+    vault: Path, base: Path, ask: Run, name: str
+) -> None:
+    with closing(sqlite3.connect(base / "claude-mem.db", isolation_level=None)) as opened:
+        opened.execute("BEGIN EXCLUSIVE")
+        done = ask("import", str(base / name), "--yes")
+    assert done.returncode == 5 and "database is locked" in done.stderr
+    assert not stored(vault)
+
+
+def test_a_database_of_an_earlier_version_is_read_under_its_column_names(vault: Path, base: Path, ask: Run) -> None:
+    tables = ("sdk_sessions", "user_prompts", "observations", "session_summaries")
+    with closing(sqlite3.connect(base / "claude-mem.db")) as opened, opened:
+        for new, old in (("content_session_id", "claude_session_id"), ("memory_session_id", "sdk_session_id")):
+            for table in tables:
+                if new in {row[1] for row in opened.execute(f"PRAGMA table_info({table})")}:
+                    opened.execute(f"ALTER TABLE {table} RENAME COLUMN {new} TO {old}")
+    done = ask("import", str(base), "--yes", "--json", check=True)
+    assert json.loads(done.stdout)["added"] == {"prompt": 2, "response": 1}
+
+
+def test_a_byte_that_is_no_text_costs_no_session(vault: Path, base: Path, ask: Run) -> None:
+    with closing(sqlite3.connect(base / "claude-mem.db")) as opened, opened:
+        opened.execute("UPDATE observations SET narrative = CAST(x'6f6ceb21' AS TEXT)")
+    done = ask("import", str(base), "--yes", "--json", check=True)
+    assert json.loads(done.stdout)["added"] == {"prompt": 2, "response": 1}
+    assert "ol\ufffd!" in stored(vault)[1].content
+
+
+def test_a_prompt_without_a_time_is_stored_at_that_of_its_session(vault: Path, base: Path, ask: Run) -> None:
+    with closing(sqlite3.connect(base / "claude-mem.db")) as opened, opened:
+        opened.execute("UPDATE sdk_sessions SET started_at_epoch = NULL")
+        opened.execute("UPDATE user_prompts SET created_at_epoch = NULL WHERE prompt_number = 1")
+    done = ask("import", str(base), "--yes", "--json", check=True)
+    assert json.loads(done.stdout)["added"] == {"prompt": 2, "response": 1}
+    assert json.loads(done.stdout)["skipped"] == {}
+
+
+def test_what_was_recorded_without_a_number_belongs_to_the_prompt_before_it(tmp_path: Path) -> None:
+    def unnumbered(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [{**row, "prompt_number": None} for row in rows]
+
+    path = tmp_path / "memories.json"
+    rows = {"prompts": unnumbered(PROMPTS), "sessions": SESSIONS, "observations": unnumbered(OBSERVATIONS)}
+    path.write_text(json.dumps({"totalObservations": 1, **rows}), encoding="utf-8")
+    saved = claude_mem.read_export(path, ReadOptions(Skipped(), START / 1000 + 1_000))
+    assert [one.event.name for one in saved] == [
+        "SessionStart", "UserPromptSubmit", "UserPromptSubmit", "Stop", "SessionEnd",
+    ]  # fmt: skip
+
+
+def test_the_time_for_a_session_grows_with_its_prompts_and_not_with_their_cube(tmp_path: Path) -> None:
+    def calls(turns: int) -> int:
+        prompts = [{**PROMPTS[0], "prompt_number": at, "created_at_epoch": START + at} for at in range(1, turns + 1)]
+        rows = {"sessions": SESSIONS, "prompts": prompts, "observations": [{**OBSERVATIONS[0], **at} for at in prompts]}
+        path = tmp_path / f"{turns}.json"
+        path.write_text(json.dumps({"totalObservations": turns, **rows}), encoding="utf-8")
+        profile = cProfile.Profile()
+        profile.runcall(lambda: list(claude_mem.read_export(path, ReadOptions(Skipped(), START / 1000 + 1_000))))
+        return sum(entry.callcount for entry in profile.getstats())
+
+    assert calls(80) < 3 * calls(40)
 
 
 def test_a_copy_under_another_name_is_recognized(vault: Path, base: Path, tmp_path: Path, ask: Run) -> None:
