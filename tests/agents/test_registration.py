@@ -353,6 +353,16 @@ def test_a_read_only_file_is_not_replaced(home: Path) -> None:
     )
 
 
+def test_a_read_only_file_is_not_deleted(home: Path) -> None:
+    registration.register("cursor")
+    file = home / ".cursor" / "hooks.json"
+    before = file.read_bytes()
+    file.chmod(0o400)
+    with pytest.raises(ConfigError, match="read-only"):
+        registration.unregister("cursor")
+    assert file.read_bytes() == before
+
+
 def test_the_command_that_makes_a_read_only_file_writable_quotes_its_path(home: Path) -> None:
     file = home / "my settings.json"
     file.write_text("{}", encoding="utf-8")

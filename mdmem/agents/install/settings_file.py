@@ -84,7 +84,8 @@ class SettingsFile:
             raise _unwritable(self.path, error) from error
 
     def delete(self) -> None:
-        """Remove the file; a symlink to it stays. Raises ConfigError when that fails."""
+        """Remove the file; a symlink to it stays. Raises ConfigError when that fails, or the file is read-only."""
+        self._require_writable()
         try:
             os.unlink(self._real)
         except OSError as error:
@@ -104,11 +105,9 @@ class SettingsFile:
     def _publish(self, content: bytes, path: str) -> None:
         """Write a temporary file of the same mode and owner beside `path`, and move it there.
 
-        Raises ConfigError when the settings file is read-only, which moving would ignore.
+        Raises ConfigError when the settings file is read-only.
         """
-        if self._stat and not self._stat.st_mode & 0o222:
-            todo = f"`chmod u+w {shlex.quote(self.path)}` allows changes."
-            raise ConfigError(f"{self.path} is read-only. It was not changed. {todo}")
+        self._require_writable()
         folder = os.path.dirname(path)
         files.make_folders(folder)
         temp = os.path.join(folder, f".{os.path.basename(path)}.{os.getpid()}.mdmem-new")
@@ -125,6 +124,12 @@ class SettingsFile:
         finally:
             if os.path.lexists(temp):
                 os.unlink(temp)
+
+    def _require_writable(self) -> None:
+        """Raise ConfigError when the file is read-only, which moving and deleting would ignore."""
+        if self._stat and not self._stat.st_mode & 0o222:
+            todo = f"`chmod u+w {shlex.quote(self.path)}` allows changes."
+            raise ConfigError(f"{self.path} is read-only. It was not changed. {todo}")
 
     def _still_as_read(self) -> None:
         now = os.stat(self._real) if os.path.exists(self._real) else None
