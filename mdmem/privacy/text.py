@@ -47,7 +47,7 @@ def clean(text: str, job: Job) -> str:
                 unmarked = unmarked or not all(edit[2].startswith(marks) for edit in edits)
                 text = apply(text, edits, job)
                 low = lower(text)
-        if text == before or not _may_change_again(text, unmarked, job):
+        if text in (before, job.rules.redacted) or not _may_change_again(text, unmarked, job):
             break
     else:
         job.cleaned.redacted += 1

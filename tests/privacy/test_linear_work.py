@@ -6,6 +6,8 @@ What is read is counted, not timed: the characters of parts that are cut from a 
 from __future__ import annotations
 
 import sys
+from base64 import b64encode
+from hashlib import sha256
 from types import FrameType
 from typing import Any
 
@@ -80,6 +82,24 @@ def test_a_name_of_a_secret_takes_few_steps_wherever_it_is_repeated(unit: str, m
     text = unit * (2_400 // len(unit))
     clean(text, origin="tool")  # imports the scanners
 
+    calls = _calls(text)
+
+    names = 2_400 // len(unit)
+    assert names < calls < most * names
+
+
+def test_hundreds_of_known_secrets_add_few_steps_to_each_further_string() -> None:
+    passwords = [b64encode(sha256(b"%d" % number).digest()[:15]).decode() for number in range(700)]
+    clean("password: " + passwords[0], origin="tool")  # imports the scanners
+    few, many = ({f"password_{word[:4]}": word for word in passwords[:count]} for count in (300, 700))
+
+    further = _calls(many) - _calls(few)
+
+    assert 100 * 400 < further < 1_600 * 400
+
+
+def _calls(value: Any) -> int:
+    """Return how many functions are called to clean a value."""
     calls = 0
 
     def count(_frame: FrameType, event: str, _argument: object) -> None:
@@ -88,9 +108,7 @@ def test_a_name_of_a_secret_takes_few_steps_wherever_it_is_repeated(unit: str, m
 
     sys.setprofile(count)
     try:
-        clean(text, origin="tool")
+        clean(value, origin="tool")
     finally:
         sys.setprofile(None)
-
-    names = 2_400 // len(unit)
-    assert names < calls < most * names
+    return calls

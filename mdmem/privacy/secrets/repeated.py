@@ -10,7 +10,7 @@ from mdmem.privacy.secrets import tokens, values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from typing import Any
 
 SHORTEST, LONGEST = 8, 200
@@ -97,25 +97,67 @@ def without_format(values: Iterable[str]) -> Iterator[str]:
             yield value
 
 
-def stands_in(value: Any, known: Iterable[str], depth: int = 0) -> bool:
+def stands_in(value: Any, known: Collection[str]) -> bool:
     """Whether any string of a JSON value, keys included, contains one of the known values, also encoded."""
+    texts = dict.fromkeys(_strings(value, 0))
+    every = "\0".join(texts)  # no known value has a NUL: `text.storable` replaces it
+    return any(secret in every for secret in known) or any(True for text in texts for _ in find_encoded(text, known))
+
+
+def _strings(value: Any, depth: int) -> Iterator[str]:
     if isinstance(value, str):
-        return any(secret in value for secret in known) or any(True for _ in find_encoded(value, known))
-    if depth > _DEEPEST:
-        return False
-    if isinstance(value, dict):
-        return any(stands_in(part, known, depth + 1) for pair in value.items() for part in pair)
-    return isinstance(value, list) and any(stands_in(item, known, depth + 1) for item in value)
+        yield value
+    elif depth > _DEEPEST:
+        return
+    elif isinstance(value, dict):
+        for pair in value.items():
+            for part in pair:
+                yield from _strings(part, depth + 1)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item, depth + 1)
 
 
-def find(text: str, values: Iterable[str]) -> Iterator[tuple[int, int, str]]:
+def find(text: str, values: Collection[str]) -> Iterator[tuple[int, int, str]]:
     """Find known values that are not inside a longer word: start, end, kind."""
-    for at, end in secrets.occurrences(text, *values):
+    for at, end in secrets.occurrences(text, *_likely(text, values)):
         if not (text[at - 1 : at].isalnum() and at) and not text[end : end + 1].isalnum():
             yield at, end, "repeated-secret"
 
 
-def find_encoded(text: str, values: Iterable[str]) -> Iterator[tuple[int, int, str]]:
+def _likely(text: str, values: Collection[str]) -> Iterable[str]:
+    """Return those values that may be in a text as whole words: mostly none, which saves a search for each.
+
+    A row of letters and digits in such a value is a row of the text as well, with no letter or digit beside it.
+    """
+    if len(values) < _FEW:
+        return values
+    by_row = _by_row(values)
+    rows = dict.fromkeys(text.encode("ascii", "replace").translate(_ROWS).split())
+    return [value for row in (b"", *filter(by_row.__contains__, rows)) for value in by_row[row]]
+
+
+def _by_row(values: Collection[str]) -> dict[bytes, list[str]]:
+    """Return values by their longest row of letters and digits. The last ones are cached, and only added to."""
+    if not _last or _last[0] is not values:
+        _last[:] = [values, 0, {b"": []}]
+    _, count, by_row = _last
+    if count < len(values):
+        for value in list(values)[count:]:
+            row = max(value.encode("ascii", "replace").translate(_ROWS).split(), key=len, default=b"")
+            by_row.setdefault(row, []).append(value)
+        _last[1] = len(values)
+    found: dict[bytes, list[str]] = by_row
+    return found
+
+
+_last: list[Any] = []
+_FEW = 8  # values: searching for each is as fast
+_ASCII = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_ROWS = secrets.table(_ASCII, _ASCII)
+
+
+def find_encoded(text: str, values: Collection[str]) -> Iterator[tuple[int, int, str]]:
     """Find known values with escapes, broken over lines, and in the base64 and similar encodings of a text."""
     for view in (views.unescaped(text), views.unwrapped(text), encoded.decoded(text)):
         if view:

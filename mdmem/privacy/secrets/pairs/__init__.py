@@ -84,7 +84,7 @@ def find(text: str, low: str, marks: tuple[str, ...], words: frozenset[str] | No
         FloodError: there are more than `limits.MOST_NAMES` names to judge.
     """
     judged = 0.0
-    for keyword in secrets.keywords(text, words):
+    for keyword in [word for word in secrets.keywords(text, words) if word in low]:
         length = len(keyword.rstrip("=:").removesuffix(" is"))
         at = low.find(keyword)
         while at >= 0:
