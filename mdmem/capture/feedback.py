@@ -27,8 +27,8 @@ UNMARKED = (
 )
 FORGOTTEN = (
     "mdmem: nothing more of this session is stored, because what is private in it can no longer be recognized: in"
-    " {folder}, it was deleted, damaged or kept by version 0.1, or it took too long to remember. A new session"
-    " is stored."
+    " {folder}, it was deleted, damaged or kept by version 0.1, or it was too much to remember. A new session is"
+    " stored."
 )
 WITHHELD = "mdmem: a text of this {what} could not be checked for private text, so it is left out of memory. {why}"
 UNREAD = {

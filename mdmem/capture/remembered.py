@@ -45,6 +45,9 @@ def learn(at: Capture, spans: tuple[str, ...], secrets: tuple[str, ...] = ()) ->
         from mdmem import log
 
         log.write(at.config, "private sections cannot be remembered", error)
+        if isinstance(error, memory.TooMuchPrivateError):
+            _note_loss(at)
+            return not at.has_lost_private()
         return False
     return True
 

@@ -64,7 +64,7 @@ def lost(config: Config) -> Iterator[HealthFinding]:
     forgotten = list(Path(config.state_dir, "sessions").glob(f"*.{LOST_PRIVATE}"))
     if forgotten:
         text = f"What is private in {plural.number(len(forgotten), 'session')} can no longer be recognized, so nothing"
-        why = f"It was deleted, damaged or kept by version 0.1 in {config.state_dir}, or took too long to remember."
+        why = f"It was deleted, damaged or kept by version 0.1 in {config.state_dir}, or was too much to remember."
         yield error(f"{text} more of it is stored.", f"{why} Start a new session.")
     if not lost_events and not forgotten:
         yield fine(f"no event was lost in the last {losses.DAYS} days")

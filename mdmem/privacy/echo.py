@@ -227,6 +227,15 @@ def _forms(spans: tuple[str, ...]) -> list[tuple[str, int]]:
     return forms
 
 
+def are_cut(spans: tuple[str, ...]) -> bool:
+    """Whether private texts have so many parts that some of them are not recognized (`private_words.MOST`)."""
+    if not spans:
+        return False
+    from mdmem.privacy import private_words
+
+    return len(_forms(spans)) >= private_words.MOST
+
+
 _last: dict[tuple[str, ...], list[tuple[str, int]]] = {}
 """Cache of the last forms, which are needed twice: for the rest of the payload, and for the session's memory."""
 

@@ -31,6 +31,10 @@ _LINE_CHARS = 6 + 3 + 3 + 1 + 16
 _LONGEST_FILE = 4 * 1024 * 1024
 
 
+class TooMuchPrivateError(OSError):
+    """A session has more private text than mdmem remembers, so what follows may repeat it unrecognized."""
+
+
 def folder(config: Config) -> str:
     """Return the folder of all memories, which may not exist yet."""
     return os.path.join(config.state_dir, "private")
@@ -65,16 +69,19 @@ def learn(config: Config, session: str, spans: Iterable[str], secrets: Iterable[
     Return the memory's `extent`.
 
     Raises:
-        OSError: the memory cannot be written, or would be longer than is read.
+        TooMuchPrivateError: there is more private text than is remembered.
+        OSError: the memory cannot be written.
     """
     from mdmem.privacy import echo
 
-    key = _make_key(config)
+    key, spans = _make_key(config), tuple(spans)
     path = os.path.join(folder(config), session)
     stored = _read(path)
     new = echo.records(key, spans, _parse(stored), secrets)
-    if new and len(stored) + (len(new) + 1) * (_LINE_CHARS + 1) > _LONGEST_FILE:
-        raise OSError(system.code("EFBIG"), "This session has more private text than mdmem remembers.", path)
+    if echo.are_cut(spans) or (new and len(stored) + (len(new) + 1) * (_LINE_CHARS + 1) > _LONGEST_FILE):
+        raise TooMuchPrivateError(
+            system.code("EFBIG"), "This session has more private text than mdmem remembers.", path
+        )
     if new:
         _append(path, b"\n".join(map(_line, new)), durable=config.settings.capture.durability == "power")
     return _count(stored) + len(new), _sign(key)

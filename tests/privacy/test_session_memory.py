@@ -1210,6 +1210,20 @@ def test_what_exceeds_the_private_memory_is_said_and_not_passed_over(vault: Path
     assert seen.unmarked or not seen.stored
 
 
+def test_a_session_with_more_private_words_than_are_remembered_stores_nothing_more(
+    left: Callable[[], bytes], vault: Path
+) -> None:
+    words = [f"walrus{number:05d}x" for number in range(21_000)]
+    first = capture(prompt(f"Sort <private>{' '.join(words)}</private> by name"))
+    stored = contents(notes(vault))
+    seen = capture(bash(f"it was {words[-1]} today"))
+
+    assert first.unmarked and not first.stored
+    assert not seen.stored
+    assert contents(notes(vault)) == stored
+    assert words[-1].encode() not in left()
+
+
 def _replaced_by_folder(path: Path) -> None:
     path.unlink()
     path.mkdir()
