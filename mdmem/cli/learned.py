@@ -54,7 +54,7 @@ def decisions(
         render.print_json(listed)
         return
     for decision in listed:
-        superseded = f" (superseded by [mem:{decision.superseded_by}])" if decision.superseded_by else ""
+        superseded = f" ({wording.superseded(decision.superseded_by)})" if decision.superseded_by else ""
         day_and_project = f"{wording.day(decision.created)}  {decision.project}".rstrip()
         render.write([_cited(f"{decision.title}{superseded}", decision.id, day_and_project)])
         below = [

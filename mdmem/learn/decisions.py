@@ -186,8 +186,8 @@ def _newer(parsed_by_path: Mapping[str, note.Parsed]) -> dict[str, str]:
         if not _is_shown(parsed):
             continue
         name = str(meta.get("id", ""))
-        if meta.get("superseded_by"):
-            newer[name] = str(meta["superseded_by"])
+        if named := next(replaced.written(meta.get("superseded_by")), ""):
+            newer[name] = note.one_line(named)
         for target in replaced.targets(meta.get("supersedes"), path):
             if (old := known.get(target, target)) != name:
                 newer[old] = name

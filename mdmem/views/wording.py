@@ -7,7 +7,7 @@ import shlex
 
 from mdmem import timestamps
 from mdmem.errors import UsageError
-from mdmem.vault import layout
+from mdmem.vault import layout, note
 
 
 def none_yet(vault: str) -> str:
@@ -27,6 +27,13 @@ def cause(error: Exception | None) -> str:
         where = f" ({name})" if name and not name.endswith(".tmp") else ""  # a temporary file's name says nothing
         return f"{str(error.strerror or error).rstrip('.')}{where}"
     return str(error or "another process may be writing them").rstrip(".")
+
+
+def superseded(named: str) -> str:
+    """Return the remark that cites a newer note, or that has the words in its place: `its source was deleted`."""
+    note_id = note.id_in_reference(named)
+    is_id = note_id.replace("-", "").replace("_", "").isalnum()
+    return f"superseded by [mem:{note_id}]" if is_id else f"superseded: {named}"
 
 
 def day(iso: str) -> str:

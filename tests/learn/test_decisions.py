@@ -99,6 +99,19 @@ def test_a_link_that_only_the_newer_note_has_supersedes_too_and_a_circle_ends(da
     assert {row["title"] for row in day.json("decisions", "--all")} == {"The old way", "The new way", "A", "B"}
 
 
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("its source was deleted", "(superseded: its source was deleted)"),
+        ('"two\\nlines"', "(superseded: two lines)"),
+        ("[[nowhere]]", "(superseded by [mem:nowhere])"),
+    ],
+)
+def test_a_decision_superseded_by_what_is_no_note_is_listed_on_one_line(day: Day, value: str, told: str) -> None:
+    put(day.vault, "notes/a.md", f"---\nkind: decision\nid: aaaaaaaaa1\ntitle: A\nsuperseded_by: {value}\n---\n")
+    assert f"A {told}  [mem:aaaaaaaaa1]" in day.run("decisions", "--all").stdout
+
+
 def test_a_long_chain_of_decisions_is_followed_in_linear_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     steps = []

@@ -102,15 +102,8 @@ def _head(hit: SearchHit | WarmHit) -> Iterator[Piece]:
     yield f"{render.safe(hit.kind)}  ", render.KIND_STYLES.get(hit.kind, "")
     yield f"{render.safe(hit.title)}  ", "bold"
     if hit.superseded_by:
-        yield f"({_superseded(render.safe(hit.superseded_by))})  ", ""
+        yield f"({wording.superseded(render.safe(hit.superseded_by))})  ", ""
     yield f"[mem:{render.safe(hit.id)}]", "yellow"
-
-
-def _superseded(named: str) -> str:
-    """Return the citation of the newer note, or what people or mdmem write in its place: that a file was deleted."""
-    note_id = note.id_in_reference(named)
-    is_id = note_id.replace("-", "").replace("_", "").isalnum()
-    return f"superseded by [mem:{note_id}]" if is_id else f"superseded: {named}"
 
 
 def _marked(hit: SearchHit | WarmHit) -> Iterator[Piece]:
