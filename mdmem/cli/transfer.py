@@ -71,7 +71,7 @@ def sync(settings: Config, remote: str, every: str | None, whole: bool, as_json:
             completion.run(settings)
         if synced.received or brought:
             bar.step("Making pages")
-            if upkeep.refresh(settings, now=time.time(), everything=True):
+            if upkeep.refresh(settings, now=time.time()):
                 later = work.sync(settings, remote, mode, bar.step)  # so that other machines need not make them
                 synced = synced.with_later(later)
     if as_json:

@@ -1,9 +1,10 @@
-"""Pages that name what is gone, renamed or elsewhere now: those are made again, and no others."""
+"""Pages that name what is gone, renamed, elsewhere or edited now: those are made again, and no others."""
 
 from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -124,8 +125,33 @@ def move_project_page(day: Day, chance: random.Random) -> None:
         here.rename(aside)
 
 
+def edit(day: Day, chance: random.Random) -> None:
+    pattern = chance.choice(("notes/*.md", "journal/*/*/*/*.md"))
+    replace(chance.choice(sorted(day.vault.glob(pattern))), r"\ntitle: .*", f"\ntitle: New {chance.randrange(100)}")
+
+
+def keep_here(day: Day, chance: random.Random) -> None:
+    pattern = chance.choice(("notes/*.md", "journal/*/*/*/*.md"))
+    replace(chance.choice(sorted(day.vault.glob(pattern))), r"\nid: ", "\nsync: false\nid: ")
+
+
+def bring_other_page(day: Day, chance: random.Random) -> None:
+    pattern = chance.choice(("days/*.md", "journal/*/*/*/*.md"))
+    replace(chance.choice(sorted(day.vault.glob(pattern))), r"\n- .*", "")
+
+
+def replace(path: Path, what: str, by: str) -> None:
+    """Change a file as a program does that brings it from elsewhere, with the time of its last change there."""
+    text, status = path.read_text("utf-8"), path.stat()
+    other = path.with_name("other.tmp")
+    other.write_text(re.sub(what, by, text, count=1), "utf-8")
+    os.utime(other, (status.st_mtime - 60, status.st_mtime - 60))
+    other.replace(path)
+
+
 CHANGES: tuple[Callable[[Day, random.Random], None], ...] = (
-    forget, forget, delete, rename, rename, move, delete_note, delete_page, move_project_page
+    forget, forget, delete, rename, rename, move, delete_note, delete_page, move_project_page, edit, edit, keep_here,
+    bring_other_page, bring_other_page
 )  # fmt: skip
 
 
@@ -155,7 +181,7 @@ def made(day: Day, settings: config.Config, monkeypatch: pytest.MonkeyPatch, now
     looked: set[str] = set()
     put = making._put
 
-    def noted(settings: config.Config, path: str, lines: list[str]) -> bool:
+    def noted(settings: config.Config, path: str, lines: list[str]) -> tuple[bytes | None, bytes | None]:
         looked.add(path)
         return put(settings, path, lines)
 
@@ -206,3 +232,39 @@ def test_pages_that_were_just_written_are_looked_at_again_only_when_somebody_els
     assert page.relative_to(month.vault).as_posix() in made(month, settings, monkeypatch, now)
     assert page.read_bytes() == written
     assert made(month, settings, monkeypatch, now) == set()
+
+
+def test_a_page_that_another_program_brings_with_an_old_time_is_made_again(month: Day) -> None:
+    settings = month.config()
+    now = time.time() + LATER
+    upkeep.refresh(settings, now=now, everything=True)
+    age(month, 0)
+    page = min(month.vault.glob("days/*.md"))
+    text = page.read_text("utf-8")
+    replace(page, r"\n- .*", "\n- Nothing")
+    assert upkeep.refresh(settings, now=now + 10) == [f"days/{page.name}"]
+    assert page.read_text("utf-8") == text
+
+
+def test_days_do_not_lead_to_a_start_page_that_was_deleted(month: Day) -> None:
+    settings = month.config()
+    now = time.time() + LATER
+    upkeep.refresh(settings, now=now, everything=True)
+    (month.vault / "README.md").unlink()
+    upkeep.refresh(settings, now=now + 10)
+    days = list(month.vault.glob("days/*.md"))
+    assert days
+    assert not [day.name for day in days if "README.md" in day.read_text("utf-8")]
+
+
+def test_other_privacy_rules_are_applied_to_every_page(month: Day) -> None:
+    front = "kind: decision\ntitle: Plan\ncreated: 2026-09-14T09:00:00Z\n"
+    (month.vault / "notes" / "falcon.md").write_text(f"---\n{front}---\n\n<ours>falcon</ours>\n")
+    settings = month.config()
+    now = time.time() + LATER
+    upkeep.refresh(settings, now=now, everything=True)
+    page = month.vault / "days" / "2026-09-14.md"
+    assert "falcon" in page.read_text("utf-8")
+    (month.vault / "mdmem.toml").write_text("[privacy]\ntags = ['private', 'ours']\n")
+    upkeep.refresh(month.config(), now=now + 10)
+    assert "falcon" not in page.read_text("utf-8")

@@ -16,7 +16,7 @@ from mdmem.health.scope import CheckScope
 from mdmem.history import commit, session_log
 from mdmem.vault import generated, note
 from mdmem.views import conversation
-from mdmem.views.vault_pages import upkeep
+from mdmem.views.vault_pages import making, upkeep
 from tests.helpers import cli_day
 from tests.helpers.cli_day import MORNING, Day
 from tests.helpers.history_vault import FOLDER, PAGE, SESSION, captured, put
@@ -93,6 +93,32 @@ def test_machines_whose_pages_list_different_notes_do_not_commit_them_in_turn(tm
     put(two.vault, "notes/other.md", "A person's words.\n")
     assert [sync(day) > 0 for day in (two, one, two, one, two)] == [True, True, False, False, False]
     assert (one.vault / "notes/other.md").read_text("utf-8") == "A person's words.\n"
+
+
+@pytest.mark.usefixtures("pages_at_once")
+def test_a_sync_makes_only_the_pages_of_what_it_receives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two = two_machines(tmp_path)
+    for number in range(4):
+        work(two, f"{number}bbbbbbb-1", f"Test part {number}", 86_400.0 * number)
+    for day in (two, one, two):
+        day.run("sync")
+    work(one, "cccccccc-1", "Document the parser", 86_400 * 6.0)
+    one.run("sync")
+    looked: list[str] = []
+    put = making._put
+
+    def noted(settings: config.Config, path: str, lines: list[str]) -> tuple[bytes | None, bytes | None]:
+        looked.append(path)
+        return put(settings, path, lines)
+
+    monkeypatch.setattr(making, "_put", noted)
+    two.run("sync")
+
+    paths = {path for path in looked if path.startswith(("days/", "journal/app/2026"))}
+    assert any("document-the-parser" in path for path in paths)
+    assert not any(f"test-part-{number}" in path for path in paths for number in range(3)), paths
+    monkeypatch.undo()
+    assert upkeep.refresh(two.config(), now=time.time(), everything=True) == []
 
 
 @pytest.mark.usefixtures("pages_at_once")

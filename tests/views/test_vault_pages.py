@@ -294,7 +294,7 @@ def test_pages_are_looked_at_again_only_when_something_they_are_made_of_has_chan
     looked: list[float] = []
     make = making.make
 
-    def counted(*given: Any, **named: Any) -> tuple[list[str], Set[str], Set[str]]:
+    def counted(*given: Any, **named: Any) -> tuple[list[str], Set[str]]:
         looked.append(given[2])
         return make(*given, **named)
 
@@ -552,6 +552,17 @@ def test_a_days_page_that_was_deleted_stays_so_until_its_day_has_a_new_note(day:
 
 
 @pytest.mark.slow
+def test_an_older_day_that_arrives_gets_its_page_at_once_also_when_files_have_coarse_times(day: Day) -> None:
+    upkeep.refresh(day.config(), now=time.time() - 100, everything=True)
+    for name in ("UserPromptSubmit", "Stop"):
+        cwd = str(day.vault.parent / "api")
+        event = Event(agent="claude-code", name=name, session="dddddddd-1", cwd=cwd, prompt="New", message="Done.")
+        day.store(event, MORNING - 9 * 86_400)
+    for path in day.vault.glob("journal/api/2026-09-05/*/*.md"):
+        os.utime(path, (int(time.time()), int(time.time())))
+    assert "days/2026-09-05.md" in upkeep.refresh(day.config(), now=time.time())
+
+
 def test_a_machine_that_knows_nothing_asks_the_history_which_days_were_deleted(day: Day) -> None:
     settings = day.config()
     start(day.vault)

@@ -43,9 +43,9 @@ def written(listing: Listing, day: str) -> list[NoteRow]:
     return [row for row in candidates if date_of(listing.root, row.path) == day]
 
 
-def possibly_written(view: View, day: str) -> list[str]:
-    """Return the paths of the notes that `written` may return, and of some from adjacent days, without reading them."""
-    return sorted(map(view.path, _written_near(view).get(day, ())))
+def possibly_written(view: View, day: str) -> list[int]:
+    """Return the notes that `written` may return, and some from adjacent days, by path, without reading them."""
+    return sorted(_written_near(view).get(day, ()), key=view.path)
 
 
 @cached_with_view
@@ -53,12 +53,12 @@ def _written_near(view: View) -> dict[str, list[int]]:
     """Return the written notes by each day that may be theirs."""
     numbers_of_day: dict[str, list[int]] = {}
     for number in view.of_kinds(note.WRITTEN) - view.internal:
-        for day in any_day(view.number("created", number)):
+        for day in _any_day(view.number("created", number)):
             numbers_of_day.setdefault(day, []).append(number)
     return numbers_of_day
 
 
-def any_day(seconds: float) -> set[str]:
+def _any_day(seconds: float) -> set[str]:
     """Return the days of a moment in all time zones."""
     return {timestamps.iso_time(seconds + hours * 3600)[:10] for hours in (-12, 0, 14)}
 

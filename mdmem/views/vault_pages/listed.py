@@ -13,6 +13,7 @@ from mdmem import plural, privacy
 from mdmem.capture import page
 from mdmem.config import Config
 from mdmem.errors import GitError, VaultError
+from mdmem.hashing import short
 from mdmem.history import pages, past, private
 from mdmem.history.git import part, repository
 from mdmem.search.index.view import View
@@ -41,6 +42,9 @@ class Listing:
         self.is_part = part.of(config.vault) is not None
         self._private = private.projects(config.vault)
         self._rules = privacy.Rules.of(config.settings)
+        of_privacy = sorted(entry for entry in config.settings.values.items() if entry[0].startswith("privacy."))
+        self.rules = short(repr((of_privacy, sorted(self._private))), 14)
+        """A mark of the rules that decide which notes may be named."""
         self._staying = ""
         self._internal = view.internal
         self._page_leaves: dict[str, bool] = {}
@@ -117,7 +121,7 @@ class Listing:
         """Whether the note that gives a session its title, a prompt or an answer, may be named."""
         if session.page not in self._staying_titles:
             folder = session.page.rpartition("/")[0]
-            names = map(self.view.name, self.view.members_of(folder))
+            names = self.view.names(self.view.members_of(folder))
             titling = (name for name in names if "-000-prompt-" in name or "-response-" in name)
             first = min(titling, key=lambda name: ("-000-prompt-" not in name, journal.numbers(name)), default="")
             path = f"{folder}/{first}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import posixpath
 from collections.abc import Iterable, Iterator, Set
@@ -11,6 +12,7 @@ from mdmem.config import Config
 from mdmem.hashing import short
 from mdmem.history import pages, past
 from mdmem.learn.work import OpenItem
+from mdmem.search.index.layout import digest
 from mdmem.search.index.view import View
 from mdmem.vault import DAYS, disk, front_matter, generated, journal, layout, note, template
 from mdmem.vault.unreadable import UnreadableFolders
@@ -23,75 +25,74 @@ _SLACK_SECONDS = 2.0
 
 
 def make(
-    config: Config, view: View, last_made: float, named_marks: Set[str], file_marks: Set[str], *, everything: bool
-) -> tuple[list[str], Set[str], Set[str]]:
-    """Write the pages that may have changed; return the paths written, and two sets of marks.
+    config: Config, view: View, last_made: float, known_marks: Set[str], *, everything: bool
+) -> tuple[list[str], Set[str]]:
+    """Write the pages that may have changed; return the paths written, and the marks of pages that are up to date.
 
-    The first marks stand for what each page of a session or day names, the second for the files as written.
-    last_made: when pages were last made, in seconds since the epoch. named_marks, file_marks: the marks returned then.
+    last_made: when pages were last made, in seconds since the epoch. known_marks: the marks returned then.
     """
     listing = listed.Listing(config, view)
-    nothing = frozenset[str]()
-    fresh = _Fresh(listing, *((0.0, nothing, nothing) if everything else (last_made, named_marks, file_marks)))
+    marks = _Marks(listing, frozenset() if everything else known_marks)
     listing.days -= _deleted_days(listing, last_made)
-    changed = _changed(config, listing, fresh)
+    changed = _changed(config, listing, marks)
     if listing.is_part:  # pages that list missing sessions are left to a machine that has them
         changed = ((path, lines) for path, lines in changed if journal.is_page(path))
     written: list[str] = []
     for path, lines in changed:
-        if _put(config, path, lines):
+        old, new = _put(config, path, lines)
+        if new != old:
             written.append(path)
-            fresh.leave(path)
-    return written, fresh.marks, fresh.left
+        if new is not None:
+            marks.keep(path, digest(new))
+    return written, marks.kept
 
 
-class _Fresh:
-    """What changed since pages were last made: written notes, and what pages name of other notes."""
+class _Marks:
+    """Marks of the sources and the content of pages: a page whose mark is known need not be made again.
 
-    def __init__(self, listing: Listing, last_made: float, named_marks: Set[str], file_marks: Set[str]) -> None:
-        self.marks = set[str]()
-        self.left = set[str]()
-        self._root = listing.root
-        self._known = named_marks
-        self._view = view = listing.view
-        changed, folder_of = view.numbers("mtime_ns"), view.folder_of
-        since = (last_made - _SLACK_SECONDS) * 1e9
+    Sources are compared by content, not by time: files that another program brings keep the time of their last change.
+    kept: the marks of the pages that are up to date now.
+    """
 
-        def is_new(number: int) -> bool:
-            return changed[number] >= since or changed[number] < 0  # -1: not reliable
+    def __init__(self, listing: Listing, known: Set[str]) -> None:
+        self.kept = set[str]()
+        self._known = known
+        self._rules = listing.rules
+        self._sources: dict[str, str] = {}
+        self._digests = listing.view.numbers("digest")
 
-        pages = filter(is_new, view.notes("facet", "kind:session") if file_marks else ())
-        as_left = {number for number in pages if self.leave(view.path(number)) in file_marks}
-        self._folders = {folder_of[number] for number in view.all if is_new(number) and number not in as_left}
-        written = filter(is_new, view.of_kinds(note.WRITTEN))
-        self.days = set[str]().union(*(day_page.any_day(view.number("created", number)) for number in written))
+    def content(self, notes: Iterable[int]) -> int:
+        """Return a mark of the content of notes, in this order."""
+        return hash(tuple(map(self._digests.__getitem__, notes)))  # the same in each process, as it is for numbers
 
-    def has(self, session: SessionRow | None) -> bool:
-        """Whether a note of a session was written since then, or somebody else wrote its page."""
-        return session is not None and self._view.folders.find(session.page.rpartition("/")[0]) in self._folders
+    def are_new(self, path: str, note: int | None, sources: Iterable[object]) -> bool:
+        """Whether a page has other sources or another content than when it was made, or is new.
 
-    def leave(self, path: str) -> str:
-        """Record a page's current file, so that only a later change counts as new; return its mark."""
-        try:
-            status = os.lstat(f"{self._root}/{path}")
-        except OSError:
-            return ""
-        mark = short(repr((path, status.st_mtime_ns, status.st_size, status.st_ino)), 14)
-        self.left.add(mark)
-        return mark
-
-    def names_other(self, path: str, named: Iterable[object]) -> bool:
-        """Whether a page names other things than when pages were last made, or is new.
-
-        named: what it says about other notes and their places. Deleted, renamed and new notes show up as changes in
-        the pages that name them.
+        note: the page's number in the index. sources: what it says about other notes and their places, and marks of
+        their content. Deleted, renamed and new notes show up as changes in the pages that name them.
         """
-        mark = short(path, 8) + short("\0".join(map(str, named)), 6)
-        self.marks.add(mark)
-        return mark not in self._known
+        self._sources[path] = short("\0".join(map(str, (path, self._rules, *sources))), 14)
+        if note is None or self._mark(path, self._digests[note]) not in self._known:
+            return True
+        self.leave(path, note)
+        return False
+
+    def leave(self, path: str, note: int | None) -> None:
+        """Record that a page is up to date as it was indexed."""
+        if note is not None:
+            self.keep(path, self._digests[note])
+
+    def keep(self, path: str, content: int) -> None:
+        """Record that a page with this content is up to date."""
+        if path in self._sources:
+            self.kept.add(self._mark(path, content))
+            del self._sources[path]
+
+    def _mark(self, path: str, content: int) -> str:
+        return short(f"{self._sources[path]} {content}", 14)
 
 
-def _changed(config: Config, listing: Listing, fresh: _Fresh) -> Iterator[tuple[str, list[str]]]:
+def _changed(config: Config, listing: Listing, marks: _Marks) -> Iterator[tuple[str, list[str]]]:
     """Yield the pages that may need writing: of changed sessions and days, of all projects, and the start page."""
     by_project: dict[str, list[SessionRow]] = {name: [] for name in layout.projects(config.vault)}
     for session in listing.sessions:
@@ -105,14 +106,14 @@ def _changed(config: Config, listing: Listing, fresh: _Fresh) -> Iterator[tuple[
             open_items = open_work.in_order(
                 listing, [item for item in open_work_items if item.project.lower() in names]
             )
-            yield from _sessions(listing, fresh, sessions, open_items, has_page=listing.view.find(page) is not None)
+            yield from _sessions(listing, marks, sessions, open_items, has_page=listing.view.find(page) is not None)
             yield page, project_page.lines(listing, name, open_items)
-    yield from _days(listing, fresh)
+    yield from _days(listing, marks)
     yield start_page.PATH, start_page.lines(listing, open_work_items)
 
 
 def _sessions(
-    listing: Listing, fresh: _Fresh, sessions: list[SessionRow], open_items: list[OpenItem], *, has_page: bool
+    listing: Listing, marks: _Marks, sessions: list[SessionRow], open_items: list[OpenItem], *, has_page: bool
 ) -> Iterator[tuple[str, list[str]]]:
     """Yield the pages of a project's sessions that may differ. has_page: whether the project has one."""
     items_of: dict[str, list[OpenItem]] = {}
@@ -120,20 +121,26 @@ def _sessions(
         items_of.setdefault(item.session, []).append(item)
     for session, neighbors in _with_neighbors(sessions, {session.page for session in listing.nameable(sessions)}):
         own_items = items_of.get(session.session, [])
+        folder, _, page_name = session.page.rpartition("/")
+        notes = sorted(listing.view.members_of(folder))
+        note_of = dict(sorted(zip(listing.view.names(notes), notes, strict=True)))  # numbers change with the index
+        own = note_of.pop(page_name, None)
         left_open = ((item.kind, item.text, item.path) for item in own_items)
-        named = (has_page, *_named_by(listing, session, neighbors), *left_open)
-        may_differ = fresh.names_other(session.page, named) or any(map(fresh.has, (session, *neighbors)))
-        if may_differ and not disk.is_packed(listing.root, session.page):  # archived pages stay as they are
-            lines = generated.inside(disk.readable(listing.root, session.page) or b"")
-            yield session.page, session_page.lines(listing, session, lines, neighbors, own_items)
+        named = _named_by(listing, session, neighbors)
+        sources = (has_page, *note_of, marks.content(note_of.values()), *named, *left_open)
+        if not marks.are_new(session.page, own, sources):
+            continue
+        if disk.is_packed(listing.root, session.page):  # archived pages stay as they are
+            marks.leave(session.page, own)
+            continue
+        lines = generated.inside(disk.readable(listing.root, session.page) or b"")
+        yield session.page, session_page.lines(listing, session, lines, neighbors, own_items)
 
 
 def _named_by(
     listing: Listing, session: SessionRow, neighbors: tuple[SessionRow | None, SessionRow | None]
 ) -> Iterator[object]:
-    """Yield what a session's page says about its day, its neighbors and its notes, of which it gives the file names."""
-    notes = sorted(listing.view.members_of(session.page.rpartition("/")[0]))
-    yield from sorted(listing.view.names(notes))
+    """Yield what a session's page says about its day, its neighbors and its number of notes."""
     day = listed.day(session)
     yield from (session.notes, session.failed, listing.day_page(day) if day in listing.days else "")
     yield from ((other.page, listed.moment(other)) if other else "" for other in neighbors)
@@ -150,16 +157,19 @@ def _with_neighbors(
         later = session if session.page in named else later
 
 
-def _days(listing: Listing, fresh: _Fresh) -> Iterator[tuple[str, list[str]]]:
-    """Yield the pages of days with changes, and of the days before and after them."""
+def _days(listing: Listing, marks: _Marks) -> Iterator[tuple[str, list[str]]]:
+    """Yield the pages of days that may differ."""
+    view = listing.view
     days = [day for day in day_page.days(listing) if day.name in listing.days]
-    changed = [day.name in fresh.days or any(map(fresh.has, day.sessions)) for day in days]
+    has_start = os.path.lexists(f"{listing.root}/{start_page.PATH}")
     for place, day in enumerate(days):
         path = listing.day_page(day.name)
         around = (days[place + 1] if place + 1 < len(days) else None, days[place - 1] if place else None)
         neighbor_pages = (listing.day_page(other.name) if other else "" for other in around)
-        named = (*neighbor_pages, *map(_listed_facts, day.sessions), *day_page.possibly_written(listing.view, day.name))
-        if fresh.names_other(path, named) or any(changed[max(place - 1, 0) : place + 2]):
+        notes = day_page.possibly_written(view, day.name)
+        written = (*map(view.path, notes), marks.content(notes))
+        sources = (has_start, *neighbor_pages, *map(_listed_facts, day.sessions), *written)
+        if marks.are_new(path, view.find(path), sources):
             yield path, day_page.lines(listing, day, around)
     for name in sorted(generated.day_pages(listing.root).keys() - {day.name for day in days}):  # no sessions now
         yield listing.day_page(name), day_page.lines(listing, day_page.ListedDay(name, []), (None, None))
@@ -203,13 +213,16 @@ def _latest(listing: Listing, day: ListedDay, *, count_arrival: bool) -> float:
     numbers = {number for folder in folders for number in view.members_of(folder)} - pages
     numbers.update(number for row in day_page.written(listing, day.name) if (number := view.find(row.path)) is not None)
     created, arrived = view.numbers("created"), view.numbers("mtime_ns")
+    if count_arrival and any(arrived[number] < 0 for number in numbers):
+        return math.inf  # it arrived a moment ago
     return max((max(created[number], arrived[number] / 1e9 if count_arrival else 0) for number in numbers), default=0.0)
 
 
-def _put(config: Config, path: str, lines: list[str]) -> bool:
-    """Write the generated part of a page; return whether it was.
+def _put(config: Config, path: str, lines: list[str]) -> tuple[bytes | None, bytes | None]:
+    """Write the generated part of a page; return its content before and after, the same if nothing was written.
 
-    A change that the user saves at the same moment wins.
+    None: there is or was no such page, or it is to be tried again. A change that the user saves at the same moment
+    wins.
     """
     parent, _, name = path.rpartition("/")
     old = disk.readable(config.vault, path)
@@ -217,14 +230,17 @@ def _put(config: Config, path: str, lines: list[str]) -> bool:
     if old is None and path.startswith(f"{DAYS}/"):
         new = generated.replaced(day_page.first(name.removesuffix(".md")), lines)
         with disk.open_parent(config.vault, path, create=True) as folder:
-            return disk.create(folder, name, new, durable=config.durable)
+            return None, new if disk.create(folder, name, new, durable=config.durable) else None
     if old is None or len(old) >= disk.MAX_READ_BYTES:
-        return False
+        return old, old
     new = generated.replaced(_with_markers(path, _with_valid_front_matter(old)), lines)
-    if new == old or _drops_unreadable(config.vault, path, old, lines):
-        return False
+    if new == old:
+        return old, old
+    if _drops_unreadable(config.vault, path, old, lines):
+        return None, None
     with disk.open_parent(config.vault, path) as folder:
-        return disk.replace(folder, name, old, new, durable=config.durable)
+        is_written = disk.replace(folder, name, old, new, durable=config.durable)
+    return (old, new) if is_written else (None, None)
 
 
 def _drops_unreadable(root: str, path: str, old: bytes, lines: list[str]) -> bool:

@@ -106,8 +106,8 @@ def _make(
         if source == last.source and not everything:
             return None
         try:
-            written, marks, left = making.make(config, view, last.seen, last.marks, last.left, everything=everything)
-            return written, Stamp(marks=marks, source="" if written else source, left=left, places=places)
+            written, marks = making.make(config, view, last.seen, last.marks, everything=everything)
+            return written, Stamp(marks=marks, source="" if written else source, places=places)
         finally:
             view.answers.clear()  # frees the table of all sessions
 
@@ -115,17 +115,16 @@ def _make(
 
 
 class Stamp(NamedTuple):
-    """When pages were last made, its CPU time in seconds, and marks of what each page named.
+    """When pages were last made, its CPU time in seconds, and marks of each page's sources and content.
 
-    source: a mark of their sources if no page had to be written, else "". left: marks of the files as written. places:
-    marks of the paths of notes that pages lead to.
+    source: a mark of all sources if no page had to be written, else "". places: marks of the paths of notes that pages
+    lead to.
     """
 
     seen: float = 0.0
     cost: float = 0.0
     marks: Set[str] = frozenset()
     source: str = ""
-    left: Set[str] = frozenset()
     places: Set[str] = frozenset()
 
 
@@ -160,16 +159,16 @@ def _stamp(config: Config) -> str:
 def _read_stamp(config: Config) -> Stamp:
     try:
         first, *rest = (files.read_own(_stamp(config), MAX_STAMP_BYTES).decode() + "\n\n").split("\n")
-        marks, left, places = (frozenset(line.split()) for line in rest[:3])
+        marks, places = (frozenset(line.split()) for line in rest[:2])
         seen, cost, *source = first.split()
-        return Stamp(float(seen), float(cost), marks, "".join(source), left, places)
+        return Stamp(float(seen), float(cost), marks, "".join(source), places)
     except (OSError, ValueError):
         return Stamp()
 
 
 def _write_stamp(config: Config, stamp: Stamp) -> None:
     first = f"{stamp.seen:.3f} {stamp.cost:.3f} {stamp.source}"
-    lines = (first, *(" ".join(sorted(marks)) for marks in (stamp.marks, stamp.left, stamp.places)))
+    lines = (first, *(" ".join(sorted(marks)) for marks in (stamp.marks, stamp.places)))
     # If that fails, all pages are checked again the next time.
     files.try_replace(_stamp(config), "".join(f"{line}\n" for line in lines).encode())
 
