@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Container, Iterable, Iterator
+import time
+from collections.abc import Container, Iterable, Iterator, Set
 from contextlib import contextmanager
 from functools import cached_property
 
@@ -26,6 +27,8 @@ MAX_NOTES = 20
 """Maximum number of decisions, and of pinned notes, listed."""
 MAX_CACHED_NOTES = 2_000
 """Number of cached answers whether a note may be named, besides those for session pages."""
+_COARSE_NS = 2_000_000_000
+"""Resolution of the times of files, where it is coarsest."""
 
 
 class Listing:
@@ -35,7 +38,11 @@ class Listing:
     machine also stays, and names such notes (`on_pages_of`).
     """
 
-    def __init__(self, config: Config, view: View) -> None:
+    def __init__(self, config: Config, view: View, known: Set[str] = frozenset()) -> None:
+        """known: `leaving` of an earlier listing; files that have not changed since then are not read again."""
+        self.leaving = set[str]()
+        """Marks of the files of sessions' pages, and of the notes that give their titles, that may be named."""
+        self._known = known
         self.config = config
         self.view = view
         self.root = config.vault
@@ -48,6 +55,7 @@ class Listing:
         self._staying = ""
         self._internal = view.internal
         self._page_leaves: dict[str, bool] = {}
+        self._unread = set[str]()
         self._note_leaves: dict[str, bool] = {}
         self._has_date: dict[str, bool] = {}
         self._staying_titles: dict[str, str] = {}  # session page -> the note that gives its title; "" if that may leave
@@ -75,20 +83,41 @@ class Listing:
             return True
         return self._travels(path) or (bool(self._staying) and self._is_of(path, self._staying))
 
-    def _travels(self, path: str) -> bool:
-        """Whether a note and its name may leave this machine."""
+    def _travels(self, path: str, *, gives_title: bool = False) -> bool:
+        """Whether a note and its name may leave this machine. gives_title: it is one that every listing asks about."""
         answers = self._page_leaves if journal.is_page(path) else self._note_leaves
         if path not in answers:
             if len(self._note_leaves) >= MAX_CACHED_NOTES:
                 self._note_leaves.clear()
-            try:
-                data = disk.read_path(self.root, path)
-            except PermissionError:
-                answers[path] = path in self._committed  # whatever it says now, its name has left already
-                return answers[path]
-            leaves = data is not None and not private.stays(path, data, self._private)
-            answers[path] = leaves and not self._hides_name(path, data or b"")
+            mark = self._mark(path) if gives_title or answers is self._page_leaves else ""
+            answers[path] = mark in self._known or self._may_travel(path)
+            if mark and answers[path] and path not in self._unread:
+                self.leaving.add(mark)
         return answers[path]
+
+    def _may_travel(self, path: str) -> bool:
+        try:
+            data = disk.read_path(self.root, path)
+        except PermissionError:
+            self._unread.add(path)
+            return path in self._committed  # whatever it says now, its name has left already
+        leaves = data is not None and not private.stays(path, data, self._private)
+        return leaves and not self._hides_name(path, data or b"")
+
+    def _mark(self, path: str) -> str:
+        """Return a mark of the present file of a note, or of its archive; "" if it may still change without a trace."""
+        try:
+            status = os.lstat(f"{self.root}/{path}")
+        except FileNotFoundError:
+            try:
+                status = os.lstat(f"{self.root}/{layout.archive_of(layout.folder_of(path))}")
+            except OSError:
+                return ""
+        except OSError:
+            return ""
+        if time.time_ns() - status.st_mtime_ns < _COARSE_NS:
+            return ""
+        return short(repr((path, status.st_mtime_ns, status.st_size, status.st_ino, self.rules)), 10)
 
     def _hides_name(self, path: str, data: bytes) -> bool:
         """Whether a note's name is private. That of a captured note is clean, until its words are marked later."""
@@ -125,7 +154,7 @@ class Listing:
             titling = (name for name in names if "-000-prompt-" in name or "-response-" in name)
             first = min(titling, key=lambda name: ("-000-prompt-" not in name, journal.numbers(name)), default="")
             path = f"{folder}/{first}"
-            self._staying_titles[session.page] = path if first and not self._travels(path) else ""
+            self._staying_titles[session.page] = path if first and not self._travels(path, gives_title=True) else ""
         title_note = self._staying_titles[session.page]
         return not title_note or self.leaves(title_note)
 

@@ -27,12 +27,14 @@ _SLACK_SECONDS = 2.0
 def make(
     config: Config, view: View, last_made: float, known_marks: Set[str], *, everything: bool
 ) -> tuple[list[str], Set[str]]:
-    """Write the pages that may have changed; return the paths written, and the marks of pages that are up to date.
+    """Write the pages that may have changed; return the paths written, and marks of what need not be looked at again.
 
+    These stand for pages that are up to date, and for notes that may be named.
     last_made: when pages were last made, in seconds since the epoch. known_marks: the marks returned then.
     """
-    listing = listed.Listing(config, view)
-    marks = _Marks(listing, frozenset() if everything else known_marks)
+    known = frozenset[str]() if everything else known_marks
+    listing = listed.Listing(config, view, known)
+    marks = _Marks(listing, known)
     listing.days -= _deleted_days(listing, last_made)
     changed = _changed(config, listing, marks)
     if listing.is_part:  # pages that list missing sessions are left to a machine that has them
@@ -44,7 +46,7 @@ def make(
             written.append(path)
         if new is not None:
             marks.keep(path, digest(new))
-    return written, marks.kept
+    return written, marks.kept | listing.leaving
 
 
 class _Marks:

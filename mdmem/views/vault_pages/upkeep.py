@@ -37,7 +37,7 @@ QUICK_NOTES = 5_000
 """In a vault of more notes, making pages for the first time takes longer than that."""
 
 _STAMP = "pages"
-MAX_STAMP_BYTES = 4 * 1024 * 1024
+MAX_STAMP_BYTES = 16 * 1024 * 1024
 
 
 def refresh(
@@ -115,7 +115,7 @@ def _make(
 
 
 class Stamp(NamedTuple):
-    """When pages were last made, its CPU time in seconds, and marks of each page's sources and content.
+    """When pages were last made, its CPU time in seconds, and the marks that `making.make` returned.
 
     source: a mark of all sources if no page had to be written, else "". places: marks of the paths of notes that pages
     lead to.
