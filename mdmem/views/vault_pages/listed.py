@@ -42,6 +42,8 @@ class Listing:
         """known: `leaving` of an earlier listing; files that have not changed since then are not read again."""
         self.leaving = set[str]()
         """Marks of the files of sessions' pages, and of the notes that give their titles, that may be named."""
+        self.archived = set[str]()
+        """The sessions' pages that have no file of their own: links lead to their archives."""
         self._known = known
         self.config = config
         self.view = view
@@ -109,6 +111,7 @@ class Listing:
         try:
             status = os.lstat(f"{self.root}/{path}")
         except FileNotFoundError:
+            self.archived.add(path)
             try:
                 status = os.lstat(f"{self.root}/{layout.archive_of(layout.folder_of(path))}")
             except OSError:

@@ -145,7 +145,8 @@ def _named_by(
     """Yield what a session's page says about its day, its neighbors and its number of notes."""
     day = listed.day(session)
     yield from (session.notes, session.failed, listing.day_page(day) if day in listing.days else "")
-    yield from ((other.page, listed.moment(other)) if other else "" for other in neighbors)
+    archived = listing.archived
+    yield from ((other.page, listed.moment(other), other.page in archived) if other else "" for other in neighbors)
 
 
 def _with_neighbors(
@@ -169,8 +170,11 @@ def _days(listing: Listing, marks: _Marks) -> Iterator[tuple[str, list[str]]]:
         around = (days[place + 1] if place + 1 < len(days) else None, days[place - 1] if place else None)
         neighbor_pages = (listing.day_page(other.name) if other else "" for other in around)
         notes = day_page.possibly_written(view, day.name)
-        written = (*map(view.path, notes), marks.content(notes))
-        sources = (has_start, *neighbor_pages, *map(_listed_facts, day.sessions), *written)
+        written = list(map(view.path, notes))
+        archived = [note for note in written if layout.is_in_session(note) and disk.is_packed(listing.root, note)]
+        archived += (session.page for session in day.sessions if session.page in listing.archived)
+        listed_facts = map(_listed_facts, day.sessions)
+        sources = (has_start, *neighbor_pages, *listed_facts, *written, marks.content(notes), *archived)
         if marks.are_new(path, view.find(path), sources):
             yield path, day_page.lines(listing, day, around)
     for name in sorted(generated.day_pages(listing.root).keys() - {day.name for day in days}):  # no sessions now
