@@ -118,3 +118,20 @@ def test_the_port_of_a_service_that_is_named_like_a_password_stays() -> None:
     lines = "kpasswd\t\t464/tcp\nkpasswd\t\t464/udp\n"
 
     assert clean(lines, origin="tool").value == lines
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "echo '::add-mask::{}'",
+        "cat <<< '{}'",
+        "127.0.0.1:6379> auth {}",
+        "eas secret:create --name FOO --value {}",
+        "sc.exe config spooler password= {}",
+        "mc alias set shop http://h ana {}",
+    ],
+)
+def test_a_password_in_a_command_is_masked_in_a_text_of_any_length(line: str) -> None:
+    text = line.replace("{}", "otter#pond56") + "\n" + "The build went on with the next of its steps.\n" * 200
+
+    assert clean(text, origin="tool").value == text.replace("otter#pond56", "[REDACTED]")

@@ -174,7 +174,7 @@ for _flags, _holds, _place, _commands in COMMANDS:
         BY_COMMAND.setdefault(_command, []).extend([(_flag, _holds, _place) for _flag in _flags.split()])
 
 _first_words: dict[str, str] = {}
-"""Command -> the first word of its name. Filled for the first long text."""
+"""Command -> the first word of its name, as `secrets.words` splits it; "" if it has none. For long texts."""
 
 _OF_LAST = {LAST: WORD, FINAL: SURE, LAST_PAIR: PAIR}
 _ENDS = "|;&>`"
@@ -210,8 +210,8 @@ def _commands_in(low: str, words: frozenset[str] | None) -> list[str]:
         return [command for command in BY_COMMAND if command in low]
     if not _first_words:
         for command in BY_COMMAND:
-            _first_words[command] = command.replace("_", " ").replace("-", " ").split()[0]
-    return [command for command, word in _first_words.items() if word in words and command in low]
+            _first_words[command] = "".join([sign if sign.isalnum() else " " for sign in command]).strip().split(" ")[0]
+    return [command for command, word in _first_words.items() if (not word or word in words) and command in low]
 
 
 def _of_command(text: str, low: str, command: str, rows: list[Row], judged: list[int]) -> Iterator[Span]:
