@@ -135,3 +135,103 @@ def test_a_password_in_a_command_is_masked_in_a_text_of_any_length(line: str) ->
     text = line.replace("{}", "otter#pond56") + "\n" + "The build went on with the next of its steps.\n" * 200
 
     assert clean(text, origin="tool").value == text.replace("otter#pond56", "[REDACTED]")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "mc alias set shop http://minio.lan:9000 admin {} --api S3v4",
+        "mc admin user add shop ana {}",
+        "glab variable set DEPLOY {} --scope production",
+        "glab variable update DEPLOY -v {} -s x",
+        "iwctl -P {} station wlan0 connect Home",
+        "smbclient //host/share {}",
+        "smbclient //host/share {} -U ana -c ls",
+        "smbclient '//host/share' {} -c ls",
+        "rocommunity {} 10.0.0.0/8",
+        "rwcommunity6 {}",
+        "com2sec readonly default {}",
+        "createUser ana SHA {} AES {}",
+        "ctr image pull --user ana:{} docker.io/x",
+        "supabase link --project-ref x -p {}",
+        "nuget setapikey {} -s x",
+        "etcdctl user add ana:{}",
+        "netsh wlan set hostednetwork mode=allow ssid=x key={}",
+        "wbinfo -a ana%{}",
+        "sendemail -f a@b.example -xu ana -xp {}",
+        'msmtp --passwordeval="echo {}"',
+        "exaplus -c h -u ana -p {}",
+        "ccrypt -K {} f",
+        "mcrypt -k {} f",
+        "gpg-preset-passphrase -P {} -c x",
+        "pdftoppm -opw {} a.pdf",
+        "b2 account authorize 0012345 {}",
+        "b2 authorize-account 0012345 {}",
+        "swift -A https://u -U ana -K {} list",
+        "cf create-user ana {}",
+        "firebase functions:config:set mail.code={}",
+        "irssi -c h -w {}",
+        "vmrun -gu ana -gp {} runProgramInGuest x",
+        "virsh set-user-password vm root {}",
+        "doveadm auth test ana {}",
+        "testsaslauthd -u ana -p {}",
+        "radtest ana {} localhost 0 {}",
+        "ldapvi -D x -w {}",
+        "ldapcompare -w {} x",
+        "ipa-client-install -p admin -w {}",
+        "ipa-server-install -p {} -a {}",
+        'kadmin.local -q "addprinc -pw {} ana"',
+        "nikto -id ana:{} -h x",
+        "gobuster dir -U ana -P {} -u x",
+        "mitmproxy --proxyauth ana:{}",
+        "mullvad account login {}",
+        "hdparm --security-unlock {} /dev/sda",
+        "sedutil-cli --initialSetup {} /dev/sda",
+        "adb shell locksettings set-password {}",
+        "webrepl_cli.py -p {} f h:/f",
+        "keydb-cli -a {}",
+        "valkey-cli -a {} ping",
+        "ksql -u ana -p {} http://h",
+        "addauth digest ana:{}",
+        "choco apikey -k {} -s x",
+        "conda token set {}",
+        "anaconda -t {} upload x",
+        "cabal upload -u ana -p {} x",
+        "cpan-upload -u ana -p {} x",
+        "bitcoin-cli encryptwallet {}",
+        "bitcoin-cli walletpassphrasechange {} {}",
+        "electrum -W {} x",
+    ],
+)
+def test_a_password_is_masked_where_a_command_documents_it(line: str) -> None:
+    text = line.replace("{}", "otterpond56")
+
+    assert clean(text, origin="tool").value == line.replace("{}", "[REDACTED]")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "netsh wlan show profile name=home key=clear",
+        "smbclient //host/share -U user01 -c ls",
+        "smbclient -L //host -N",
+        "the rocommunity directive allows any host",
+        "rocommunity public",
+        "mc admin user add shop ana $SECRET",
+        "mc alias set shop http://minio.lan:9000",
+        "etcdctl user add ana",
+        "wbinfo -a ana",
+        "hdparm --security-erase NULL /dev/sda",
+        "b2 account authorize and then sync",
+        "glab variable set DEPLOY --scope staging",
+        "radtest starts a login",
+        "swift -k x.swift",
+        "bitcoin-cli encryptwallet <passphrase>",
+        "nuget setapikey <key> -s x",
+        "conda token set TOKEN",
+        "firebase functions:config:set mail.mode=production",
+        "samba-tool user create --help",
+    ],
+)
+def test_an_argument_that_is_no_password_stays(line: str) -> None:
+    assert clean(line, origin="tool").value == line

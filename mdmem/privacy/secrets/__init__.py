@@ -84,8 +84,7 @@ PLACE_SIGNS = (
 )  # fmt: skip
 BARE_KEYS = ("IBAAK", "IBADAN", "IBAzCC", "AgEAMB", "AgEBB", "iG9w0BBQ0w")  # in private keys in base64, after "MI"
 PLACE_FAMILIES: Families = (
-    ("ogin", ("ogin(", "ogin:", "ogin with ", "ogin as ")),
-    ("og in ", ("og in as ", "og in with ")),
+    ("ogin", ("ogin(", "ogin:", "ogin with ", "ogin as ")), ("og in ", ("og in as ", "og in with ")),
     ("ign in ", ("ign in as ", "ign in with ")),
     ("(", ("uthentication(", "uthenticate(", "asicAuth(", "mac.new(", "reateHmac(", "PDO(", "FTP(", "FTP_TLS(")),
     ("(", ("FTP.open(", ".Bind(", "PlainAuth(", "iFi.begin(", "ashSync(")),
@@ -99,22 +98,23 @@ PLACE_FAMILIES: Families = (
 )  # fmt: skip
 """Every place that `places` knows contains one of these: a URL, a key block, a line of a password file."""
 
-_FLAGS = frozenset("-pPaAbkNnsStuUwWX")
-_LONG_FLAGS = ("hp", "hashes ", "dc-ip ")
+_FLAGS = frozenset("-pPaAbkKNnsStuUwWX")
+_LONG_FLAGS = ("hp", "hashes ", "dc-ip ", "opw ", "gp ", "xp ", "id ")
 COMMAND_SIGNS = (
     '"-p', " login ", " auth ", "entified ", "ENTIFIED ", "SecureString", "rabbitmqctl", "userid=", "nmcli",
-    "http-basic", "pdp ", "<<<", "env add ", " community ", "key-string ", "_pw ", "6379> ", "SETUSER", "rman target",
+    "http-basic", "pdp ", "<<<", "env add ", "community ", "key-string ", "_pw ", "6379> ", "SETUSER", "rman target",
     "exp ", "imp ", " using ", "::add-mask::", " kv p", "kinit ", "snmp", " isakmp ", "ickServ", " obscure ", " upwd ",
     "authtoken ", "cli AUTH ", "pypi-token", "vault write ", "service install ", "bw unlock", "bundle config",
-    "samba-tool user",
+    "samba-tool user", "smbclient ", "com2sec ", "createUser ", "radtest ", "b2 a", "addauth ", "locksettings ",
 )  # fmt: skip
 COMMAND_FAMILIES: Families = (
     ("secret", ("secret set", "secret create", "secret put", "secrets set")),
     ("pass", (" pass:", "passwd", "wpa_passphrase", "initial-password", " pass ", "password=-", "passphrase-fd")),
     ("pass ", ("pass insert ", "pass add ")),
-    ("set ", ("alias set ", "variable set ", "config:set ", "env:set ", " env set ")),
-    ("send", ('send "', "send '", "send --", "sendline(")),
-    ("<(", ("<(echo ", "<(printf ")),
+    ("set ", ("alias set ", "variable set ", "config:set ", "env:set ", " env set ", "set hostednet", "token set ")),
+    (" add ", ("user add ",)), ("wallet", ("tcoin-cli encryptwallet ", "tcoin-cli walletpassphrasechange ")),
+    ("user", ("create-user ", "set-user-password ")), ("community", ("rocommunity", "rwcommunity")),
+    ("send", ('send "', "send '", "send --", "sendline(")), ("<(", ("<(echo ", "<(printf ")),
     (" /", (" /p", " /rp", " /user:", " /add")),
     ("sql", ("mysqladmin", "sqlplus ", "sqlldr ", "isql ")),
     ("crypt", ("encrypt_string", "cryptsetup ")),

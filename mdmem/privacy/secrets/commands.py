@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 WORD, SURE, ODD = "word", "sure", "odd"
 PAIR, PAIRS, VALUES = "pair", "pairs", "values"
 URL, USER, SAID = "url", "user", "said"
-TWO, THIRD, FIRST = "two", "third", "first"
+TWO, FIRST = "two", "first"
+SECOND, THIRD, FOURTH = "second", "third", "fourth"
 LAST, FINAL, LAST_PAIR = "last", "final", "last pair"
 ONLY, END = "only", "end"
 """Where the secret is, relative to a flag and its argument.
@@ -26,8 +27,9 @@ WORD: the argument. PAIR: `user:secret`. PAIRS: `name=secret` in every later wor
 not read like a word. URL: `user/secret@host`. USER: `user/secret`. SAID: a command that prints it. ODD: the argument,
 if it mixes letters, digits and signs like a password. TWO: this argument and the next. FIRST: the first later word that
 is neither an option nor its argument. LAST: the last word of the command. THIRD: the third word after
-the flag that is not a flag. SURE, FINAL: as WORD and LAST, but any word counts. LAST_PAIR: as PAIR, in the last word.
-ONLY, END: any word that ends the line, options aside, one or two words after the flag.
+the flag that is not a flag. SECOND, FOURTH: the same, but no flag is right before it. SURE, FINAL: as WORD and LAST,
+but any word counts. LAST_PAIR: as PAIR, in the last word. ONLY, END: any word one or two words after the flag that
+ends the line, or is followed by options.
 
 A flag that is a plain word also occurs in prose, so only a value that does not read like a word counts, except for
 SURE, FINAL, ONLY, END, URL and PAIR."""
@@ -48,32 +50,40 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
         "couchbase-cli", "cbq -", "ncftp -", "hdbsql", "ibmcloud login", "bx login", "acr login", "expo login",
         "ilorest login", "users create", "bloodhound-python", "certipy ", "enum4linux", "ldapdomaindump", "jmxterm",
         "add-user.sh", "check_mysql", "yt-dlp", "youtube-dl", "veracrypt ", "hash-password", "doveadm pw",
-        "elasticsearch-users", "conan user", "conan remote login", "influx user", "choco source", "mcrcon ",
+        "elasticsearch-users", "conan user", "conan remote login", "influx user", "choco source", "mcrcon ", "exaplus ",
+        "webrepl_cli", "ksql ", "supabase link", "testsaslauthd", "cabal upload", "cpan-upload", "ipa-server-install",
     )),
     ("-p --password", WORD, BOTH, ("useradd", "usermod")),
     ("-p:", WORD, GLUED, ("winrs ",)),
     ("-P", WORD, BOTH, ("mosquitto_pub", "mosquitto_sub", "mssql-cli", "sqlcmd", "bcp ", "zip ", "unzip ", "ipmitool")),
-    ("-P", WORD, BOTH, ("ssh-keygen", "tsql ", "isql ", "security import", "p4 -", "knife bootstrap")),
+    ("-P", WORD, BOTH, ("ssh-keygen", "tsql ", "isql ", "security import", "p4 -", "knife bootstrap", "iwctl ")),
+    ("-P", WORD, BOTH, ("gpg-preset-passphrase", "gobuster ")),
     ("-N", WORD, BOTH, ("ssh-keygen",)),
-    ("-a --pass --auth", WORD, BOTH, ("redis-cli", "netlify deploy")),
+    ("-a --pass --auth", WORD, BOTH, ("redis-cli", "keydb-cli", "valkey-cli", "netlify deploy")),
+    ("-a", WORD, BOTH, ("ipa-server-install",)),
     ("--auth-token --data", WORD, BOTH, ("sentry-cli", "drone secret")),
-    ("-t", WORD, BOTH, ("codecov", "doctl auth", "doctl registry", "vercel ", "influx config")),
+    ("-t", WORD, BOTH, ("codecov", "doctl auth", "doctl registry", "vercel ", "influx config", "anaconda ")),
     ("-w", WORD, BOTH, ("ldapsearch", "ldapadd", "ldapmodify", "ldapwhoami", "ldappasswd", "ldapdelete", "iwconfig")),
-    ("-w", WORD, BOTH, ("vsql ", "dsconf ", "kadmin ")),
-    ("-upw -pw", WORD, APART, ("pdftotext", "pdftoppm", "pdfinfo", "plink ", "klink ", "pscp ", "nodetool ")),
+    ("-w", WORD, BOTH, ("vsql ", "dsconf ", "kadmin ", "ldapcompare", "ldapvi ", "ipa-client-install", "irssi ")),
+    ("-upw -opw -pw", WORD, APART, ("pdftotext", "pdftoppm", "pdfinfo", "plink ", "klink ", "pscp ", "nodetool ")),
+    ("-pw", WORD, APART, ("addprinc ", "cpw ")),
+    ("-gp -xp", WORD, APART, ("vmrun ", "sendemail ")),
+    ("-K", WORD, BOTH, ("ccrypt ", "ccencrypt ", "ccdecrypt ", "swift -")),
     ("-A -X", WORD, BOTH, ("snmpget", "snmpwalk")),
     ("-c", WORD, BOTH, ("snmpget", "snmpwalk", "snmpset", "snmpbulkwalk", "snmptrap")),
-    ("-k", WORD, APART, ("openssl", "security set-key", "nuget push")),
-    ("-W", WORD, APART, ("pg_restore", "svn ", "pk12util")),
+    ("-k", WORD, APART, ("openssl", "security set-key", "nuget push", "choco apikey", "mcrypt ")),
+    ("-W", WORD, APART, ("pg_restore", "svn ", "pk12util", "electrum ")),
     ("-pass", WORD, APART, ("7z ", "keytool", "smtp-cli")),
     ("-u", PAIR, BOTH, ("curl", "lftp", "open -u")),
     ("-U", PAIR, BOTH, ("curl", "smbclient", "rpcclient", "net ads", "net rpc", "winexe")),
     ("-a -A -P", PAIR, BOTH, ("http ", "https ", "xh ", "ab -")),
-    ("--user", PAIR, BOTH, ("curl", "etcdctl")),
+    ("--user", PAIR, BOTH, ("curl", "etcdctl", "ctr image", "ctr -n")),
     ("--proxy-user", PAIR, BOTH, ("curl",)),
     ("--oauth2-bearer", WORD, BOTH, ("curl",)),
     ("--auth --http-auth", PAIR, BOTH, ("http ", "https ", "aria2c", "streamlink")),
     ("-n --auth -auth", PAIR, APART, ("transmission-remote", "jenkins-cli")),
+    ("-a -id --proxyauth --authenticate", PAIR, APART, ("wbinfo ", "nikto ", "mitmproxy ", "mitmdump ")),
+    ("add digest", PAIR, APART, ("etcdctl user", "addauth ")),
     ("-hashes", PAIR, APART, ("-hashes ",)),
     ("getuserspns getuserspns.py getnpusers getnpusers.py", PAIR, APART, ("getuserspns", "getnpusers")),
     ("config", LAST_PAIR, APART, ("bundle config",)),
@@ -84,11 +94,21 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("auth", ONLY, APART, ("redis-cli", "6379> auth")),
     ("auth", END, APART, ("redis-cli", "6379> auth", "cf auth")),
     ("set", PAIRS, APART, ("fly secrets", "flyctl secrets", "supabase secrets", "wrangler secret", "doppler secrets")),
-    ("config:set", VALUES, APART, ("heroku config", "dokku config", "firebase functions")),
+    ("config:set", VALUES, APART, ("heroku config", "dokku config")),
+    ("functions:config:set", VALUES, APART, ("firebase functions",)),
     ("--set", VALUES, APART, ("railway variables",)),
-    ("set", LAST, APART, ("glab variable",)),
+    ("set", LAST, APART, ("glab variable", "conda token")),
+    ("set update", SECOND, APART, ("glab variable",)),
+    ("-v", WORD, BOTH, ("glab variable",)),
+    ("smbclient", SECOND, APART, ("smbclient //", "smbclient '", 'smbclient "', "smbclient \\")),
+    ("test radtest", SECOND, APART, ("doveadm auth", "radtest ")),
+    ("radtest", LAST, APART, ("radtest ",)),
+    ("authorize authorize-account authorize_account", SECOND, APART, ("b2 account", "b2 authorize")),
+    ("add", THIRD, APART, ("mc admin user",)),
+    ("set", FOURTH, APART, ("mc alias",)),
+    ("set-user-password com2sec", THIRD, APART, ("virsh ", "com2sec ")),
     ("add_user change_password", END, APART, ("rabbitmqctl",)),
-    ("create add", END, APART, ("samba-tool user",)),
+    ("create add create-user", END, APART, ("samba-tool user", "cf create-user")),
     ("upwd user:password user-password", END, APART, ("drush ",)),
     ("password", LAST, APART, ("mysqladmin",)),
     ("password", ONLY, APART, ("mysqladmin",)),
@@ -102,7 +122,9 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("-w", WORD, APART, ("security add-",)),
     ("login", END, APART, ("bw login", "ionic login")),
     ("unlock setapikey", ONLY, APART, ("bw unlock", "nuget")),
-    ("walletpassphrase", SURE, APART, ("bitcoin-cli", "litecoin-cli")),
+    ("login", ONLY, APART, ("mullvad account",)),
+    ("walletpassphrase encryptwallet", SURE, APART, ("bitcoin-cli", "litecoin-cli")),
+    ("walletpassphrasechange", TWO, APART, ("bitcoin-cli", "litecoin-cli")),
     ("set", LAST, APART, ("dotnet user-secrets", "mc alias set", "convex env")),
     ("set", END, APART, ("dotnet user-secrets",)),
     ("netlify", THIRD, APART, ("netlify env:set",)),
@@ -111,7 +133,12 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("community", SURE, APART, ("snmp-server",)),
     ("2c", SURE, APART, ("snmp-server host",)),
     ("key", SURE, APART, ("isakmp key", "tacacs-server", "radius-server")),
-    ("sha md5 128 des", SURE, APART, ("snmp-server user",)),
+    ("sha md5 128 des aes sha-256 sha-512", SURE, APART, ("snmp-server user", "createuser ")),
+    ("rocommunity rwcommunity rocommunity6 rwcommunity6", WORD, APART, ("rocommunity", "rwcommunity")),
+    ("set-pin set-password set-pattern", WORD, APART, ("locksettings ",)),
+    ("--security-unlock --security-erase --security-erase-enhanced --security-set-pass", WORD, APART, ("hdparm ",)),
+    ("--initialsetup --reverttper --setsidpassword", WORD, APART, ("sedutil-cli",)),
+    ("key=", WORD, GLUED, ("set hostednetwork",)),
     ("identify :identify", FINAL, APART, ("nickserv",)),
     ("secret", LAST, APART, ("enable secret",)),
     ("key-string", LAST, APART, ("key-string",)),
@@ -135,7 +162,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("config", LAST, APART, ("composer config",)),
     ("wpa_passphrase", LAST, APART, ("wpa_passphrase",)),
     ("isql iusql", THIRD, APART, ("isql ", "iusql ")),
-    ("--password-command", SAID, BOTH, ("restic", "rclone", "rustic")),
+    ("--password-command --passwordeval", SAID, BOTH, ("restic", "rclone", "rustic", "msmtp")),
     ("--body -b", WORD, BOTH, ("gh secret",)),
     ("<<<", WORD, APART, ("secret put", "secret set", "env add", "docker login", "chpasswd", "gh auth", "glab auth")),
     ("<<<", WORD, APART, ("sudo ", "pass insert", "vncpasswd", "cryptsetup ", "kinit ", "passphrase-fd", "su - ")),
@@ -177,6 +204,7 @@ _first_words: dict[str, str] = {}
 """Command -> the first word of its name, as `secrets.words` splits it; "" if it has none. For long texts."""
 
 _OF_LAST = {LAST: WORD, FINAL: SURE, LAST_PAIR: PAIR}
+_PLACES = {SECOND: 1, THIRD: 2, FOURTH: 3}
 _ENDS = "|;&>`"
 _ODD_SIGNS = frozenset("!#*@%^&?~")
 _LONGEST_WORD = 256
@@ -263,10 +291,11 @@ def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: Row
     if place == AROUND:
         if word.lower().startswith(flag):
             yield from _nearby(text, words, number)
-    elif holds == THIRD:
-        arguments = [span for span in words[number + 1 :] if text[span[0]] != "-"]
-        if is_flag and arguments[2:]:
-            yield from _if_secret(text, *arguments[2], WORD, flag)
+    elif holds in _PLACES:
+        places = [at for at in range(number + 1, len(words)) if text[words[at][0]] != "-"] if is_flag else []
+        at = next(iter(places[_PLACES[holds] :]), 0)
+        if at and (holds == THIRD or text[words[at - 1][0]] != "-"):
+            yield from _if_secret(text, *words[at], WORD, flag)
     elif holds in _OF_LAST:
         if is_flag or (cluster and flag[1] in word):
             start, end = _last_word(text, words, number)
@@ -284,7 +313,9 @@ def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: Row
 
         secret_at = number + (1 if holds == ONLY else 2)
         ends = len(words) > secret_at and _ends_command(text, words[secret_at][1])
-        ends = ends or (len(words) > secret_at and all(text[start] == "-" for start, _ in words[secret_at + 1 :]))
+        ends = ends or (
+            len(words) > secret_at and (words[secret_at + 1 :] == [] or text[words[secret_at + 1][0]] == "-")
+        )
         if is_flag and ends and text[slice(*words[number + 1])].lower() not in PROSE:
             yield from _if_secret(text, *words[secret_at], SURE, flag)
     elif (is_flag or (cluster and word[-1] == flag[1])) and place != GLUED and number + 1 < len(words):
