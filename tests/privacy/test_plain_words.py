@@ -331,3 +331,55 @@ def test_the_parts_of_a_token_on_lines_of_their_own_are_masked() -> None:
 
     assert payload not in cleaned
     assert clean(f"see\n{payload}\n", origin="tool").value == f"see\n{payload}\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "db.url = jdbc:postgresql://db.lan/shop\ndb.user = ana\ndb.password = {}\n",
+        "# mail\nmail.password = {}\n\nmail.host = localhost\n",
+        "redis.host = 10.0.0.4\nredis.port = 6379\nclient.secret = {}",
+        "callback = https://shop.example.org/back\nsecret = {}\n",
+    ],
+)
+def test_a_word_is_masked_among_settings_that_no_program_has(text: str) -> None:
+    assert clean(text.replace("{}", "mandolin"), origin="tool").value == text.replace("{}", "[REDACTED]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "config.url = 'https://db.lan'\nconfig.password = mandolin\n",
+        "config.url = url  # see https://db.lan\nconfig.password = mandolin\n",
+        "user.name = name\nuser.password = mandolin\nuser.save()\nhost = localhost\n",
+        "url = base + '://' + host\nsecret = mandolin\n",
+    ],
+)
+def test_a_variable_stays_in_a_program(text: str) -> None:
+    assert clean(text, origin="tool").value == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password = {} {} {}\n",
+        "password = {} \\\n    {}\n",
+        "password := {} & {}",
+        "SET @password = {} || {};",
+        "local password = {} .. {}",
+        "password = {} <> {}",
+    ],
+)
+def test_every_part_of_a_joined_string_is_masked(text: str) -> None:
+    cleaned = clean(text.replace("{}", '"otterpond56"', 1).replace("{}", '"lakeshore78"'), origin="tool").value
+
+    assert "[REDACTED]" in cleaned
+    assert "otterpond" not in cleaned
+    assert "lakeshore" not in cleaned
+
+
+@pytest.mark.parametrize(
+    "text", ['PGPASSWORD="otterpond56" "psql" -c x', 'print(password == "otterpond56" "x", "beside")']
+)
+def test_another_string_beside_a_password_stays(text: str) -> None:
+    assert clean(text, origin="tool").value == text.replace("otterpond56", "[REDACTED]")

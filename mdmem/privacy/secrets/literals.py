@@ -207,23 +207,26 @@ def _in_parentheses(text: str, at: int) -> Literal | None:
 
 
 def _joined(text: str, first: Literal) -> Literal:
-    """Return the literal that a string forms with those joined to it: `"…" + "…"`, `'…' . '…'`, `("…"⏎ "…")`."""
+    """Return the literal of a string and those joined to it: `"…" + "…"`, `'…' . '…'`, `("…"⏎ "…")`, `= "…" "…"`."""
     values, last = [first.text], first
+    is_set = text.endswith("= ", 0, first.start - 1)  # x = "…" "…"
     while (
         len(values) < _MOST_JOINED
         and last.end - first.start < LONGEST_QUOTED
-        and text[last.end : last.end + 1] in ("'", '"')
+        and text[last.end : last.end + 1] in ("'", '"', "`")
     ):
-        ahead = text[last.end + 1 : last.end + 1 + _SAMPLE]
+        ahead = text[last.end + 1 : last.end + 1 + _SAMPLE].replace("\\\n", " \n")
         after = ahead.lstrip(_SPACE)
-        sign = after[:1] if after[:1] in _JOINERS else ""
+        sign = next((joiner for joiner in _JOINERS if after.startswith(joiner)), "")
         after = after[len(sign) :].lstrip(_SPACE)
         start = last.end + 1 + len(ahead) - len(after)
-        if after[:1] not in ("'", '"') or not (sign or "\n" in ahead[: -len(after)]):
+        if after[:1] not in ("'", '"', "`") or not (sign or "\n" in ahead[: -len(after)] or is_set):
             break
         following = _quoted(text, start, after[0])
-        ends = text[following.end + 1 : following.end + 1 + _SAMPLE].lstrip(_SPACE)[:1]
-        if following.template or not (sign or ends in _AFTER_ADJACENT):
+        rest = text[following.end + 1 : following.end + 1 + _SAMPLE]
+        ends = rest.lstrip(_SPACE)[:1]
+        is_whole = ends in _AFTER_ADJACENT or (is_set and rest.lstrip(BLANK)[:1] in ("", "\n", "#"))
+        if following.template or not (sign or is_whole):
             break
         values.append(following.text)
         last = following
@@ -233,7 +236,7 @@ def _joined(text: str, first: Literal) -> Literal:
 
 
 _SPACE = " \t\r\n"
-_JOINERS, _MOST_JOINED = ("+", "."), 20
+_JOINERS, _MOST_JOINED = ("+", "..", ".", "&", "||", "<>"), 20
 _AFTER_ADJACENT = frozenset(";)'\"")
 """What follows strings that are joined without a sign, on lines of their own."""
 

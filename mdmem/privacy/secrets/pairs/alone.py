@@ -35,7 +35,10 @@ def is_alone(name: Name, literal: Literal, *, in_line: bool, is_flag: bool) -> b
             return True  # --password=word install
         is_rare = name.kind == "password" and values.is_rare(literal.text)
         return scan.line_ends(text, literal.end) or _is_in_command(text, literal.end) or is_rare
-    is_statement = text[name.end : literal.start] == " = " and not (_is_in_section(name) or _is_hyphened(literal.text))
+    is_spaced = text[name.end : literal.start] == " = "
+    if is_spaced and text[name.outer() - 1 : name.outer()] in ("", "\n") and _is_in_properties(name):
+        return scan.line_ends(text, literal.end)
+    is_statement = is_spaced and not (_is_in_section(name) or _is_hyphened(literal.text))
     is_statement = is_statement or literal.text[-1:] in (",", ";", ")")
     return in_line and not is_statement and scan.line_ends(text, literal.end)
 
@@ -150,6 +153,27 @@ def _is_in_section(name: Name) -> bool:
     return False
 
 
+def _is_in_properties(name: Name) -> bool:
+    """Whether the pair is among settings of which one has a value that a program would quote: `db.url = jdbc:…://…`."""
+    lines_above = name.text[max(0, name.start - _LONGEST_SECTION) : name.start].split("\n")[:-1]
+    lines_below = name.text[name.end : name.end + _LONGEST_SECTION].split("\n")[1:]
+    for lines in (reversed(lines_above), lines_below):
+        for line in lines:
+            key, sign, value = line.partition("=")
+            if not sign and line.strip()[:1] not in ("", "#", "!"):
+                break
+            if len(key.split()) == 1 and _is_unquoted(value.strip()):
+                return True
+    return False
+
+
+def _is_unquoted(value: str) -> bool:
+    """Whether a value is an address or a host without quotes, of which no program consists."""
+    is_host = value == "localhost" or (value.count(".") == 3 and value.replace(".", "").isdecimal())
+    return is_host or ("://" in value and " " not in value and _QUOTING.isdisjoint(value) and value[0].isalpha())
+
+
+_QUOTING = frozenset("\"'`(,;")
 _LONGEST_SECTION, _MOST_LABELS = 600, 3
 _LABELS = frozenset(
     """
