@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from base64 import b64encode
 from collections.abc import Callable
 
 import pytest
 
-from mdmem.privacy import clean
+from mdmem.privacy import clean, disguises
+from mdmem.privacy.secrets import disguised
 
 VALUE = "Zugpferd71kanne"
 KEY_BYTES = bytes(range(7, 247)) * 5
@@ -49,6 +51,24 @@ def test_a_value_under_a_disguised_name_is_masked(name: str, form: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_value_under_a_disguised_key_is_masked(name: str) -> None:
     assert clean({"a": {name: "plimborant"}}, origin="tool").value == {"a": {name: "[REDACTED]"}}
+
+
+def test_no_invisible_sign_or_look_alike_of_a_letter_hides_a_name() -> None:
+    chars = list(map(chr, (*range(128, 0xD800), *range(0xE000, 0x20000), *range(0xE0000, 0xE0200))))
+    alike = [(char, disguised._form(char, disguises.look)) for char in chars]
+    names = [f"pass{char}{'word'[len(form) :]}" for char, form in alike if form in ("", "w", "W")]
+
+    assert len(names) > 300
+    assert [name for name in names if VALUE in clean(f"{name}={VALUE}", origin="tool").value] == []
+
+
+@pytest.mark.parametrize("text", ["“key” – it’s", "la clé « secrète »", "die Größe für Übungen", "日本語key"])
+def test_printed_signs_and_letters_of_other_languages_are_no_disguise(text: str) -> None:
+    code = f"import sys; from mdmem.privacy import clean; clean({text!a}); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout.split()
+
+    assert "mdmem.privacy.secrets" in loaded
+    assert "mdmem.privacy.secrets.disguised" not in loaded
 
 
 def test_an_escaped_name_in_json_in_json_is_masked() -> None:

@@ -263,9 +263,7 @@ def numbers(text: str, low: str) -> list[Iterable[tuple[int, int, str]]]:
     return scans
 
 
-_SIX_DIGITS = b"0" * 6
-_TEN_DIGITS = b"0" * 10
-_SHORTEST_NUMBER, _SHORTEST_IDENTITY = 15, 12
+_SIX_DIGITS, _TEN_DIGITS, _SHORTEST_NUMBER, _SHORTEST_IDENTITY = b"0" * 6, b"0" * 10, 15, 12
 _ONLY_DIGITS = bytes.maketrans(_DIGITS + bytes(range(48)) + bytes(range(58, 256)), _TEN_DIGITS + b" " * 246)
 
 
@@ -286,13 +284,17 @@ def _may_disguise(text: str) -> bool:
         return True
     if text.isascii():
         return False
-    form = text.encode("utf-8", "replace").translate(_KINDS)
-    return b"al" in form or b"aL" in form or b"ca" in form or b"LccL" in form or b"LcccL" in form
+    encoded = text.encode("utf-8", "replace")
+    form = encoded.translate(_KINDS, _CONTINUED)
+    is_mixed = b"al" in form or b"la" in form or b"aL" in form or b"La" in form or b"LL" in form
+    return "\u00ad" in text or (is_mixed and not _PRINTED.issuperset(encoded.translate(None, _ASCII).decode()))
 
 
-_KINDS = bytes(map(ord, f"{' ' * 48}{'a' * 10}{' ' * 7}{'a' * 26}{' ' * 4}a {'a' * 26}{' ' * 5}{'c' * 64}"))
-_KINDS += bytes(map(ord, f"  l{' ' * 9}{'l' * 11}{' ' * 10}LL{' ' * 7}L    LL  L{' ' * 12}"))
-"""Replaces ASCII letters by "a", first bytes of look-alikes by "l" or, if whole words look so, "L"; others by "c"."""
+_KINDS = bytes(map(ord, f"{' ' * 48}{'a' * 10}{' ' * 7}{'a' * 26}{' ' * 4}a {'a' * 26}{' ' * 69}"))
+_KINDS += bytes(map(ord, f"{' ' * 9}{'l' * 14} l{' ' * 8}LL{' ' * 7}L    LL  L{' ' * 12}"))
+"""Replaces ASCII letters by "a", first bytes of look-alikes by "l" or, if whole words look so, "L"; others by " "."""
+_CONTINUED, _ASCII = bytes(range(128, 192)), bytes(range(128))
+_PRINTED = frozenset(map(chr, (*range(160, 173), *range(174, 256), *range(0x2013, 0x2027))))  # “x”, é
 
 
 def has_keyword(low: str) -> bool:
@@ -433,11 +435,9 @@ def may_hold_seed(words: list[bytes]) -> bool:
 _SEED = b"a" * 12  # the form of the fewest words that a seed may have
 _SIZES = b" bbaaaaaaa" + b" " * 246
 """Replaces the sizes of words that a seed may have, with a sign behind them, by "a", and of numbers by "b"."""
-_SHORT_NUMBERS = 9  # that have a size of their own: 1. to 9.
-_TWELFTH = frozenset((b"12", b"12.", b"12:"))
+_SHORT_NUMBERS, _TWELFTH = 9, frozenset((b"12", b"12.", b"12:"))  # 1. to 9. have a size of their own
 FEWEST_FOURS = 4  # groups of a seed in base32
-_SPELLED = b" a" * SHORTEST_TOKEN + b" "
-_FOURS = b" aaaa" * FEWEST_FOURS + b" "
+_SPELLED, _FOURS = b" a" * SHORTEST_TOKEN + b" ", b" aaaa" * FEWEST_FOURS + b" "
 _ONE_SIGN = b"a" * 32 + b" " + b"a" * 223
 _BASE32 = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
