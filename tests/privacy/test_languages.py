@@ -14,6 +14,7 @@ SENTENCES = (
     "la clave es {}", "la password è {}", "a senha é {}", "het wachtwoord is {}", "hasło to {}", "lösenordet är {}",
     "adgangskoden er {}", "passordet er {}", "salasana on {}", "heslo je {}", "parolam {}", "parola este {}",
     "a jelszó: {}", "ο κωδικός είναι {}", "كلمة المرور هي {}", "كلمة السر: {}", "סיסמה: {}", "הסיסמה היא {}",
+    "Κωδικός πρόσβασης: {}",
     "पासवर्ड है {}", "mật khẩu là {}", "kata sandi: {}", "รหัสผ่านคือ {}", "رمز عبور: {}", "use the password {} for it",
     "the login is bob with password {}", "creds: bob / {}",
 )  # fmt: skip
@@ -22,6 +23,7 @@ SPEECH = (
     "das Passwort ist zu kurz und steht in config.toml", "пароль слишком короткий", "mot de passe oublié ?",
     "la clave primaria de la tabla es id", "密码是必填项", "パスワードは8文字以上です",
     "the enclave, and the password field",
+    "κωδικοποίηση ISO-8859-1", "Κωδικοποίηση: UTF-8", "κωδικοσελίδα CP-1253",
     "Passwort vergessen: siehe Kapitel 12", "heslo je povinné", "use the password reset form",
 )  # fmt: skip
 
