@@ -358,6 +358,10 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
         from mdmem.privacy.secrets import tokens
 
         scans.append(tokens.find(text))
+        if has_any(text, secrets.BARE_KEYS):
+            from mdmem.privacy.secrets import key_blocks
+
+            scans.append(key_blocks.bare(text))
     if secrets.has_sign(text, secrets.CODED if has_token else (), secrets.DUMPED):
         from mdmem.privacy.secrets import repeated
 

@@ -219,6 +219,34 @@ def test_a_private_key_in_base64_without_begin_is_masked(kind: str, width: int, 
     assert cleaned == f"$ base64 key\n{before}[REDACTED]\ndone\n"
 
 
+SHORT_KEYS = {
+    "a curve of 256 bits": bytes.fromhex("30770201010420") + KEY_BYTES[:112],
+    "encrypted": bytes.fromhex("30819b305706092a864886f70d01050d304a") + KEY_BYTES[:138],
+    "OpenSSH": b"openssh-key-v1\0\0\0\0" + KEY_BYTES[:220],
+}
+
+
+@pytest.mark.parametrize("kind", [*KEYS, *SHORT_KEYS])
+@pytest.mark.parametrize("form", ["{}\n", "    {}\n", '    "{}"\n', '"{}\\n"\n', "{}\\n"])
+def test_a_private_key_in_lines_of_a_file_or_a_program_is_masked(kind: str, form: str) -> None:
+    key = b64encode((KEYS | SHORT_KEYS)[kind]).decode()
+    lines = [key[at : at + 64] for at in range(0, len(key), 64)]
+    cleaned = clean("key:\n" + "".join([form.format(line) for line in lines]) + "x: 1\n", origin="tool").value
+
+    assert "[REDACTED]" in cleaned
+    assert [line for line in lines if line[:16] in cleaned] == []
+
+
+def test_a_line_of_a_private_key_may_begin_with_a_plus_sign() -> None:
+    data = bytearray(KEYS["RSA"])
+    data[96:99] = b"\xfb\xef\xbe"  # "++++"
+    key = b64encode(data).decode()
+    text = "k: |\n" + "".join([f"    {key[at : at + 64]}\n" for at in range(0, len(key), 64)]) + "x: 1\n"
+
+    assert "\n    ++++" in text
+    assert clean(text, origin="tool").value == "k: |\n    [REDACTED]\nx: 1\n"
+
+
 def test_a_certificate_in_base64_stays() -> None:
     text = f"data {b64encode(CERTIFICATE).decode()} end"
 

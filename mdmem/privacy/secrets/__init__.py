@@ -77,13 +77,16 @@ HARMLESS = frozenset((
 _MOST_NAMED = 64 * 1024  # characters: a longer text surely has other names too
 
 PGPASS = tuple(f":{port}:" for port in range(5432, 5440))  # of PostgreSQL's clusters, in its password file
-
 PLACE_SIGNS = (
     "://", "----", "Private-Lines", ":152", ":*:", ":6432:", '"sensitive"', "oracle:thin:", "onnect", "redential",
     "WIFI:", "jwt.", "_bind", "rivate-Key:", "(private-key", "BUNDLE_", "master/", "user/", "default/", " LOGIN ",
     "CONNECT ", "sp_", "ccount:", "elnet", "계정", "]:587 ", "334 U", ': EAP "', '* "', "*\t", "[+] ", "[-] ", "NTLM",
 )  # fmt: skip
-BARE_KEYS = ("IBAAK", "IBADAN", "IBAzCC", "AgEAMB", "AgEBB", "iG9w0BBQ0w")  # in private keys in base64, after "MI"
+BARE_KEYS = (
+    "IBAAK", "IBADAN", "IBAzCC", "AgEAMB", "AgEBB", "iG9w0BBQ0w", "CAQEEI", "GSIb3DQEFDT", "b3BlbnNzaC1rZXktdjEA",
+)  # fmt: skip
+"""In private keys in base64 (`key_blocks`), which are long words."""
+
 PLACE_FAMILIES: Families = (
     ("ogin", ("ogin(", "ogin:", "ogin with ", "ogin as ")), ("og in ", ("og in as ", "og in with ")),
     ("ign in ", ("ign in as ", "ign in with ")),
@@ -95,7 +98,6 @@ PLACE_FAMILIES: Families = (
     ("crypt", ("crypt(", "crypt.hash(")),
     ("@", ("@//", "@tcp(", "@unix(", " +@", " -@")),
     ("\\/", (":\\/\\/",)), ("%", ("%3A%2F%2F", "%3a%2f%2f")),
-    ("IBA", BARE_KEYS[:3]), ("AgE", BARE_KEYS[3:5]), ("iG9w0BB", BARE_KEYS[5:]),
 )  # fmt: skip
 """Every place that `places` knows contains one of these: a URL, a key block, a line of a password file."""
 
@@ -103,18 +105,16 @@ _FLAGS = frozenset("-pPaAbkKNnsStuUwWX")
 _LONG_FLAGS = ("hp", "hashes ", "dc-ip ", "opw ", "gp ", "xp ", "id ")
 COMMAND_SIGNS = (
     '"-p', " login ", " auth ", "entified ", "ENTIFIED ", "SecureString", "rabbitmqctl", "userid=", "nmcli",
-    "http-basic", "pdp ", "<<<", "env add ", "community ", "key-string ", "_pw ", "6379> ", "SETUSER", "rman target",
+    "http-basic", "pdp ", "<<<", "env add ", "community", "key-string ", "_pw ", "6379> ", "SETUSER", "rman target",
     "exp ", "imp ", " using ", "::add-mask::", " kv p", "kinit ", "snmp", " isakmp ", "ickServ", " obscure ", " upwd ",
     "authtoken ", "cli AUTH ", "pypi-token", "vault write ", "service install ", "bw unlock", "bundle config",
-    "samba-tool user", "smbclient ", "com2sec ", "createUser ", "radtest ", "b2 a", "addauth ", "locksettings ",
+    "samba-tool user", "smbclient", "createUser", "radtest", "user add", "cf create-user", "tcoin-cli",
 )  # fmt: skip
 COMMAND_FAMILIES: Families = (
     ("secret", ("secret set", "secret create", "secret put", "secrets set")),
     ("pass", (" pass:", "passwd", "wpa_passphrase", "initial-password", " pass ", "password=-", "passphrase-fd")),
     ("pass ", ("pass insert ", "pass add ")),
     ("set ", ("alias set ", "variable set ", "config:set ", "env:set ", " env set ", "set hostednet", "token set ")),
-    (" add ", ("user add ",)), ("wallet", ("tcoin-cli encryptwallet ", "tcoin-cli walletpassphrasechange ")),
-    ("user", ("create-user ", "set-user-password ")), ("community", ("rocommunity", "rwcommunity")),
     ("send", ('send "', "send '", "send --", "sendline(")), ("<(", ("<(echo ", "<(printf ")),
     (" /", (" /p", " /rp", " /user:", " /add")),
     ("sql", ("mysqladmin", "sqlplus ", "sqlldr ", "isql ")),
@@ -123,7 +123,9 @@ COMMAND_FAMILIES: Families = (
 )  # fmt: skip
 """Every command line that `commands` knows contains one of these, or one of the flags above."""
 
-NAMED_COMMAND_SIGNS = ("setapikey ", "etpassphrase ", "admin-password", "drush ", " AUTH ", "password= ")
+NAMED_COMMAND_SIGNS = (
+    "setapikey ", "etpassphrase ", "admin-password", "drush ", " AUTH ", "password= ", "addauth ", "-password ",
+)  # fmt: skip
 """Further signs of `commands`, which count only if the text also has a name of a secret."""
 
 NAMED_PLACE_SIGNS = (
@@ -149,12 +151,10 @@ IN_ONE_LINE = ("values", '"secret"', '"secrets"', "code", "stringdata", "cols", 
 PROMPTS = ("$ ", "❯ ", "➜ ", "php > ", "sqlite> ")  # of shells, which precede a command in a transcript
 
 STREAMS = ('"delta"', '"candidates"', '"done":false')  # one is in every stream of a model (`views.streamed`)
-
 SHORTEST_TOKEN = 14  # characters of a token that is recognizable by its format
 
-_BREAKS = bytes(range(33)) + b"\"'`()[]{}<>,;"
+_BREAKS, _LONG = bytes(range(33)) + b"\"'`()[]{}<>,;", 4 * 1024
 _SPACED = bytes.maketrans(_BREAKS, b" " * len(_BREAKS))
-_LONG = 4 * 1024
 
 
 def has_any(text: str, words: Iterable[str]) -> bool:

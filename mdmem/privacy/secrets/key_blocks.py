@@ -1,4 +1,4 @@
-"""Private keys in blocks: between BEGIN and END in PEM, whole or cut off, in SSH2, in PuTTY's files, and bare."""
+"""Private keys: between BEGIN and END in PEM, whole or cut off, in SSH2, in PuTTY's files, and bare."""
 
 from __future__ import annotations
 
@@ -28,12 +28,17 @@ _BARE = (
     ("MI", 4, "AgEBB"),  # elliptic curves
     ("MII", 6, "IBAzCC"),  # PKCS #12
     ("MII", 14, "iG9w0BBQ0w"),  # PKCS #8, encrypted
+    ("MI", 11, "GSIb3DQEFDT"),  # the same, of a short key
+    ("MH", 3, "CAQEEI"),  # elliptic curves of 256 bits
+    ("", 0, "b3BlbnNzaC1rZXktdjEA"),  # OpenSSH
 )
-"""Beginnings of keys in DER that base64 encodes: first letters, and letters at an offset that no certificate has there.
+"""Beginnings of keys that base64 encodes: first letters, and letters at an offset that no certificate has there.
 
-They are the lengths, the version, which is 0, 1 or 3, and the type of what follows (RFC 8017, 5915, 5958 and 7292).
+They are the lengths, the version, which is 0, 1 or 3, and the type of what follows (RFC 8017, 5915, 5958 and 7292),
+and what OpenSSH writes first.
 """
-_BEFORE_LINES, _LONGEST_BEFORE = " \t>|+-", 16  # in a quotation or a diff
+_BEFORE_LINES, _LONGEST_BEFORE = " \t>|+-\"'", 16  # in a quotation, a diff or a program
+_AFTER_LINES = " \t\r\"'+,"
 _SHORTEST_BARE = 60  # characters of the first line
 
 
@@ -42,7 +47,6 @@ def find(text: str) -> Iterator[Span]:
     yield from _whole_keys(text)
     yield from _putty_keys(text)
     yield from _cut_keys(text)
-    yield from _bare_keys(text)
 
 
 def _whole_keys(text: str) -> Iterator[Span]:
@@ -118,7 +122,7 @@ def _is_key_line(body: str) -> bool:
     return not body.strip(BASE64) or (": " in body and body.startswith(_KEY_HEADERS))
 
 
-def _bare_keys(text: str) -> Iterator[Span]:
+def bare(text: str) -> Iterator[Span]:
     """Find private keys in base64 without BEGIN and END, as `base64 key.p12` prints them, perhaps over lines."""
     for first, offset, sign in _BARE:
         done = 0
@@ -138,9 +142,9 @@ def _bare_end(text: str, begin: int) -> int:
     width = size = end - begin
     while size == width and (start := _next_line(text, end)):
         ahead = text[start : start + _LONGEST_BEFORE]
-        if _run_end(text, start) - start != width:
-            start += len(ahead) - len(ahead.lstrip(_BEFORE_LINES))
-        stop = _run_end(text, start)
+        first = start + len(ahead) - len(ahead.lstrip(_BEFORE_LINES))
+        stop = _run_end(text, first)
+        start = stop - width if start <= stop - width <= first else first  # "+" may also be the first letter
         size = stop - start
         is_last = _SHORTEST_CUT <= size < width or "=" in text[start:stop][-2:]
         if not (size == width or is_last) or (stop < len(text) and not _next_line(text, stop)):
@@ -161,8 +165,9 @@ def _run_end(text: str, at: int) -> int:
 
 def _next_line(text: str, end: int) -> int:
     """Return where the line behind a line that ends at `end` begins; 0 if something else follows."""
-    begin = end + text.startswith("\r", end)
-    return begin + 1 if text.startswith("\n", begin) else 0
+    escape = 2 * text.startswith("\\n", end)
+    ahead = text[end + escape : end + escape + _LONGEST_BEFORE].lstrip(_AFTER_LINES).removeprefix("\\")
+    return text.index("\n", end) + 1 if ahead[:1] == "\n" else end + escape if escape else 0
 
 
 _IN_KEYS = tuple(BASE64.replace("=", ""))

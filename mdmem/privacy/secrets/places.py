@@ -84,7 +84,7 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
     Raises:
         FloodError: there are more than `limits.MOST_NAMES` URLs or login labels.
     """
-    if secrets.has_any(low, ("private key", "private-lines", "static key")) or secrets.has_any(text, secrets.BARE_KEYS):
+    if secrets.has_any(low, ("private key", "private-lines", "static key")):
         from mdmem.privacy.secrets import key_blocks  # rarely needed
 
         yield from key_blocks.find(text)
