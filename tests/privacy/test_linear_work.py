@@ -58,7 +58,8 @@ class Text(str):
         "|ssn" * 20 + "|\n123456|\n", "護照 123456\t", "</Private> 123456,", "List<Private>` ", "password,a1b2c3\n",
         "トークン", "密码已", " pass ", " auth pass", "токен ", "كلمة المرور ", "[+] a\\b:c ", "://%s:%s@ ", "]:587 ",
         "p\u0430ss ", "p\u200dass\u0435", r"p\u0061ss ", "\\" * 40 + "x61pw", "6b 65 79 ", "   k   e   y",
-        "MIIEowIBAAKC ", "MIIEowIBAAKC" * 8 + "\n", "MIIEowIBAAKC" * 8, "MIIEowIBAAKC\n",
+        "MIIEowIBAAKC1q ", "MIIEowIBAAKC" * 8 + "\n", "MIIEowIBAAKC" * 8, "MIIEowIBAAKC1q\n",
+        "b3BlbnNzaC1rZXktdjEA ", "b3BlbnNzaC1rZXktdjEA\n",
     ],
 )  # fmt: skip
 def test_twice_as_much_is_read_of_twice_the_text(unit: str) -> None:

@@ -63,7 +63,7 @@ def test_a_line_of_a_file_of_accounts_takes_time_in_proportion_to_its_length(pie
 
 
 def test_lines_of_a_private_key_are_masked_without_its_first_and_last() -> None:
-    lines = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gt\n" * 2
+    lines = "ZWQyNTUxOQAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZWQyNTUxOQAA\n" * 2
 
     assert lines[:20] not in str(read("/home/ana/.ssh/id_ed25519", lines))
     assert lines[:20] not in str(ran("sed -n 2,3p ~/.ssh/id_rsa", lines))

@@ -39,7 +39,8 @@ and what OpenSSH writes first.
 """
 _BEFORE_LINES, _LONGEST_BEFORE = " \t>|+-\"'", 16  # in a quotation, a diff or a program
 _AFTER_LINES = " \t\r\"'+,"
-_SHORTEST_BARE = 60  # characters of the first line
+_SHORTEST_BARE = 60  # characters
+_SHORTEST_SIGN = 9  # characters of a beginning
 
 
 def find(text: str) -> Iterator[Span]:
@@ -130,6 +131,7 @@ def bare(text: str) -> Iterator[Span]:
             begin = at - offset
             before = text[max(0, begin - 2) : max(0, begin)]
             is_first = before[-1:] not in _IN_KEYS or before.lstrip("\n") in ("+", "-")
+            is_first = is_first and not text[begin + _SHORTEST_SIGN : begin + secrets.SHORTEST_TOKEN].strip(BASE64)
             if begin >= done and is_first and text.startswith(first, begin):
                 done = _bare_end(text, begin)
                 if done - begin >= _SHORTEST_BARE:
