@@ -160,7 +160,8 @@ def _widened(view: KnownWords, word: str, terms: Sequence[str], *, with_typos: b
 
 def _beginning(view: KnownWords, word: str) -> list[str]:
     """Return the known terms that begin with an unknown word: its compounds, or a name half remembered."""
-    return list(view.starting_with("body", word, MAX_BEGINNING)) if len(word) >= MIN_SURE_CHARS else []
+    begun = view.starting_with("body", word, MAX_BEGINNING) if len(word) >= MIN_SURE_CHARS else ()
+    return [term for term in begun if view.count("body", term)]
 
 
 def _phrasal(view: KnownWords, text: str) -> dict[str, str]:
