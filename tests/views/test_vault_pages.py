@@ -25,7 +25,7 @@ from mdmem.history.merging import both, join
 from mdmem.search import index
 from mdmem.search.index import contents as index_contents
 from mdmem.search.index import document
-from mdmem.vault import disk, generated, layout, note, template
+from mdmem.vault import archives, disk, generated, layout, note, template
 from mdmem.views.vault_pages import day_page, making, upkeep
 from tests.helpers import cli_day
 from tests.helpers.cli_day import MORNING, Day
@@ -778,3 +778,48 @@ def test_pages_that_take_long_to_make_lose_what_leads_to_a_forgotten_session_and
     monkeypatch.undo()
     upkeep.refresh(day.config(), now=NOW + 10)
     assert upkeep.refresh(day.config(), now=NOW + 20, everything=True) == []
+
+
+def pack(day: Day, folder: Path) -> None:
+    """Archive a session."""
+    place = folder.relative_to(day.vault).as_posix()
+    archives.pack(day.config(), place, archives.read(str(day.vault), place))
+
+
+def refresh_until_unchanged(day: Day) -> None:
+    """Update the pages as a commit does; a page may name one that the same update writes."""
+    for seconds in range(10, 60, 10):
+        if not upkeep.refresh(day.config(), now=NOW + seconds):
+            return
+    raise AssertionError("pages change each time")
+
+
+@pytest.mark.parametrize("is_renamed", [False, True])
+def test_pages_lead_to_the_archive_of_a_session_and_back_to_its_page(day: Day, *, is_renamed: bool) -> None:
+    first, second = (path for path in pages(day) if "notes-app" in str(path))
+    if is_renamed:
+        second = second.rename(second.with_name("0900-my-own-name.md"))
+    refresh_until_unchanged(day)
+    assert second in links(first)
+    pack(day, second.parent)
+    refresh_until_unchanged(day)
+    archive = day.vault / layout.archive_of(second.parent.relative_to(day.vault).as_posix())
+    assert archive in links(first)
+    assert archive in links(day.vault / "days/2026-09-15.md")
+    archives.unpack(day.config(), second.parent.relative_to(day.vault).as_posix())
+    refresh_until_unchanged(day)
+    assert second in links(first)
+    assert second in links(day.vault / "days/2026-09-15.md")
+    assert upkeep.refresh(day.config(), now=NOW + 90, everything=True) == []
+
+
+def test_a_session_taken_out_of_its_archive_leads_to_one_renamed_meanwhile(day: Day) -> None:
+    first, second = (path for path in pages(day) if "notes-app" in str(path))
+    refresh_until_unchanged(day)
+    pack(day, second.parent)
+    folder = first.parent.rename(first.parent.with_name(f"0800-dates-{first.stem[-8:]}"))
+    refresh_until_unchanged(day)
+    archives.unpack(day.config(), second.parent.relative_to(day.vault).as_posix())
+    refresh_until_unchanged(day)
+    assert folder / first.name in links(second)
+    assert upkeep.refresh(day.config(), now=NOW + 90, everything=True) == []

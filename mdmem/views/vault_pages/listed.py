@@ -42,8 +42,6 @@ class Listing:
         """known: `leaving` of an earlier listing; files that have not changed since then are not read again."""
         self.leaving = set[str]()
         """Marks of the files of sessions' pages, and of the notes that give their titles, that may be named."""
-        self.archived = set[str]()
-        """The sessions' pages that have no file of their own: links lead to their archives."""
         self._known = known
         self.config = config
         self.view = view
@@ -111,7 +109,6 @@ class Listing:
         try:
             status = os.lstat(f"{self.root}/{path}")
         except FileNotFoundError:
-            self.archived.add(path)
             try:
                 status = os.lstat(f"{self.root}/{layout.archive_of(layout.folder_of(path))}")
             except OSError:
@@ -121,6 +118,15 @@ class Listing:
         if time.time_ns() - status.st_mtime_ns < _COARSE_NS:
             return ""
         return short(repr((path, status.st_mtime_ns, status.st_size, status.st_ino, self.rules)), 10)
+
+    def is_archived(self, path: str) -> bool:
+        """Whether a note has no file of its own, so that links lead to the archive of its session."""
+        return layout.folder_of(path) in self._archived and not os.path.lexists(f"{self.root}/{path}")
+
+    @cached_property
+    def _archived(self) -> Set[str]:
+        """The folders of sessions that have an archive."""
+        return {layout.archived_in(path) for path in layout.archives(self.root)}
 
     def _hides_name(self, path: str, data: bytes) -> bool:
         """Whether a note's name is private. That of a captured note is clean, until its words are marked later."""

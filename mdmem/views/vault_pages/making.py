@@ -127,9 +127,10 @@ def _sessions(
         notes = sorted(listing.view.members_of(folder))
         note_of = dict(sorted(zip(listing.view.names(notes), notes, strict=True)))  # numbers change with the index
         own = note_of.pop(page_name, None)
-        left_open = ((item.kind, item.text, item.path) for item in own_items)
+        left_open = ((item.kind, item.text, item.path, listing.is_archived(item.path)) for item in own_items)
         named = _named_by(listing, session, neighbors)
-        sources = (has_page, *note_of, marks.content(note_of.values()), *named, *left_open)
+        is_archived = listing.is_archived(session.page)  # then it gets its changes once it is unpacked
+        sources = (has_page, is_archived, *note_of, marks.content(note_of.values()), *named, *left_open)
         if not marks.are_new(session.page, own, sources):
             continue
         if disk.is_packed(listing.root, session.page):  # archived pages stay as they are
@@ -145,8 +146,8 @@ def _named_by(
     """Yield what a session's page says about its day, its neighbors and its number of notes."""
     day = listed.day(session)
     yield from (session.notes, session.failed, listing.day_page(day) if day in listing.days else "")
-    archived = listing.archived
-    yield from ((other.page, listed.moment(other), other.page in archived) if other else "" for other in neighbors)
+    is_archived = listing.is_archived
+    yield from ((other.page, listed.moment(other), is_archived(other.page)) if other else "" for other in neighbors)
 
 
 def _with_neighbors(
@@ -171,8 +172,7 @@ def _days(listing: Listing, marks: _Marks) -> Iterator[tuple[str, list[str]]]:
         neighbor_pages = (listing.day_page(other.name) if other else "" for other in around)
         notes = day_page.possibly_written(view, day.name)
         written = list(map(view.path, notes))
-        archived = [note for note in written if layout.is_in_session(note) and disk.is_packed(listing.root, note)]
-        archived += (session.page for session in day.sessions if session.page in listing.archived)
+        archived = filter(listing.is_archived, (*written, *(session.page for session in day.sessions)))
         listed_facts = map(_listed_facts, day.sessions)
         sources = (has_start, *neighbor_pages, *listed_facts, *written, marks.content(notes), *archived)
         if marks.are_new(path, view.find(path), sources):
