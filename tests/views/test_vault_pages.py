@@ -26,7 +26,7 @@ from mdmem.search import index
 from mdmem.search.index import contents as index_contents
 from mdmem.search.index import document
 from mdmem.vault import archives, disk, generated, layout, note, template
-from mdmem.views.vault_pages import day_page, making, upkeep
+from mdmem.views.vault_pages import day_page, listed, making, session_page, upkeep
 from tests.helpers import cli_day
 from tests.helpers.cli_day import MORNING, Day
 from tests.helpers.history_vault import git, start
@@ -823,3 +823,15 @@ def test_a_session_taken_out_of_its_archive_leads_to_one_renamed_meanwhile(day: 
     refresh_until_unchanged(day)
     assert folder / first.name in links(second)
     assert upkeep.refresh(day.config(), now=NOW + 90, everything=True) == []
+
+
+def test_pages_that_an_earlier_version_made_are_made_again(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
+    (page,) = (page for page in pages(day) if "why-does-the-date" in page.name)
+    monkeypatch.setattr(listed, "__version__", "0.1")
+    monkeypatch.setattr(session_page, "MAX_ERROR_CHARS", 4)
+    refresh_until_unchanged(day)
+    assert "(exit 1): 1 failed" not in page.read_text("utf-8")
+    monkeypatch.undo()
+    (day.vault / "notes" / "new.md").write_text("Something that changes the index.\n")
+    refresh_until_unchanged(day)
+    assert "(exit 1): 1 failed" in page.read_text("utf-8")

@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Iterator, Set
 from contextlib import contextmanager
 from functools import cached_property
 
-from mdmem import plural, privacy
+from mdmem import __version__, plural, privacy
 from mdmem.capture import page
 from mdmem.config import Config
 from mdmem.errors import GitError, VaultError
@@ -50,8 +50,8 @@ class Listing:
         self._private = private.projects(config.vault)
         self._rules = privacy.Rules.of(config.settings)
         of_privacy = sorted(entry for entry in config.settings.values.items() if entry[0].startswith("privacy."))
-        self.rules = short(repr((of_privacy, sorted(self._private))), 14)
-        """A mark of the rules that decide which notes may be named."""
+        self.rules = short(repr((__version__, of_privacy, sorted(self._private))), 14)
+        """A mark of the rules that decide which notes may be named, and of the version, which may have other ones."""
         self._staying = ""
         self._internal = view.internal
         self._page_leaves: dict[str, bool] = {}
