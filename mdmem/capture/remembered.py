@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from mdmem import files, privacy
+from mdmem.capture.session import Session
 from mdmem.hashing import short
 from mdmem.hook_errors import DeadlineError, VaultError
 from mdmem.vault import disk, exclusions, front_matter, journal
@@ -23,7 +24,7 @@ _LOST = ["1", "lost"]
 def learn_cleaned(at: Capture, cleaned: privacy.Cleaned) -> bool:
     """Remember what cleaning has found; return False if that cannot be written, or if there was no time for all."""
     if cleaned.unlearned:
-        _note_loss(at)
+        _note_excess(at)
         return not at.has_lost_private()
     return learn(at, cleaned.spans, cleaned.secrets)
 
@@ -46,7 +47,7 @@ def learn(at: Capture, spans: tuple[str, ...], secrets: tuple[str, ...] = ()) ->
 
         log.write(at.config, "private sections cannot be remembered", error)
         if isinstance(error, memory.TooMuchPrivateError):
-            _note_loss(at)
+            _note_excess(at)
             return not at.has_lost_private()
         return False
     return True
@@ -86,6 +87,14 @@ def notice_loss(at: Capture) -> None:
         return  # nothing can be stored there either
     if is_lost:
         _note_loss(at)
+
+
+def _note_excess(at: Capture) -> None:
+    """Record that private text of this event is not remembered, also for a parent session, which may repeat it."""
+    _note_loss(at)
+    parent = at.event.extra.get("parent_session")
+    if parent:
+        Session(at.config, parent, at.event.agent).append(journal.PRIVATE, *_LOST)
 
 
 def _note_loss(at: Capture) -> None:

@@ -1224,6 +1224,22 @@ def test_a_session_with_more_private_words_than_are_remembered_stores_nothing_mo
     assert words[-1].encode() not in left()
 
 
+def test_a_session_stores_nothing_more_after_a_subagent_got_more_private_words_than_are_remembered(
+    left: Callable[[], bytes], vault: Path
+) -> None:
+    def ask(text: str, **fields: Any) -> Outcome:
+        event = agents.load("opencode").read(prompt(text) | fields, {})
+        return events.capture(config.load(), event, START, os.environ)
+
+    words = [f"walrus{number:05d}x" for number in range(21_000)]
+    assert ask("Sort the names").stored
+    ask(f"Sort <private>{' '.join(words)}</private> by name", session_id=OTHER, parent_id=SESSION)
+    seen = ask(f"It was {words[0]} and {words[-1]}", prompt_id="prompt-2")
+
+    assert seen.unmarked or not seen.stored
+    assert not leaks(left(), words[0]) and not leaks(left(), words[-1])
+
+
 def _replaced_by_folder(path: Path) -> None:
     path.unlink()
     path.mkdir()
