@@ -6,6 +6,7 @@ import ast
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 import mdmem
 from mdmem.privacy import Rules, clean, explain, limits
 from mdmem.privacy import text as text_steps
+from mdmem.privacy.secrets import repeated
 from mdmem.privacy.text import lower, storable
 
 CANARY = "Canary7"
@@ -283,3 +285,31 @@ def test_a_text_is_cleaned_among_plain_ones_as_it_is_alone(text: str) -> None:
         alone = clean(text, origin="tool").value
 
         assert found.value == {"a": alone, "b": [beside, {"c": alone}]}
+
+
+class _Interrupted(dict[str, None]):
+    """Known secrets whose listing another thread interrupts to look up its own, `others`."""
+
+    others: dict[str, None]
+
+    def __iter__(self) -> Iterator[str]:
+        assert len(list(repeated.find(" ".join(self.others), self.others))) == len(self.others)
+        return super().__iter__()
+
+
+def test_texts_cleaned_in_two_threads_are_searched_for_the_secrets_of_each() -> None:
+    values = _Interrupted(dict.fromkeys(f"one{number}xK" for number in range(30)))
+    values.others = dict.fromkeys(f"two{number}xK" for number in range(10))
+    assert len(list(repeated.find(" ".join(dict.fromkeys(dict.keys(values))), values))) == 30
+    values.others["two10xK"] = None
+    assert len(list(repeated.find("two10xK", values.others))) == 1
+
+
+_SIGNS = st.text("aB3é_.١ ΩI\0", max_size=6)
+
+
+@given(st.lists(_SIGNS.filter(bool), min_size=8, max_size=16, unique=True), st.lists(_SIGNS))
+def test_many_known_secrets_are_found_wherever_each_is_found_alone(values: list[str], texts: list[str]) -> None:
+    text = "-".join([*texts, *values[:3]])
+    alone = [found for value in values for found in repeated.find(text, (value,))]
+    assert sorted(repeated.find(text, values)) == sorted(alone)

@@ -139,19 +139,20 @@ def _likely(text: str, values: Collection[str]) -> Iterable[str]:
 
 def _by_row(values: Collection[str]) -> dict[bytes, list[str]]:
     """Return values by their longest row of letters and digits. The last ones are cached, and only added to."""
-    if not _last or _last[0] is not values:
-        _last[:] = [values, 0, {b"": []}]
-    _, count, by_row = _last
+    last = _last[0]
+    if last[0] is not values:
+        last = _last[0] = [values, 0, {b"": []}]  # another thread may replace it at any moment
+    _, count, by_row = last
     if count < len(values):
         for value in list(values)[count:]:
             row = max(value.encode("ascii", "replace").translate(_ROWS).split(), key=len, default=b"")
             by_row.setdefault(row, []).append(value)
-        _last[1] = len(values)
+        last[1] = len(values)
     found: dict[bytes, list[str]] = by_row
     return found
 
 
-_last: list[Any] = []
+_last: list[list[Any]] = [[None, 0, {}]]
 _FEW = 8  # values: searching for each is as fast
 _ASCII = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _ROWS = secrets.table(_ASCII, _ASCII)
