@@ -354,15 +354,17 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
     marks = job.marks
     scans: list[Iterable[tuple[int, int, str]]] = secrets.numbers(text, low)
     has_token = len(text) > _LONG or may_hold_token(text)
+    is_coded = False
     if has_token:
         from mdmem.privacy.secrets import tokens
 
         scans.append(tokens.find(text))
-        if has_any(text, secrets.BARE_KEYS):
+        has_key, is_coded = tokens.formats.may_encode(text)
+        if has_key:
             from mdmem.privacy.secrets import key_blocks
 
             scans.append(key_blocks.bare(text))
-    if secrets.has_sign(text, secrets.CODED if has_token else (), secrets.DUMPED):
+    if is_coded or secrets.has_sign(text, (), secrets.DUMPED):
         from mdmem.privacy.secrets import repeated
 
         scans.append(repeated.in_base64(text, marks))

@@ -78,15 +78,8 @@ _MOST_NAMED = 64 * 1024  # characters: a longer text surely has other names too
 
 PGPASS = tuple(f":{port}:" for port in range(5432, 5440))  # of PostgreSQL's clusters, in its password file
 PLACE_SIGNS = (
-    "://", "----", "Private-Lines", ":152", ":*:", ":6432:", '"sensitive"', "oracle:thin:", "onnect", "redential",
-    "WIFI:", "jwt.", "_bind", "rivate-Key:", "(private-key", "BUNDLE_", "master/", "user/", "default/", " LOGIN ",
-    "CONNECT ", "sp_", "ccount:", "elnet", "계정", "]:587 ", "334 U", ': EAP "', '* "', "*\t", "[+] ", "[-] ", "NTLM",
+    "://", "----", "oracle:thin:", "onnect", "redential", "master/", "user/", "default/", "elnet", "계정", "334 U",
 )  # fmt: skip
-BARE_KEYS = (
-    "IBAAK", "IBADAN", "IBAzCC", "AgEAMB", "AgEBB", "iG9w0BBQ0w", "CAQEEI", "GSIb3DQEFDT", "b3BlbnNzaC1rZXktdjEA",
-)  # fmt: skip
-"""In private keys in base64 (`key_blocks`), which are long words."""
-
 PLACE_FAMILIES: Families = (
     ("ogin", ("ogin(", "ogin:", "ogin with ", "ogin as ")), ("og in ", ("og in as ", "og in with ")),
     ("ign in ", ("ign in as ", "ign in with ")),
@@ -97,29 +90,35 @@ PLACE_FAMILIES: Families = (
     ("admin", ("admin:", "admin/")),
     ("crypt", ("crypt(", "crypt.hash(")),
     ("@", ("@//", "@tcp(", "@unix(", " +@", " -@")),
-    ("\\/", (":\\/\\/",)), ("%", ("%3A%2F%2F", "%3a%2f%2f")),
+    ("\\", (":\\/\\/",)), ("%", ("%3A%2F%2F", "%3a%2f%2f")),
+    (":", (":152", ":6432:", "ccount:", "WIFI:", "rivate-Key:", ': EAP "')),
+    ("*", (":*:", '* "', "*\t")), ("]", ("[+] ", "[-] ", "]:587 ")), ("_", ("_bind", "BUNDLE_", "sp_")),
+    ("-", ("Private-Lines", "(private-key")), ('"', ('"sensitive"',)), ("j", ("jwt.",)),
+    ("N", (" LOGIN ", "CONNECT ", "NTLM")),
 )  # fmt: skip
 """Every place that `places` knows contains one of these: a URL, a key block, a line of a password file."""
 
 _FLAGS = frozenset("-pPaAbkKNnsStuUwWX")
 _LONG_FLAGS = ("hp", "hashes ", "dc-ip ", "opw ", "gp ", "xp ", "id ")
 COMMAND_SIGNS = (
-    '"-p', " login ", " auth ", "entified ", "ENTIFIED ", "SecureString", "rabbitmqctl", "userid=", "nmcli",
-    "http-basic", "pdp ", "<<<", "env add ", "community", "key-string ", "_pw ", "6379> ", "SETUSER", "rman target",
-    "exp ", "imp ", " using ", "::add-mask::", " kv p", "kinit ", "snmp", " isakmp ", "ickServ", " obscure ", " upwd ",
-    "authtoken ", "cli AUTH ", "pypi-token", "vault write ", "service install ", "bw unlock", "bundle config",
-    "samba-tool user", "smbclient", "createUser", "radtest", "user add", "cf create-user", "tcoin-cli",
+    " login ", " auth ", "entified ", "SecureString", "nmcli", "pdp ", "env add ", "community", "exp ", "imp ",
+    " using ", " kv p", "kinit ", "snmp", " isakmp ", "ickServ", " obscure ", " upwd ", "vault write ", "bw unlock",
+    "bundle config", "service install ", "rman target", "radtest", "authtoken ", "smbclient",
+    "rabbitmqctl",
 )  # fmt: skip
 COMMAND_FAMILIES: Families = (
     ("secret", ("secret set", "secret create", "secret put", "secrets set")),
     ("pass", (" pass:", "passwd", "wpa_passphrase", "initial-password", " pass ", "password=-", "passphrase-fd")),
     ("pass ", ("pass insert ", "pass add ")),
     ("set ", ("alias set ", "variable set ", "config:set ", "env:set ", " env set ", "set hostednet", "token set ")),
-    ("send", ('send "', "send '", "send --", "sendline(")), ("<(", ("<(echo ", "<(printf ")),
+    ("send", ('send "', "send '", "send --", "sendline(")), ("<", ("<<<", "<(echo ", "<(printf ")),
     (" /", (" /p", " /rp", " /user:", " /add")),
     ("sql", ("mysqladmin", "sqlplus ", "sqlldr ", "isql ")),
     ("crypt", ("encrypt_string", "cryptsetup ")),
-    ("server ", ("acs-server ", "dius-server ")),
+    ("user", ("userid=", "user add", "samba-tool user", "cf create-user")),
+    ("-", ('"-p', "http-basic", "key-string ", "pypi-token", "tcoin-cli")),
+    ("U", ("SETUSER", "cli AUTH ", "createUser")), (":", ("::add-mask::",)),
+    (">", ("6379> ",)), ("_", ("_pw ",)), ("D", ("ENTIFIED ",)), ("server ", ("acs-server ", "dius-server ")),
 )  # fmt: skip
 """Every command line that `commands` knows contains one of these, or one of the flags above."""
 
@@ -279,18 +278,24 @@ def plain_names(text: str) -> str:
 
 def _may_disguise(text: str) -> bool:
     """Whether letters may be escaped, or others look like ASCII: a quick check that never misses one."""
-    if "\\" in text and has_any(text, ("\\u00", "\\x", "\\u{")):
-        return True
-    if ("%" in text and has_any(text, ("%4", "%5", "%6", "%7"))) or ("&" in text and "&#" in text):
-        return True
+    for sign, following in _ESCAPES:
+        if sign in text:
+            _, *parts = text.split(sign, _FEW)  # faster than a search for each
+            for part in parts:
+                if part.startswith(following):
+                    return True
+            if len(parts) == _FEW and has_any(parts[-1], [sign + letter for letter in following]):
+                return True
     if text.isascii():
         return False
     encoded = text.encode("utf-8", "replace")
     form = encoded.translate(_KINDS, _CONTINUED)
-    is_mixed = b"al" in form or b"la" in form or b"aL" in form or b"La" in form or b"LL" in form
+    is_mixed = b"l" in form and (b"al" in form or b"la" in form)
+    is_mixed = is_mixed or (b"L" in form and (b"aL" in form or b"La" in form or b"LL" in form))
     return "\u00ad" in text or (is_mixed and not _PRINTED.issuperset(encoded.translate(None, _ASCII).decode()))
 
 
+_ESCAPES, _FEW = (("\\", ("x", "u00", "u{")), ("%", ("4", "5", "6", "7")), ("&", ("#",))), 100
 _KINDS = bytes(map(ord, f"{' ' * 48}{'a' * 10}{' ' * 7}{'a' * 26}{' ' * 4}a {'a' * 26}{' ' * 69}"))
 _KINDS += bytes(map(ord, f"{' ' * 9}{'l' * 14} l{' ' * 8}LL{' ' * 7}L    LL  L{' ' * 12}"))
 """Replaces ASCII letters by "a", first bytes of look-alikes by "l" or, if whole words look so, "L"; others by " "."""
@@ -360,15 +365,6 @@ def table(signs: str, written: str) -> bytes:
     return bytes.maketrans(listed + other_bytes, written.encode("ascii") + b" " * len(other_bytes))
 
 
-CODED = (
-    "YXNzd29yZ", "Fzc3dvcm", "hc3N3b3Jk", "QVNTV09SR", "FTU1dPUk", "BU1NXT1JE", "c2VjcmV0", "NlY3Jld", "zZWNyZX",
-    "U0VDUkVU", "NFQ1JFV", "TRUNSRV", "dG9rZW", "Rva2Vu", "0b2tlb", "VE9LRU", "RPS0VO", "UT0tFT", "X0tFWT",
-    "9LRVk9", "fS0VZP", *[word.encode().hex() for word in ("sswo", "SSWO", "oken", "OKEN", "cret", "CRET", "KEY=")],
-    "0000010", "0000020 ",
-)  # fmt: skip
-"""Parts of names of secrets in base64, for each place in a group of three bytes: of "assword", "SECRET", "_KEY=".
-
-Then the same in hexadecimal, and the second address of a dump."""
 DUMPED: Families = tuple([
     (f"{before}{format(ord('='), form)}{between}", tuple(between.join([format(ord(sign), form) for sign in word])
         for word in ("ssw", "wor", "oke", "cre", "key", "SSW", "WOR", "OKE", "CRE", "KEY")))

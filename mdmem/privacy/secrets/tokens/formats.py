@@ -321,3 +321,45 @@ def rows(first_two: str) -> list[Row]:
 def is_hash(number: str) -> bool:
     """Whether a hexadecimal number may be a hash: it has whole bytes, or is short enough to be abbreviated."""
     return not number.strip(HEX) and (len(number) % 2 == 0 or len(number) <= 33)
+
+
+# -- keys and names of secrets in base64 and hexadecimal
+
+
+def may_encode(text: str) -> tuple[bool, bool]:
+    """Whether a text has a sign of a private key without BEGIN and END, and one of an encoded name of a secret.
+
+    Such signs are first looked for among the text's capitals and digits alone, which are few in most texts.
+    """
+    form = text.encode("utf-8", "replace").translate(None, _OTHERS)
+    return _has_any(text, form, _OF_KEYS), _has_any(text, form, _OF_NAMES)
+
+
+def _has_any(text: str, form: bytes, signs: list[tuple[bytes, str]]) -> bool:
+    for part, sign in signs:  # noqa: SIM110 - `any` costs twice as much
+        if part in form and sign in text:
+            return True
+    return False
+
+
+_OTHERS = bytes(range(256)).translate(None, UPPER.encode())
+
+
+def _by_capitals(*signs: str) -> list[tuple[bytes, str]]:
+    return [(sign.encode().translate(None, _OTHERS), sign) for sign in signs]
+
+
+_OF_KEYS = _by_capitals(
+    "IBAAK", "IBADAN", "IBAzCC", "AgEAMB", "AgEBB", "iG9w0BBQ0w", "CAQEEI", "GSIb3DQEFDT", "b3BlbnNzaC1rZXktdjEA",
+)  # fmt: skip
+"""In private keys in base64 (`key_blocks.bare`)."""
+
+_OF_NAMES = _by_capitals(
+    "YXNzd29yZ", "Fzc3dvcm", "hc3N3b3Jk", "QVNTV09SR", "FTU1dPUk", "BU1NXT1JE", "c2VjcmV0", "NlY3Jld", "zZWNyZX",
+    "U0VDUkVU", "NFQ1JFV", "TRUNSRV", "dG9rZW", "Rva2Vu", "0b2tlb", "VE9LRU", "RPS0VO", "UT0tFT", "X0tFWT",
+    "9LRVk9", "fS0VZP", *[word.encode().hex() for word in ("sswo", "SSWO", "oken", "OKEN", "cret", "CRET", "KEY=")],
+    "0000010", "0000020 ",
+)  # fmt: skip
+"""Parts of names of secrets in base64, for each place in a group of three bytes: of "assword", "SECRET", "_KEY=".
+
+Then the same in hexadecimal, and the second address of a dump."""
