@@ -178,7 +178,7 @@ def _has_tag(low: str, words: tuple[str, ...]) -> bool:
 def _may_spell(low: str, words: tuple[str, ...]) -> bool:
     """Whether a text may have one of these words with gaps between its letters, or with escaped letters."""
     letters = low.encode("ascii", "ignore").translate(None, _BETWEEN)
-    is_spelled = any(word.encode().translate(None, _BETWEEN) in letters for word in words)
+    is_spelled = any(letters.find(word.encode().translate(None, _BETWEEN)) >= 0 for word in words)
     if not (is_spelled or "\b" in low or (has_any(low, _ESCAPING) and has_any(low, _ESCAPED))):
         return False
     from mdmem.privacy import disguises

@@ -97,7 +97,7 @@ def find(text: str) -> Iterator[tuple[int, int, str]]:
     signs = text.encode("ascii", "replace")  # one byte for each character, so that offsets stay valid
     text = signs.decode("ascii")  # in Korean or Chinese, a token touches other letters
     letters = signs.translate(_LETTERS)
-    if _LONG_RUN in letters:
+    if letters.find(_LONG_RUN) >= 0:  # faster than `in`
         yield from _among(text, letters, signs.translate(_SHAPE_BYTES).decode("ascii"))
     spaced = secrets.spaced(text)
     words = spaced.split()

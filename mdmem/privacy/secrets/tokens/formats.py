@@ -331,11 +331,11 @@ def may_encode(text: str) -> tuple[bool, bool]:
 
     Such signs are first looked for among the text's capitals and digits alone, which are few in most texts.
     """
-    form = text.encode("utf-8", "replace").translate(None, _OTHERS)
+    form = text.encode("utf-8", "replace").translate(None, _OTHERS).decode("ascii")
     return _has_any(text, form, _OF_KEYS), _has_any(text, form, _OF_NAMES)
 
 
-def _has_any(text: str, form: bytes, signs: list[tuple[bytes, str]]) -> bool:
+def _has_any(text: str, form: str, signs: list[tuple[str, str]]) -> bool:
     for part, sign in signs:  # noqa: SIM110 - `any` costs twice as much
         if part in form and sign in text:
             return True
@@ -345,8 +345,8 @@ def _has_any(text: str, form: bytes, signs: list[tuple[bytes, str]]) -> bool:
 _OTHERS = bytes(range(256)).translate(None, UPPER.encode())
 
 
-def _by_capitals(*signs: str) -> list[tuple[bytes, str]]:
-    return [(sign.encode().translate(None, _OTHERS), sign) for sign in signs]
+def _by_capitals(*signs: str) -> list[tuple[str, str]]:
+    return [(sign.encode().translate(None, _OTHERS).decode("ascii"), sign) for sign in signs]
 
 
 _OF_KEYS = _by_capitals(
