@@ -195,7 +195,6 @@ def test_an_event_is_stored_queued_or_told_as_lost_whichever_system_call_fails(
     fresh: Callable[[], Path], tmp_path: Path, call: str, error: str
 ) -> None:
     fresh()
-    send(prompt("First"))
     if traced(bash("3 passed"), tmp_path, "-e", f"trace={call},openat") is None:
         pytest.skip("this machine does not let strace trace")
     before, _, after = (tmp_path / "trace").read_text().partition("/preload.")
