@@ -12,12 +12,12 @@ import select
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import anyio
 import mcp_types as types
 from anyio import to_thread
+from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.shared.message import SessionMessage
 
 from mdmem import files
@@ -91,21 +91,13 @@ class Unanswered:
 
 
 class _Stream:
-    """What the SDK needs of both halves of a connection."""
+    """Either half of a connection, which nobody closes."""
 
     async def aclose(self) -> None:
         """Do nothing: the pipes live as long as the process."""
 
-    async def __aenter__(self) -> Self:
-        return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return None
-
-
-class Requests(_Stream):
+class Requests(_Stream, ObjectReceiveStream[SessionMessage]):
     """The client's messages: first the unanswered ones of the opening, then those from a descriptor."""
 
     def __init__(
@@ -117,15 +109,6 @@ class Requests(_Stream):
         self._lines = list(reversed(opening.unanswered))
         self._parts: list[bytes] = []
         self._can_wait = _CAN_POLL
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> SessionMessage:
-        try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
 
     async def receive(self) -> SessionMessage:
         """Return the next message; answer invalid lines. Raises EndOfStream when the client has left."""
@@ -220,7 +203,7 @@ def _error(number: Any, code: int, message: str) -> bytes:
     return json.dumps(answer).encode()
 
 
-class Replies(_Stream):
+class Replies(_Stream, ObjectSendStream[SessionMessage]):
     """The server's messages, except its answer to an `initialize` that was already answered."""
 
     def __init__(self, number: int, opening: Opening, unanswered: Unanswered) -> None:
