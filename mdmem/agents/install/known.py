@@ -31,7 +31,7 @@ class McpClient(NamedTuple):
     """A program that starts MCP servers.
 
     file: returns the settings file of a scope, "" if there is no such scope.
-    place: returns the keys that lead to the servers.
+    place: returns the keys that lead to the servers of a scope in a project's folder.
     extra: further keys of a server's entry. is_one_list: program and arguments are one list.
     is_state: whether the program keeps rewriting this file, so that a backup would soon be outdated.
     takes_comments: its JSON may have comments.
@@ -39,7 +39,7 @@ class McpClient(NamedTuple):
 
     title: str
     file: SettingsPlace
-    place: Callable[[str, str], tuple[str, ...]]
+    place: Callable[[str, str], tuple[str, ...]] = lambda _scope, _root: ("mcpServers",)
     extra: Mapping[str, Any] = {}
     is_toml: bool = False
     is_one_list: bool = False
@@ -54,13 +54,11 @@ def _claude_code_file(scope: str, root: str, env: Mapping[str, str]) -> str:
     return {"user": state, "local": state, "project": os.path.join(root, ".mcp.json")}.get(scope, "")
 
 
-def _desktop_file(scope: str, root: str, env: Mapping[str, str]) -> str:
-    del root
+def _desktop_folder(env: Mapping[str, str]) -> str:
     home = os.path.expanduser("~")
-    folder = env.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
     if sys.platform == "darwin":
-        folder = os.path.join(home, "Library", "Application Support")
-    return os.path.join(folder, "Claude", "claude_desktop_config.json") if scope == "user" else ""
+        return os.path.join(home, "Library", "Application Support", "Claude")
+    return os.path.join(env.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), "Claude")
 
 
 def _below(user: Callable[[Mapping[str, str]], str], project: str | None, *name: str) -> SettingsPlace:
@@ -79,17 +77,8 @@ def _entry(command: str, verb: str, timeout: int) -> dict[str, Any]:
     return {"type": "command", "command": command, "timeout": timeout}
 
 
-_cursor_file = _below(cursor.folder, ".cursor", "mcp.json")
-_codex_file = _below(codex.folder, ".codex", "config.toml")
-_codex_rules = _below(codex.folder, ".codex", "rules", "mdmem.rules")
-_copilot_file = _below(copilot.folder, None, "mcp-config.json")
 _gemini_file = _below(gemini.folder, ".gemini", "settings.json")
 _opencode_file = _below(opencode.folder, "", "opencode.json")
-
-
-def _servers(scope: str, root: str) -> tuple[str, ...]:
-    del scope, root
-    return ("mcpServers",)
 
 
 class SettingsOffer(NamedTuple):
@@ -224,7 +213,12 @@ ROWS = (
         codex,
         "codex",
         _below(codex.folder, ".codex", "hooks.json"),
-        McpClient(codex.TITLE, _codex_file, lambda _scope, _root: ("mcp_servers",), is_toml=True),
+        McpClient(
+            codex.TITLE,
+            _below(codex.folder, ".codex", "config.toml"),
+            lambda _scope, _root: ("mcp_servers",),
+            is_toml=True,
+        ),
         is_grouped=True,
         note="Codex runs new or changed hooks only after you review them: type /hooks in Codex.",
         transcripts="codex",
@@ -235,7 +229,7 @@ ROWS = (
                 codex.TITLE,
                 (),
                 whole=f'prefix_rule(pattern=["mdmem", {json.dumps(READING)}], decision="allow")\n',
-                file=_codex_rules,
+                file=_below(codex.folder, ".codex", "rules", "mdmem.rules"),
             ),
         ),
         resume=("codex", "resume"),
@@ -248,7 +242,7 @@ ROWS = (
         gemini,
         "gemini",
         _gemini_file,
-        McpClient(gemini.TITLE, _gemini_file, _servers, takes_comments=True),
+        McpClient(gemini.TITLE, _gemini_file, takes_comments=True),
         entry=lambda command, verb, timeout: {"name": f"mdmem-{verb}", **_entry(command, verb, timeout * 1000)},
         is_grouped=True,
         transcripts="gemini",
@@ -265,7 +259,7 @@ ROWS = (
         cursor,
         "cursor-agent",
         _below(cursor.folder, ".cursor", "hooks.json"),
-        McpClient(cursor.TITLE, _cursor_file, _servers),
+        McpClient(cursor.TITLE, _below(cursor.folder, ".cursor", "mcp.json")),
         entry=lambda command, _, timeout: {"command": command, "timeout": timeout},
         skeleton={"version": 1},
         note="Cursor takes context only when a session starts; `mdmem install cursor --mcp` gives it tools for later.",
@@ -275,7 +269,9 @@ ROWS = (
         copilot,
         "copilot",
         _below(copilot.folder, ".github", "hooks", "mdmem.json"),
-        McpClient(copilot.TITLE, _copilot_file, _servers, extra={"type": "local", "tools": ["*"]}),
+        McpClient(
+            copilot.TITLE, _below(copilot.folder, None, "mcp-config.json"), extra={"type": "local", "tools": ["*"]}
+        ),
         entry=lambda command, _, timeout: {"type": "command", "bash": command, "timeoutSec": timeout},
         skeleton={"version": 1},
         transcripts="copilot",
@@ -328,7 +324,9 @@ def name_meant(words: str) -> str:
 
 CLIENTS: dict[str, McpClient] = {
     **{row.name: row.mcp for row in ROWS},
-    "claude-desktop": McpClient("Claude Desktop", _desktop_file, _servers, note="Restart Claude Desktop."),
+    "claude-desktop": McpClient(
+        "Claude Desktop", _below(_desktop_folder, None, "claude_desktop_config.json"), note="Restart Claude Desktop."
+    ),
 }
 """An MCP client's name in commands -> what is known about it; Claude Desktop has no hooks."""
 
