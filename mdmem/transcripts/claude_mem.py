@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from mdmem.agents import Event, mapping, number, objects, text
 from mdmem.agents.dialect import made_id, seconds
-from mdmem.transcripts.lines import SQLITE_SIGNATURE, document, rows
+from mdmem.transcripts.lines import document, in_databases, is_database, rows
 from mdmem.transcripts.saved import ReadOptions, SavedEvent, Source, is_quiet
 
 NAME, TITLE = "claude-mem", "claude-mem"
@@ -53,13 +53,7 @@ class RetoldSession(NamedTuple):
     summaries: list[Row]
 
 
-def find(root: Path) -> Iterator[Path]:
-    """Yield the sessions in the databases below `root`, or in `root` if it is a database."""
-    for base in [root] if root.is_file() else sorted(root.rglob(_DATABASE)):
-        try:
-            yield from [base / str(row["id"]) for row in _of(base, _SESSIONS)]
-        except OSError:
-            continue  # of another program or an unknown version
+find = in_databases(_DATABASE, _SESSIONS, TITLE)
 
 
 def newest(env: Mapping[str, str]) -> Path | None:
@@ -113,12 +107,9 @@ def read_export(path: Path, options: ReadOptions) -> Iterator[SavedEvent]:
             by_id[session_id] = RetoldSession(session_id, 0.0, _folder(row, options), [], [], [])
         return by_id[session_id]
 
-    for row in objects(export.get("prompts")):
-        of(row).prompts.append(row)
-    for row in objects(export.get("observations")):
-        of(row).observations.append(row)
-    for row in objects(export.get("summaries")):
-        of(row).summaries.append(row)
+    for table in ("prompts", "observations", "summaries"):
+        for row in objects(export.get(table)):
+            getattr(of(row), table).append(row)
     for session in by_id.values():
         yield from _events(session, options.now)
 
@@ -282,11 +273,6 @@ def _list(value: Any) -> list[str]:
         except (ValueError, RecursionError):
             value = [value]
     return [part.strip() for part in value if isinstance(part, str) and part.strip()] if isinstance(value, list) else []
-
-
-def is_database(first: bytes) -> bool:
-    """Whether a file that begins with `first` is a database; `find` checks its tables."""
-    return first.startswith(SQLITE_SIGNATURE)
 
 
 def is_export(first: bytes) -> bool:

@@ -6,8 +6,8 @@ Also reads whole JSON documents and databases.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import quote
@@ -138,6 +138,25 @@ def decode(line: bytes, skipped: Skipped) -> dict[str, Any] | None:
         skipped["unreadable line"] += 1
         return None
     return value
+
+
+def is_database(first: bytes) -> bool:
+    """Whether a file that begins with `first` is a database; only its tables tell of which program."""
+    return first.startswith(SQLITE_SIGNATURE)
+
+
+def in_databases(pattern: str, query: str, title: str) -> Callable[[Path], Iterator[Path]]:
+    """Return a function that finds the sessions in the databases below a folder, or in a database.
+
+    pattern: of the databases' names. query: returns the column `id`. title: as for `rows`.
+    """
+
+    def find(root: Path) -> Iterator[Path]:
+        for base in [root] if root.is_file() else sorted(root.rglob(pattern)):
+            with suppress(OSError):  # of another program or an unknown version
+                yield from [base / str(row["id"]) for row in rows(base, query, (), title)]
+
+    return find
 
 
 def rows(base: Path, query: str, values: Sequence[str] | Mapping[str, str], title: str) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mdmem.agents import mapping, number, opencode, text
-from mdmem.transcripts.lines import SQLITE_SIGNATURE, rows
+from mdmem.transcripts.lines import in_databases, is_database, rows
 from mdmem.transcripts.saved import (
     NO_RESULT,
     SPOKEN,
@@ -35,13 +35,7 @@ _MESSAGES = "SELECT id, time_created, data FROM message WHERE session_id = ? ORD
 _PARTS = "SELECT time_updated, data FROM part WHERE message_id = ? ORDER BY id"
 
 
-def find(root: Path) -> Iterator[Path]:
-    """Yield the sessions in the databases below `root`, or in `root` if it is a database."""
-    for base in [root] if root.is_file() else sorted(root.rglob("opencode*.db")):
-        try:
-            yield from [base / text(session) for (session,) in _rows(base, _SESSIONS)]
-        except OSError:
-            continue  # of another program or an unknown version
+find = in_databases("opencode*.db", _SESSIONS, opencode.TITLE)
 
 
 def facts(path: Path) -> tuple[int, int]:
@@ -94,11 +88,6 @@ def _of_subagent(events: Iterator[SavedEvent], path: Path, options: ReadOptions)
     for saved in events:
         saved.event.session = path.name
         yield from pass_over(saved.event, saved.at, options)
-
-
-def is_whole(first: bytes) -> bool:
-    """Whether a file that begins with `first` is a database."""
-    return first.startswith(SQLITE_SIGNATURE)
 
 
 class MessagePart(NamedTuple):
@@ -236,4 +225,4 @@ def _rows(base: Path, query: str, *values: str) -> list[tuple[Any, ...]]:
 
 
 _PLACE = (lambda env: str(Path(opencode.database(env)).parent), "")
-SOURCE = Source(opencode.NAME, opencode.TITLE, find, read, _PLACE, is_whole=is_whole, loose=SPOKEN, facts=facts)
+SOURCE = Source(opencode.NAME, opencode.TITLE, find, read, _PLACE, is_whole=is_database, loose=SPOKEN, facts=facts)

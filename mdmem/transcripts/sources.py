@@ -11,7 +11,7 @@ from mdmem import project
 from mdmem.agents.install import known
 from mdmem.errors import NotFoundError
 from mdmem.transcripts import chats, claude_mem, markdown
-from mdmem.transcripts.lines import HEAD_BYTES, SQLITE_SIGNATURE, decode, head, rows
+from mdmem.transcripts.lines import HEAD_BYTES, decode, head, is_database, rows
 from mdmem.transcripts.saved import Skipped, Source, is_quiet
 
 _MAX_FIRST_BYTES = 1 << 24
@@ -94,7 +94,7 @@ def _file(path: Path) -> TranscriptSource:
 
 def _require_readable(path: Path) -> None:
     """Raise NotFoundError when a database is locked or damaged, instead of finding nothing in it."""
-    if head(path).startswith(SQLITE_SIGNATURE):
+    if is_database(head(path)):
         try:
             rows(path, "SELECT name FROM sqlite_master", (), "an agent")
         except OSError as error:
@@ -158,12 +158,8 @@ class Watched:
         """Return the transcripts that have changed, and mark them as seen."""
         changed = []
         for transcript in transcripts:
-            state = _state(transcript, now)
+            state = (transcript.size, transcript.changed_ns, is_quiet(transcript.changed_ns / 1e9, now))
             if self._seen.get(transcript.path) != state:
                 self._seen[transcript.path] = state
                 changed.append(transcript)
         return changed
-
-
-def _state(transcript: Transcript, now: float) -> tuple[int, int, bool]:
-    return transcript.size, transcript.changed_ns, is_quiet(transcript.changed_ns / 1e9, now)
