@@ -146,7 +146,7 @@ class ClaudeReader:
         yield from self._typed_command()
         for applies, handle in _USER_LINES:
             if applies(line, words):
-                yield from handle(self, line, words)
+                yield from handle(self, line, words) or ()
                 return
 
     def _assistant(self, line: dict[str, Any]) -> Iterator[SavedEvent]:
@@ -250,9 +250,8 @@ class ClaudeReader:
         elif name:
             self._command = self._prompted(f"{name} {arguments}".strip())
 
-    def _interrupted(self, *_: object) -> Iterator[SavedEvent]:
+    def _interrupted(self, *_: object) -> None:
         self._answer.clear()  # no hook fires for an interrupted answer
-        return iter(())
 
     def _untyped(self, _: dict[str, Any], words: str) -> Iterator[SavedEvent]:
         self._skipped["prompt that nobody typed"] += 1
@@ -279,9 +278,6 @@ class ClaudeReader:
         else:
             error = f"It was {status or 'stopped'}." if code is None else f"Exit code {code}"
             yield self._ran("PostToolUseFailure", tool, tool_input, run_id, error=error)
-
-    def _nothing(self, *_: object) -> Iterator[SavedEvent]:
-        return iter(())
 
     def _unfinished(self) -> Iterator[SavedEvent]:
         """Yield the commands of the ended turn that have no result."""
@@ -378,14 +374,18 @@ def _is_foreign(line: dict[str, Any], words: str) -> bool:
     return bool(line.get("teamName")) or kind not in ("", "human") or not prompts.is_typed(words)
 
 
-_USER_LINES: tuple[tuple[Callable[[dict[str, Any], str], bool], Callable[..., Iterator[SavedEvent]]], ...] = (
+def _nothing(*_: object) -> None:
+    """Pass over a line."""
+
+
+_USER_LINES: tuple[tuple[Callable[[dict[str, Any], str], bool], Callable[..., Iterator[SavedEvent] | None]], ...] = (
     (lambda line, _: line.get("isCompactSummary") is True, ClaudeReader._summary),
-    (lambda line, _: line.get("isMeta") is True, ClaudeReader._nothing),
-    (lambda line, _: line.get("isVisibleInTranscriptOnly") is True, ClaudeReader._nothing),
+    (lambda line, _: line.get("isMeta") is True, _nothing),
+    (lambda line, _: line.get("isVisibleInTranscriptOnly") is True, _nothing),
     (_has_result, ClaudeReader._results),
-    (lambda _, words: not words.strip(), ClaudeReader._nothing),
+    (lambda _, words: not words.strip(), _nothing),
     (lambda _, words: words.startswith("[Request interrupted by user"), ClaudeReader._interrupted),
-    (lambda _, words: words.startswith("<bash-input>"), ClaudeReader._nothing),
+    (lambda _, words: words.startswith("<bash-input>"), _nothing),
     (lambda _, words: words.startswith(("<command-name>", "<command-message>")), ClaudeReader._local_command),
     (_is_foreign, ClaudeReader._untyped),
     (lambda *_: True, ClaudeReader._typed),

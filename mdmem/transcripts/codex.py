@@ -173,7 +173,7 @@ class CodexReader:
             return
         row = _ROWS.get((kind, text(payload.get("type")) if kind != "turn_context" else ""))
         if row is not None:
-            yield from row(self, payload)
+            yield from row(self, payload) or ()
 
     def pass_over(self, line: dict[str, Any], options: ReadOptions) -> Iterator[SavedEvent]:
         """Yield what a line said of which no event is made, or not yet, if that may be private."""
@@ -314,13 +314,9 @@ class CodexReader:
         if type(duration.get("secs")) is int and type(duration.get("nanos")) is int:
             response["duration_ms"] = duration["secs"] * 1000 + duration["nanos"] // 1_000_000
         fields = {"duration_ms": response.pop("duration_ms", None), "turn_id": text(payload.get("turn_id"))}
-        fields = {key: value for key, value in fields.items() if value not in (None, "")}
-        if error is not None:
-            yield self._saved(
-                "PostToolUseFailure", tool, tool_input, response, text(item.get("id")), error=error, **fields
-            )
-        else:
-            yield self._saved("PostToolUse", tool, tool_input, response, text(item.get("id")), **fields)
+        fields = {key: value for key, value in {**fields, "error": error}.items() if value not in (None, "")}
+        name = "PostToolUse" if error is None else "PostToolUseFailure"
+        yield self._saved(name, tool, tool_input, response, text(item.get("id")), **fields)
 
     # -- sub-agents --------------------------------------------------------------------------------
 
@@ -340,11 +336,10 @@ class CodexReader:
         response = {"status": "completed", "content": words.partition("\nPayload:\n")[2]}
         yield self._saved("PostToolUse", codex.SPAWN, spawned[0], response, spawned[1])
 
-    def _spent(self, payload: dict[str, Any]) -> Iterator[SavedEvent]:
+    def _spent(self, payload: dict[str, Any]) -> None:
         """Remember the session's token counts so far; input includes cached tokens."""
         usage = mapping(mapping(payload.get("info")).get("total_token_usage"))
         self._tokens.set(number(usage.get("input_tokens")), number(usage.get("output_tokens")))
-        return iter(())
 
     def _completed(self, payload: dict[str, Any]) -> Iterator[SavedEvent]:
         yield from self._release()
@@ -416,7 +411,7 @@ _KINDS = frozenset(
     ]
 )  # fmt: skip
 _COPIED = "line of the session that this one was forked from"
-_ROWS: dict[tuple[str, str], Callable[[CodexReader, dict[str, Any]], Iterator[SavedEvent]]] = {
+_ROWS: dict[tuple[str, str], Callable[[CodexReader, dict[str, Any]], Iterator[SavedEvent] | None]] = {
     ("turn_context", ""): CodexReader._turn_begins,
     ("compacted", ""): CodexReader._compacted,
     ("event_msg", "task_started"): CodexReader._turn_begins,

@@ -90,7 +90,7 @@ class CopilotReader:
         if text(line.get("agentId")):
             self._skipped["sub-agent's line"] += 1
         else:
-            events = list(row(self, data))
+            events = list(row(self, data) or ())
         event = Event(copilot.NAME, "PostToolUse", self._session, cwd=self._cwd, message=text(data.get("content")))
         event.tool_input, event.tool_response = data.get("arguments"), data.get("result")
         yield from events or pass_over(event, self._at, self._options)
@@ -123,16 +123,14 @@ class CopilotReader:
             self._requests.clear()
             yield self._saved("UserPromptSubmit", prompt=text(data.get("content")))
 
-    def _assistant(self, data: dict[str, Any]) -> Iterator[SavedEvent]:
+    def _assistant(self, data: dict[str, Any]) -> None:
         self._answer.clear()
         if not data.get("toolRequests"):
             self._answer.add("", text(data.get("content")), self._at)
-        return iter(())
 
-    def _starts(self, data: dict[str, Any]) -> Iterator[SavedEvent]:
+    def _starts(self, data: dict[str, Any]) -> None:
         self._answer.clear()  # text before a tool run is not an answer
         self._calls[text(data.get("toolCallId"))] = (text(data.get("toolName")), data.get("arguments"))
-        return iter(())
 
     def _completes(self, data: dict[str, Any]) -> Iterator[SavedEvent]:
         call = text(data.get("toolCallId"))
@@ -176,12 +174,11 @@ class CopilotReader:
             self._last = self._answer.text, self._answer.at
         return self._answer.finish(partial(self._saved, "Stop"), self._requests)
 
-    def _request(self, data: dict[str, Any]) -> Iterator[SavedEvent]:
+    def _request(self, data: dict[str, Any]) -> None:
         usage = data.get("usage")
         if isinstance(usage, dict):
             self._spent += 1
             self._requests.add(str(self._spent), *(number(usage.get(key)) for key in _SPENT))
-        return iter(())
 
     def _shuts_down(self, data: dict[str, Any]) -> Iterator[SavedEvent]:
         """Yield the answer again with its tokens, if the process that ends answered only one prompt.
@@ -207,7 +204,7 @@ class CopilotReader:
         return SavedEvent(self._at, event, self._branch, self._commit)
 
 
-_ROWS: dict[str, Callable[[CopilotReader, dict[str, Any]], Iterator[SavedEvent]]] = {
+_ROWS: dict[str, Callable[[CopilotReader, dict[str, Any]], Iterator[SavedEvent] | None]] = {
     "session.start": CopilotReader._begins,
     "session.resume": CopilotReader._begins,
     "user.message": CopilotReader._user,
