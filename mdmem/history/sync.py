@@ -242,7 +242,8 @@ class _Work:
         before = _texts(repo, ours, chain(joined.puts, joined.deletes))
         archived = [path for path in joined.puts if disk.is_packed(config.vault, path)]
         before.update(archive.texts_at(repo, base, archived))
-        only_here = {path for path in joined.puts if self._is_only_here(path, before)}  # such as what became private
+        # such as what became private
+        only_here = {path for path in joined.puts if path not in before and os.path.lexists(repo.root / path)}
         for fork in join.forks(repo, ours, theirs) if ours and only_here else ():
             before.update(archive.texts_at(repo, fork, only_here))
         other_files.keep_left_out(config, [])  # new notes may link to one of them
@@ -261,9 +262,6 @@ class _Work:
         added = (path for path in joined.puts if path not in before or path in only_here)
         returned = join.returned(repo, ours, theirs, added) if ours else ()
         return joined._replace(kept=kept, undeleted=(*joined.undeleted, *returned))
-
-    def _is_only_here(self, path: str, committed: Texts) -> bool:
-        return path not in committed and os.path.lexists(self._repo.root / path)
 
     def _keep_returned(self) -> None:
         """Remove notes from the branch that became private here, and that came back as another machine changed them."""
@@ -436,7 +434,7 @@ def _texts(repo: Repository, oid: str, paths: Iterable[str]) -> Texts:
 
 def _between(repo: Repository, old: str, new: str) -> tuple[Texts, tuple[str, ...]]:
     """Return the files of `new` that `old` lacks or has with other content, and the paths that only `old` has."""
-    old_tree, new_tree = (join.tree(repo, oid)[0] for oid in (old, new))
+    old_tree, new_tree = (dict(join.files(repo, oid)) for oid in (old, new))
     changed = [path for path, blob in new_tree.items() if old_tree.get(path) != blob]
     return _texts(repo, new, changed), tuple(path for path in old_tree if path not in new_tree)
 

@@ -48,7 +48,7 @@ def join(repo: Repository, base: str, ours: str, theirs: str) -> Joined:
         return _fast_forward(repo, ours, theirs)
     if joined := _join_changed_only(repo, base, ours, theirs):
         return joined
-    base_files, strange = tree(repo, base) if base else ({}, [])
+    base_files, strange = _since(repo, "", {}, [], base) if base else ({}, [])
     ours_packed, _ = _since(repo, base, base_files, strange, ours)
     theirs_packed, refused = _since(repo, base, base_files, strange, theirs)
     trees = _taken_apart(repo, base_files, ours_packed, theirs_packed)
@@ -159,7 +159,10 @@ def _by_merges(repo: Repository, ours: str, theirs: str, deleted: list[str]) -> 
 
 
 def _since(repo: Repository, base: str, was: Tree, strange: list[str], oid: str) -> tuple[Tree, list[str]]:
-    """Return the same as `tree`, reusing the strings of the base for unchanged files to save memory."""
+    """Return the files of a commit, and the paths that a vault does not accept.
+
+    was, strange: the same of the base ("" for none), whose strings are reused for unchanged files to save memory.
+    """
     accepted, refused = dict(was), dict.fromkeys(strange)
     for path, before, after in git_index.files_changed(repo, base, oid):
         if before:
@@ -170,18 +173,6 @@ def _since(repo: Repository, base: str, was: Tree, strange: list[str], oid: str)
         elif after:
             refused[path] = None
     return accepted, list(refused)
-
-
-def tree(repo: Repository, oid: str) -> tuple[Tree, list[str]]:
-    """Return the files of a commit, and the paths that a vault does not accept."""
-    accepted: Tree = {}
-    refused: list[str] = []
-    for mode, blob, path in objects.listed(repo, oid):
-        if _is_file(mode, path):
-            accepted[path] = blob
-        else:
-            refused.append(path)
-    return accepted, refused
 
 
 def files(repo: Repository, oid: str) -> Iterator[tuple[str, str]]:
@@ -276,10 +267,6 @@ def _with_notes(repo: Repository, tree: Tree, packs: Iterable[str], texts: dict[
     for path in sorted(packs):
         folder = layout.archived_in(path)
         for name, data in archives.contents(folder, texts[unpacked.pop(path)]).items():
-            unpacked.setdefault(f"{folder}/{name}", _stored(repo, data))
+            oid = repository.run(repo, "hash-object", "-w", "--stdin", stdin=data).decode("ascii").strip()
+            unpacked.setdefault(f"{folder}/{name}", oid)
     return unpacked
-
-
-def _stored(repo: Repository, data: bytes) -> str:
-    """Return the blob id of a text, after writing it into the repository if it is missing."""
-    return repository.run(repo, "hash-object", "-w", "--stdin", stdin=data).decode("ascii").strip()

@@ -133,7 +133,7 @@ def filtered(repo: Repository, oid: str, planned: PurgePlan, lock_fd: int, onto:
 
     A file that a partial clone lacks is left out, unless `onto` has the same: the remote may have dropped its text.
     """
-    tree, _ = join.tree(repo, oid)
+    tree = dict(join.files(repo, oid))
     puts: dict[str, bytes] = {}
     deletes: list[str] = []
     if repo.is_partial:

@@ -118,7 +118,7 @@ class _Parts:
 
 def texts_at(repo: Repository, oid: str, paths: Collection[str]) -> dict[str, bytes]:
     """Return path -> content of notes at a commit, whether in files or archives; without those it lacks."""
-    tree = join.tree(repo, oid)[0] if oid and paths else {}
+    tree = dict(join.files(repo, oid)) if oid and paths else {}
     file_of = {path: path if path in tree else layout.archive_of(layout.folder_of(path)) for path in paths}
     blobs = {path: tree[file] for path, file in file_of.items() if file in tree}
     texts = objects.contents(repo, blobs.values())
