@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 from contextlib import suppress
+from pathlib import Path
 
 from mdmem import files
 from mdmem.errors import GitError
@@ -114,11 +115,8 @@ def _drop_empty(repo: Repository) -> None:
 
 def _last_branch(repo: Repository) -> str:
     """Return the branch that was checked out last, quoted for the shell; "-" if HEAD's reflog names none."""
-    try:
-        lines = (repo.git_dir / "logs" / "HEAD").read_text("utf-8", "replace").splitlines()
-    except OSError:
-        lines = []
-    left = (line.partition("\tcheckout: moving from ")[2].partition(" to ")[0] for line in reversed(lines))
+    lines = reversed(text_of(repo.git_dir / "logs" / "HEAD").splitlines())
+    left = (line.partition("\tcheckout: moving from ")[2].partition(" to ")[0] for line in lines)
     for name in dict.fromkeys(left):
         if name and not repository.attempt(repo, "show-ref", "--verify", "--quiet", f"refs/heads/{name}").status:
             return shlex.quote(name)
@@ -138,7 +136,7 @@ def _is_lost(repo: Repository, name: str) -> bool:
     file = repo.common_dir / name
     if file.is_file():
         return not _TIP.fullmatch(file.read_bytes().strip(b"\0 \n"))
-    return bool(_log(repo, name)) and f" {name}\n" not in _read(repo, "packed-refs")
+    return bool(_log(repo, name)) and f" {name}\n" not in text_of(repo.common_dir / "packed-refs")
 
 
 def _is_unreadable(repo: Repository, name: str) -> bool:
@@ -165,12 +163,13 @@ def _check_rights(repo: Repository, oid: str) -> None:
 
 def _log(repo: Repository, name: str) -> list[str]:
     """Return the commits that git's log of a branch names, the last one last."""
-    entries = (line.split(" ", 2) for line in _read(repo, f"logs/{name}").splitlines())
+    entries = (line.split(" ", 2) for line in text_of(repo.common_dir / "logs" / name).splitlines())
     return [entry[1] for entry in entries if len(entry) > 2 and entry[1].isalnum() and entry[1].strip("0")]
 
 
-def _read(repo: Repository, name: str) -> str:
+def text_of(file: Path) -> str:
+    """Return the text of one of git's files; "" when it cannot be read."""
     try:
-        return (repo.common_dir / name).read_text("utf-8", "replace")
+        return file.read_text("utf-8", "replace")
     except OSError:
         return ""

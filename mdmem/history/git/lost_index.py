@@ -35,10 +35,7 @@ def is_half_clone(repo: Repository) -> bool:
     """Whether the vault is a clone that was killed before it had an index: nobody has deleted its missing files."""
     if (repo.git_dir / "index").exists() or writer.marked(repo) is not None or not writer.tip(repo, "HEAD"):
         return False
-    try:
-        lines = (repo.git_dir / "logs" / "HEAD").read_text("utf-8", "replace").splitlines()
-    except OSError:
-        lines = []
+    lines = checked_out.text_of(repo.git_dir / "logs" / "HEAD").splitlines()
     is_new = all(line.partition("\t")[2].startswith(_CLONING) for line in lines)
     return is_new and repository.url(repo, objects.REMOTE) != ""
 
