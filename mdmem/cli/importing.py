@@ -209,10 +209,11 @@ def _memory_folders(
     """
     from mdmem.transcripts import host_memory
 
+    record = host_memory.FollowRecord(settings)
     if request.paths:
-        return host_memory.apart(settings, named)
+        return host_memory.apart(record, named)
     is_followed = settings.settings.capture.host_memory
-    return host_memory.offered(settings, os.environ, [str(Path.cwd()), *places]) if is_followed else []
+    return host_memory.offered(settings, os.environ, record, [str(Path.cwd()), *places]) if is_followed else []
 
 
 def _selected_surveys(settings: Config, transcripts: list[Transcript], request: ImportRequest) -> list[Survey]:
@@ -252,7 +253,7 @@ def _import(
     with progress.ProgressBar("Importing files") as bar:
         run.folders(folders, bar.step)
     if not stopped():
-        host_memory.remember(settings, folders)
+        host_memory.remember(host_memory.FollowRecord(settings), folders)
     return run.tally
 
 

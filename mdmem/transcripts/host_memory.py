@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from mdmem import files, privacy, project
@@ -37,8 +38,8 @@ def follow(config: Config, env: Mapping[str, str], cwd: str) -> int:
 
     Raises OSError or MdmemError when the vault cannot be written.
     """
-    record = _FollowRecord(config)
-    folders = _folders_to_follow(config, env, record, [cwd])
+    record = FollowRecord(config)
+    folders = offered(config, env, record, [cwd])
     imported = ImportedFiles(config)
     changed = [
         folder for folder in folders if any(not imported.has_now(folder.root / name) for name in markdown.files(folder))
@@ -49,34 +50,21 @@ def follow(config: Config, env: Mapping[str, str], cwd: str) -> int:
         to_import = ((folder, tuple(_files_to_import(config, folder, record))) for folder in changed)
         run.folders([folder._replace(files=names) for folder, names in to_import if names])
         learned = run.tally.added["note"]
-    _remember(record, folders)
+    remember(record, folders)
     return learned + _supersede(config, record)
 
 
-def offered(config: Config, env: Mapping[str, str], places: Iterable[str]) -> list[MarkdownFolder]:
-    """Return what `follow` would import if these were folders of sessions. Nothing is recorded."""
-    return _folders_to_follow(config, env, _FollowRecord(config), places)
-
-
-def remember(config: Config, folders: Iterable[MarkdownFolder]) -> None:
-    """Start following what an import has copied."""
-    _remember(_FollowRecord(config), folders)
-
-
-def _folders_to_follow(
-    config: Config, env: Mapping[str, str], record: _FollowRecord, places: Iterable[str]
+def offered(
+    config: Config, env: Mapping[str, str], record: FollowRecord, places: Iterable[str]
 ) -> list[MarkdownFolder]:
+    """Return what `follow` would import if these were folders of sessions. Nothing is recorded."""
     roots = [root for (root,) in record.of("root")]
     folders = _folders(env, dict.fromkeys([*roots, *(_root(config, place) for place in places)]))
-    return _apart(record, folders)
+    return apart(record, folders)
 
 
-def apart(config: Config, folders: Iterable[MarkdownFolder]) -> list[MarkdownFolder]:
+def apart(record: FollowRecord, folders: Iterable[MarkdownFolder]) -> list[MarkdownFolder]:
     """Return the folders with distinct names: of two existing ones with the same name, the later gets a suffix."""
-    return _apart(_FollowRecord(config), folders)
-
-
-def _apart(record: _FollowRecord, folders: Iterable[MarkdownFolder]) -> list[MarkdownFolder]:
     owners: dict[str, str] = {}
     for path, name, _ in record.of("file"):
         if name not in owners and os.path.lexists(path):
@@ -94,7 +82,8 @@ def _apart(record: _FollowRecord, folders: Iterable[MarkdownFolder]) -> list[Mar
     return renamed
 
 
-def _remember(record: _FollowRecord, folders: Iterable[MarkdownFolder]) -> None:
+def remember(record: FollowRecord, folders: Iterable[MarkdownFolder]) -> None:
+    """Start following what an import has copied."""
     for folder in folders:
         if folder.cwd == str(folder.root):
             record.add("root", folder.cwd)
@@ -119,7 +108,7 @@ def _folders(env: Mapping[str, str], roots: Iterable[str]) -> Iterator[MarkdownF
             )
 
 
-def _files_to_import(config: Config, folder: MarkdownFolder, record: _FollowRecord) -> Iterator[str]:
+def _files_to_import(config: Config, folder: MarkdownFolder, record: FollowRecord) -> Iterator[str]:
     """Yield a folder's files except those whose imported notes were deleted or moved since."""
     imported_ids = {note_id for _, name, note_id in record.of("file") if name == folder.name}
     present_ids = {str(parsed.meta.get("id")) for _, parsed in _notes(config, folder.name)} if imported_ids else set()
@@ -145,7 +134,7 @@ def _root(config: Config, cwd: str) -> str:
     return root if root and any(Path(root, name).is_file() for name in _OF_PROJECT) else ""
 
 
-def _supersede(config: Config, record: _FollowRecord) -> int:
+def _supersede(config: Config, record: FollowRecord) -> int:
     """Mark notes as superseded if their files were seen here and are gone, unless a whole disk or home is gone."""
     count = 0
     for path, folder, note_id in record.of("file"):
@@ -168,7 +157,7 @@ def _unedited_path(config: Config, folder: str, note_id: str) -> str:
 _WORDS = {"root": 2, "from": 3, "file": 4}
 
 
-class _FollowRecord:
+class FollowRecord:
     """The record of what this machine follows.
 
     Its lines are `root` with a folder; `file` with path, folder name and note id; and `from` with a folder and its name
@@ -197,7 +186,5 @@ class _FollowRecord:
         if privacy.clean(row, rules=self._rules, origin="tool", echo=echo).value != row:
             return
         self._rows[row] = None
-        try:
+        with suppress(OSError):
             files.append(self._path, f"{row}\n".encode("utf-8", "replace"))
-        except OSError:
-            return
