@@ -52,7 +52,7 @@ HAND_WRITTEN = """\
 
 
 def settings(home: Path, agent: str = "claude-code") -> Path:
-    path = Path(registration.row_of(agent).settings("user", "", os.environ))
+    path = Path(known.row_of(agent).settings("user", "", os.environ))
     assert path.is_relative_to(home)
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
@@ -277,7 +277,7 @@ def test_a_file_that_mdmem_made_goes_again(home: Path) -> None:
 @pytest.mark.parametrize("agent", AGENTS)
 def test_an_agent_that_is_not_installed_does_not_look_so_after_uninstall(home: Path, agent: str) -> None:
     """`mdmem doctor` and `mdmem install` take an agent's settings folder for the agent."""
-    folder = Path(registration.row_of(agent).module.folder(os.environ))
+    folder = Path(known.row_of(agent).module.folder(os.environ))
     registration.register(agent)
     registration.unregister(agent)
     assert not folder.exists()
@@ -459,7 +459,7 @@ def test_every_agent_can_be_registered_looked_at_and_taken_out(home: Path, agent
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_every_event_that_an_agent_sends_to_the_hook_is_one_that_it_reads(agent: str) -> None:
-    module = registration.row_of(agent).module
+    module = known.row_of(agent).module
 
     assert {verb for _, verb, _, _ in module.HOOKS} - {"inject"} == {"hook", "commit"}
     assert all(timeout > 0 for _, _, _, timeout in module.HOOKS)
@@ -580,7 +580,7 @@ def test_in_and_out_again_leaves_every_byte_of_any_settings_file(
     data: dict[str, Any], indent: int | str | None, plain: bool, end: str
 ) -> None:
     text = json.dumps(data, indent=indent, ensure_ascii=plain) + end
-    skeleton = registration.row_of("claude-code").skeleton
+    skeleton = known.row_of("claude-code").skeleton
 
     inside = entries.merged(text, "x", WANTED, skeleton)
 
@@ -627,11 +627,11 @@ def run(line: str, shell: str = "sh", **more: Any) -> subprocess.CompletedProces
 
 
 def test_a_command_is_the_launcher_with_a_verb_an_agent_and_perhaps_a_vault() -> None:
-    line = registration.command("hook", "codex", "/my notes/it's")
+    line = command_line.command("hook", "codex", "/my notes/it's")
 
     assert shlex.split(line) == [launcher.path(), "hook", "codex", "--vault", "/my notes/it's"]
     assert command_line.vault_of(line) == "/my notes/it's"
-    assert command_line.vault_of(registration.command("inject", "codex")) == ""
+    assert command_line.vault_of(command_line.command("inject", "codex")) == ""
     assert command_line.vault_of("anything else") == ""
 
 
@@ -901,13 +901,13 @@ def test_on_windows_claude_code_starts_python_without_a_window_and_without_a_she
 ) -> None:
     monkeypatch.setattr(launcher, "is_windows", lambda: True)
 
-    lists = entries.lists_for(registration.row_of("claude-code"), "C:\\my notes", shared=False)
+    lists = entries.lists_for(known.row_of("claude-code"), "C:\\my notes", shared=False)
 
     (handler,) = lists["Stop"][0]["hooks"][:1]
     assert handler["command"] == sys.executable, "pythonw.exe where there is one"
     assert handler["args"][:3] == ["-I", "-S", "-B"]
     assert handler["args"][-4:] == ["hook", "claude-code", "--vault", "C:\\my notes"]
-    line = registration.command("hook", "codex", "C:\\my notes")
+    line = command_line.command("hook", "codex", "C:\\my notes")
     assert line.endswith(' hook codex --vault "C:\\my notes"')
     assert command_line.vault_of(line) == "C:\\my notes"
     text = launcher.text(["C:\\Users\\ana\\.claude\\settings.json"])

@@ -11,12 +11,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from mdmem.agents.install import entries, json_text, launcher, plugin_file, settings_file, switches, trust
-from mdmem.agents.install.command_line import command, launcher_of, vault_of
+from mdmem.agents.install.command_line import launcher_of, vault_of
 from mdmem.agents.install.known import ROWS, KnownAgent, located, row_of
 from mdmem.agents.install.settings_file import SettingsFile
 from mdmem.errors import ConfigError, UsageError
-
-__all__ = ["SCOPES", "SettingsChange", "Status", "command", "register", "row_of", "status", "survey", "unregister"]
 
 SCOPES = ("user", "project", "local")
 

@@ -24,7 +24,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from mdmem import config
-from mdmem.agents.install import launcher, registration
+from mdmem.agents.install import command_line, launcher
 from mdmem.cli.finding import hits
 from mdmem.cli.setup import init
 from mdmem.cli.terminal import render
@@ -151,7 +151,7 @@ def replay(scratch: Scratch, console: Console) -> list[tuple[dict[str, Any], str
     """
     with _environment(scratch.env):
         launcher.use(str(scratch.root / "settings.json"))
-        hook, inject = (registration.command(verb, "claude-code", str(scratch.vault)) for verb in ("hook", "inject"))
+        hook, inject = (command_line.command(verb, "claude-code", str(scratch.vault)) for verb in ("hook", "inject"))
     answers = []
     with console.status("Replaying a day of two sessions, and the morning after…"):
         for when, payload in recording(scratch.project):
