@@ -57,12 +57,12 @@ def prepare(repo: Repository, head: str, drafts: list[CommitDraft], lock_fd: int
 
     Raises GitError when git fails.
     """
-    committer = "{} <{}>".format(*repository.identity(repo))
+    committer = repository.identity(repo)
     with tempfile.TemporaryFile(dir=repo.git_dir) as stream:
-        stream.writelines(_stream(head, drafts, committer, _committed(repo, head, drafts)))
+        stream.writelines(_stream(head, drafts, "{} <{}>".format(*committer), _committed(repo, head, drafts)))
         stream.seek(0)
         command = ("fast-import", "--quiet", "--done", "--force", "--date-format=raw")
-        result = repository.attempt(repo, *command, stdin=stream, env=_person(committer), lock_fd=lock_fd)
+        result = repository.attempt(repo, *command, stdin=stream, env=_committed_by(*committer), lock_fd=lock_fd)
     if result.status == 0:
         return result.out.decode("ascii").split()
     for report in repo.git_dir.glob("fast_import_crash_*"):
@@ -75,9 +75,8 @@ def move(repo: Repository, branch: str, head: str, goal: str, lock_fd: int) -> b
 
     Raises GitError when git fails.
     """
-    committer = "{} <{}>".format(*repository.identity(repo))
     command = ("update-ref", "-m", "mdmem", branch, goal, head or "0" * len(goal))
-    result = repository.attempt(repo, *command, env=_person(committer), lock_fd=lock_fd)
+    result = repository.attempt(repo, *command, env=_committed_by(*repository.identity(repo)), lock_fd=lock_fd)
     if result.status and tip(repo, branch) == head:
         raise _failed(repo, result)
     repository.attempt(repo, *DELETE_PENDING, lock_fd=lock_fd)  # if that fails, the next commit replaces it
@@ -171,8 +170,7 @@ def unlock_pending(repo: Repository) -> None:
         pending.unlink()
 
 
-def _person(committer: str) -> dict[str, str]:
-    name, email = committer.removesuffix(">").split(" <")
+def _committed_by(name: str, email: str) -> dict[str, str]:
     return {"GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": email}
 
 
