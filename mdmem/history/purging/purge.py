@@ -323,18 +323,15 @@ def _in_messages(repo: Repository, paths: tuple[str, ...], pattern: bytes) -> re
 
 def _files(config: Config) -> Iterator[tuple[str, bytes]]:
     """Yield path and bytes of every file outside `.git` that is small enough to be read."""
-    for path in _paths(config):
-        data = disk.read_path(config.vault, path)
-        if data is not None:
-            yield path, data
-
-
-def _paths(config: Config) -> Iterator[str]:
-    root = Path(config.vault)
+    root, paths = Path(config.vault), list[str]()
     for folder, names, file_names in os.walk(root):
         names[:] = [name for name in names if name != ".git"]
         relative = os.path.relpath(folder, root)
-        yield from file_names if relative == "." else (f"{Path(relative).as_posix()}/{name}" for name in file_names)
+        paths += file_names if relative == "." else (f"{Path(relative).as_posix()}/{name}" for name in file_names)
+    for path in paths:  # the caller may rename files meanwhile
+        data = disk.read_path(config.vault, path)
+        if data is not None:
+            yield path, data
 
 
 def _caches(config: Config) -> list[Path]:
@@ -353,10 +350,7 @@ def _bytes(path: Path) -> bytes:
 def _clean_files(config: Config, planned: PurgePlan) -> list[str]:
     """Purge the current files, so that they match the rewritten commits; return the changed paths."""
     changed = []
-    for path in list(_paths(config)):
-        data = disk.read_path(config.vault, path)
-        if data is None:
-            continue
+    for path, data in _files(config):
         after: bytes | None = planned.cleaned(data)
         if path in planned.drop:
             after = data if planned.keep else None
