@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, ItemsView, Iterator, Mapping, MutableMapping
+from collections.abc import Collection, ItemsView, Iterator, Mapping
 
 from mdmem.history.git import objects
 from mdmem.history.git.repository import Repository
 
 
-class Texts(MutableMapping[str, bytes]):
+class Texts(Mapping[str, bytes]):
     """File contents: bytes in memory, or the id of a blob in git.
 
     files: owned by this object from now on. A copy would cost memory for each file of the vault.
@@ -22,12 +22,6 @@ class Texts(MutableMapping[str, bytes]):
         source = self._files[path]
         return source if isinstance(source, bytes) else objects.contents(self._repo, [source])[source]
 
-    def __setitem__(self, path: str, data: bytes) -> None:
-        self._files[path] = data
-
-    def __delitem__(self, path: str) -> None:
-        del self._files[path]
-
     def __iter__(self) -> Iterator[str]:
         return iter(self._files)
 
@@ -40,6 +34,10 @@ class Texts(MutableMapping[str, bytes]):
     def items(self) -> ItemsView[str, bytes]:
         """Return paths and contents; each content is read during iteration."""
         return _Items(self)
+
+    def update(self, texts: Mapping[str, bytes]) -> None:
+        """Add files, or replace their contents."""
+        self._files.update(texts)
 
     def is_as(self, path: str, data: bytes | None) -> bool:
         """Whether the file at a path has this content, without reading it; None: there is no file."""
