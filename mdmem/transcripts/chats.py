@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -119,22 +120,19 @@ def _events(
     at = began or next((message.at for message in messages if message.at), None) or path.stat().st_mtime
     session = session[:_SESSION_CHARS] or made_id(agent, messages[0].words)
     prompt = ""
-    answer: list[str] = []
     make = partial(Event, agent, session=session)
     yield SavedEvent(at, make("SessionStart", source="startup"))
-    for message in messages:
-        if message.role == "user":
-            if answer:
-                yield SavedEvent(at, make("Stop", prompt_id=prompt, message="\n\n".join(answer)))
-                answer = []
+    for role, said in groupby(messages, key=lambda message: message.role):
+        answer: list[str] = []
+        for message in said:
             at = max(at, message.at or at)
-            prompt = message.id or made_id(session, at, message.words)
-            yield SavedEvent(at, make("UserPromptSubmit", prompt_id=prompt, prompt=message.words))
-        else:
-            at = max(at, message.at or at)
-            answer.append(message.words)
-    if answer:
-        yield SavedEvent(at, make("Stop", prompt_id=prompt, message="\n\n".join(answer)))
+            if role == "user":
+                prompt = message.id or made_id(session, at, message.words)
+                yield SavedEvent(at, make("UserPromptSubmit", prompt_id=prompt, prompt=message.words))
+            else:
+                answer.append(message.words)
+        if answer:
+            yield SavedEvent(at, make("Stop", prompt_id=prompt, message="\n\n".join(answer)))
     yield SavedEvent(at, make("SessionEnd", source="as the export ends"))
 
 
