@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import chain, islice
 from typing import Any, NamedTuple
@@ -137,8 +138,7 @@ def begin_import(config: Config) -> str | None:
     """Commit the vault before an import; return the last commit, "" for none, None when that fails."""
     try:
         commit.commit(config)
-        repo = repository.open_vault(config.vault)
-        return checked_out.tip(repo)
+        return checked_out.tip(repository.open_vault(config.vault))
     except (VaultError, BusyError, GitError):
         return None  # the notes are stored, and a later commit includes them
 
@@ -150,15 +150,13 @@ def end_import(config: Config, before: str | None) -> None:
     """
     if before is None:
         return
-    try:
+    with suppress(BusyError, GitError):
         commit.commit(config, imported=True)
         repo = repository.open_vault(config.vault)
         with lock.held(config.state_dir) as lock_fd:
             after = checked_out.tip(repo)
             if after != before:
                 _pass_over(repo, before, after, lock_fd)
-    except (BusyError, GitError):
-        return
 
 
 def _pass_over(repo: Repository, before: str, after: str, lock_fd: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from mdmem import plural, timestamps
@@ -135,10 +136,8 @@ def _split(config: Config, name: str) -> tuple[str, int]:
     """Split `PATH:LINE`, unless the colon belongs to a path or an id."""
     head, _, tail = name.rpartition(":")
     if head and re.fullmatch("0{,9}[1-9][0-9]{,9}", tail):
-        try:
+        with suppress(NotFoundError):
             return find.path_of(config, head), int(tail)
-        except NotFoundError:
-            pass
     return find.path_of(config, name), 0
 
 
