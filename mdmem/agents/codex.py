@@ -30,7 +30,6 @@ HOOKS = (
 )
 
 _WITH_CONTEXT = frozenset(["SessionStart", "UserPromptSubmit", "PostToolUse"])
-_WITH_NOTHING = frozenset(["SessionEnd"])  # their output is ignored
 
 
 def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
@@ -48,7 +47,7 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
 
 def reply(event: Event, context: str | None, message: str | None) -> dict[str, Any] | None:
     """Return only fields in this event's schema: an unknown field invalidates the whole reply."""
-    if event.name in _WITH_NOTHING:
+    if event.name == "SessionEnd":  # its output is ignored
         return None
     name = "PostToolUse" if event.name == "PostToolUseFailure" else event.name
     return reply_with(name, context if name in _WITH_CONTEXT else None, message)

@@ -132,10 +132,7 @@ def _name(payload: dict[str, Any]) -> str:
     name = text(payload.get("hook_event_name"))
     if name:
         return name if name in _EVENTS else ""
-    for field, event in _BY_FIELD:
-        if field in payload:
-            return event
-    return ""
+    return next((event for field, event in _BY_FIELD if field in payload), "")
 
 
 def _add_tool(event: Event, payload: dict[str, Any]) -> None:

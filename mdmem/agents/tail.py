@@ -19,7 +19,8 @@ def objects(path: str, having: str = "") -> Iterator[dict[str, Any]]:
     having: only lines that contain this text.
     """
     searched = having.encode("utf-8", "replace")
-    data = _read(path)
+    data = files.try_read_any(path, MAX_BYTES, from_end=True)  # of a regular file: never waits for a pipe
+    data = data.partition(b"\n")[2] if len(data) == MAX_BYTES else data  # without a first line that is cut
     if searched not in data:
         return
     from mdmem.agents import payload
@@ -40,9 +41,3 @@ def strings(value: object) -> Iterator[str]:
         yield value
     for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         yield from strings(item)
-
-
-def _read(path: str) -> bytes:
-    """Return the end of a regular file, without a first line that is cut; never waits for a pipe."""
-    data = files.try_read_any(path, MAX_BYTES, from_end=True)
-    return data.partition(b"\n")[2] if len(data) == MAX_BYTES else data

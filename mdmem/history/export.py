@@ -90,7 +90,10 @@ def select(
     renamed: list[Exported] = []  # cleaning a private name changes its place in the order
     for path in reporting(paths, "Writing", report):
         exported = _cleaned(config, rules, path)
-        if exported is None or (project and not _is_of(exported, project)):
+        if exported is None:
+            continue
+        owner = layout.project_named(exported.path, exported.parsed.meta)
+        if project.lower() not in ("", owner.lower()):
             continue
         created = timestamps.utc(exported.parsed.fact("created"))
         if (since and created < since) or (until and created >= until):
@@ -100,11 +103,6 @@ def select(
         else:
             renamed.append(exported)
     yield from sorted(renamed)
-
-
-def _is_of(exported: Exported, project: str) -> bool:
-    """Whether a note is of a project, by its name in any case."""
-    return layout.project_named(exported.path, exported.parsed.meta).lower() == project.lower()
 
 
 def _cleaned(config: Config, rules: privacy.Rules, path: str) -> Exported | None:

@@ -312,16 +312,11 @@ def names_pages(subject: str) -> bool:
 
 def _pages(files: Sequence[File]) -> str:
     """Write the commit message for generated pages: start page, projects, days, sessions."""
-    projects = sum(file.meta.get("kind") == "project" for file in files)
-    days = sum(file.meta.get("kind") == "day" for file in files)
-    sessions = sum(journal.is_page(file.change.path) for file in files)
-    parts = [
-        "start page" if any(file.change.path == "README.md" for file in files) else "",
-        plural.number(projects, "project") if projects else "",
-        plural.number(days, "day") if days else "",
-        plural.number(sessions, "session") if sessions else "",
-    ]
-    return f"{_PAGES}{', '.join(filter(None, parts))}\n"
+    parts = ["start page"] if any(file.change.path == "README.md" for file in files) else []
+    counted = {kind: sum(file.meta.get("kind") == kind for file in files) for kind in ("project", "day")}
+    counted["session"] = sum(journal.is_page(file.change.path) for file in files)
+    parts += [plural.number(count, name) for name, count in counted.items() if count]
+    return f"{_PAGES}{', '.join(parts)}\n"
 
 
 def _changes(files: list[File], author: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Collection, Container, Iterator
+from contextlib import suppress
 
 from mdmem.errors import UsageError, VaultError
 from mdmem.vault import disk, editing, generated, journal, note, people, template
@@ -12,7 +13,8 @@ from mdmem.vault import disk, editing, generated, journal, note, people, templat
 
 def without(root: str, path: str, data: bytes, names: Collection[str], marker: str) -> bytes:
     """Return a page without links to notes with these file names; `marker` replaces each."""
-    return retitled(root, path, _unlinked(data, names, marker), _titles(root, path, names))
+    unlinked = with_generated(data, links(names).sub(lambda _: marker.encode(), data))
+    return retitled(root, path, unlinked, _titles(root, path, names))
 
 
 def retitled(root: str, path: str, data: bytes, titles: Collection[str]) -> bytes:
@@ -115,11 +117,6 @@ def with_generated(data: bytes, other: bytes) -> bytes:
     return "\n".join([*cut[0], *other_cut[1], *cut[2]]).encode("utf-8", "surrogateescape")
 
 
-def _unlinked(data: bytes, names: Collection[str], marker: str) -> bytes:
-    """Replace links in the generated part by the marker."""
-    return with_generated(data, links(names).sub(lambda _: marker.encode(), data))
-
-
 def _titles(root: str, path: str, names: Collection[str]) -> set[str]:
     folder = f"{path.rpartition('/')[0]}/"
     read = (note.load(root, folder + name).meta for name in names if _gives_title(name))
@@ -128,16 +125,13 @@ def _titles(root: str, path: str, names: Collection[str]) -> set[str]:
 
 def _first_title(root: str, path: str, unwanted: Collection[str]) -> str:
     """Return the title of the session's first prompt that may be shown, else of its first such answer."""
-    try:
-        with disk.open_parent(root, path) as folder:
-            names = sorted(filter(_gives_title, journal.names_with_parts(folder)), key=journal.numbers)
-            for name in sorted(names, key=lambda name: "-prompt-" not in name):
-                meta = note.parse(disk.read(folder, name) or b"").meta
-                title = str(meta.get("title", ""))
-                if title not in unwanted and not people.stays_here(meta):
-                    return title
-    except (OSError, VaultError):
-        pass
+    with suppress(OSError, VaultError), disk.open_parent(root, path) as folder:
+        names = sorted(filter(_gives_title, journal.names_with_parts(folder)), key=journal.numbers)
+        for name in sorted(names, key=lambda name: "-prompt-" not in name):
+            meta = note.parse(disk.read(folder, name) or b"").meta
+            title = str(meta.get("title", ""))
+            if title not in unwanted and not people.stays_here(meta):
+                return title
     return ""
 
 

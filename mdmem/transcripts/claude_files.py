@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -87,15 +87,8 @@ def first_id(path: Path) -> str:
     beginning = head(path)
     if b'"uuid"' not in beginning and len(beginning) == HEAD_BYTES:
         beginning = head(path, _LOOK_BYTES)
-    return next(_ids(beginning.splitlines()), "")
-
-
-def _ids(lines: Iterable[bytes]) -> Iterator[str]:
-    for line in lines:
-        if b'"uuid"' in line:
-            uuid = text((decode(line, Skipped()) or {}).get("uuid"))
-            if uuid:
-                yield uuid
+    lines = (decode(line, Skipped()) or {} for line in beginning.splitlines() if b'"uuid"' in line)
+    return next(filter(None, (text(line.get("uuid")) for line in lines)), "")
 
 
 _PLACE = (claude_code.folder, "projects")

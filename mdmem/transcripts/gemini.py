@@ -172,7 +172,10 @@ class GeminiReader:
 
     def _user(self, message: dict[str, Any]) -> Iterator[SavedEvent]:
         words = gemini.typed(_words(message))
-        if not _is_prompt(words, self._options.skipped):
+        if words.startswith(_UNTYPED):
+            self._options.skipped["prompt that nobody typed"] += 1
+            return
+        if not words.strip():
             return
         if self._answer:
             yield self._answer
@@ -221,13 +224,6 @@ class GeminiReader:
         event = gemini.read({**self._base, "hook_event_name": name, "timestamp": at, **fields}, {})
         event.prompt_id = self._base.get("prompt_id", "")
         return SavedEvent(at, event)
-
-
-def _is_prompt(words: str, skipped: Skipped) -> bool:
-    if words.startswith(_UNTYPED):
-        skipped["prompt that nobody typed"] += 1
-        return False
-    return bool(words.strip())
 
 
 def _words(message: dict[str, Any]) -> str:

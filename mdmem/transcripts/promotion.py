@@ -17,7 +17,7 @@ def with_note(text: str | None, note_id: str, title: str, body: str) -> str:
 
     text: None when there is no file yet. In an empty file a blank line is put first, which shows later that it existed.
     """
-    body = _unmarked(body).strip()
+    body = body.replace(_ANY_BEGIN, "<!-- mdmem begin ").replace(_ANY_END, "<!-- mdmem end ").strip()
     first, _, following = body.partition("\n")
     line = " ".join(first.lstrip("#>*- \t").rstrip("* \t").split())
     is_title = line == title or (title.endswith("…") and line.startswith(title[:-1]))
@@ -85,7 +85,3 @@ def _find(text: str, note_id: str) -> tuple[int, int] | None:
         elif marked == note_id and which == "end" and start >= 0:
             return start, span[1]
     return None
-
-
-def _unmarked(body: str) -> str:
-    return body.replace(_ANY_BEGIN, "<!-- mdmem begin ").replace(_ANY_END, "<!-- mdmem end ")

@@ -267,7 +267,7 @@ def is_current() -> bool:
     """Whether the launcher exists and starts this mdmem."""
     current = _read()
     is_executable = is_windows() or (os.path.exists(path()) and os.stat(path()).st_mode & 0o100 != 0)
-    return is_executable and current == text(_users(current), _interpreter_in(current))
+    return is_executable and current == text(_users(current), _tested("-x", current))
 
 
 def missing(place: str) -> str:
@@ -276,7 +276,7 @@ def missing(place: str) -> str:
     "" if all exist, or if this mdmem takes the place of the one that is gone (`renew`).
     """
     text_there = _read(place)
-    python = _interpreter_in(text_there)
+    python = _tested("-x", text_there)
     started = (place, python, "" if interpreter(python) == python else _tested("-f", text_there))
     return next((file for file in started if file and not os.path.exists(file)), "")
 
@@ -302,7 +302,7 @@ def renew(place: str) -> bool:
     if not os.path.exists(_tested("-f", current)):  # else another hook was first
         if not os.path.samefile(place, path()):
             return False
-        _write(text(_users(current), _interpreter_in(current)))
+        _write(text(_users(current), _tested("-x", current)))
     return True
 
 
@@ -314,7 +314,7 @@ def leave(settings_file: str, place: str = "") -> None:
     """
     place = place or path()
     users = _users(_read(place))
-    remaining = [user for user in users if _names_it(user)]
+    remaining = [user for user in users if NAME.encode() in files.try_read_any(user, sys.maxsize)]
     if remaining == users or (settings_file not in users and remaining):
         return
     try:
@@ -331,13 +331,11 @@ def leave(settings_file: str, place: str = "") -> None:
         return  # already gone, or harmless if it stays; the folder may hold other files
 
 
-def _interpreter_in(launcher: str) -> str:
-    """Return the interpreter that a launcher's text starts; "" if it names none."""
-    return _tested("-x", launcher)
-
-
 def _tested(condition: str, launcher: str) -> str:
-    """Return the file for which a launcher's text tests a condition first; "" if it tests none."""
+    """Return the file for which a launcher's text tests a condition first; "" if it tests none.
+
+    The launcher tests with `-x` the interpreter that it starts, and with `-f` a file of its mdmem.
+    """
     line = next((line for line in launcher.splitlines() if line.startswith(f"[ {condition} ")), "")
     try:
         return shlex.split(line)[2]
@@ -347,13 +345,6 @@ def _tested(condition: str, launcher: str) -> str:
 
 def _users(launcher: str) -> list[str]:
     return [line.removeprefix(_USER) for line in launcher.splitlines() if line.startswith(_USER)]
-
-
-def _names_it(settings_file: str) -> bool:
-    try:
-        return NAME.encode() in files.read_any(settings_file, sys.maxsize)
-    except OSError:
-        return False
 
 
 def _read(place: str = "") -> str:

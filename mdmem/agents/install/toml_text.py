@@ -23,7 +23,7 @@ def with_table(text: str, path: tuple[str, ...], values: dict[str, str | list[st
     """Return the text with these keys of the table at `path` set; a missing table is added at the end."""
     newline = "\r\n" if "\r\n" in text else "\n"
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}{newline}" for key, value in values.items()]
-    span = _span(text, path)
+    span = next(((start, end) for _, start, end, names in _tables(text) if names == path), None)
     if span is not None:
         start, end = span
         return text[:start] + "".join(lines) + _without_keys(text[start:end], values) + text[end:]
@@ -57,11 +57,6 @@ def _without_keys(text: str, keys: Collection[str]) -> str:
         remaining += "" if key(lines[at]) in keys else "".join(lines[at:end])
         at = end
     return remaining
-
-
-def _span(text: str, path: tuple[str, ...]) -> tuple[int, int] | None:
-    """Return the start and end of a table's lines, without its header."""
-    return next(((start, end) for _, start, end, names in _tables(text) if names == path), None)
 
 
 def _first_within(text: str, path: tuple[str, ...]) -> tuple[int, int] | None:

@@ -43,6 +43,5 @@ def of_git(repo: Repository) -> list[Path]:
     """Return git's locks: those of killed processes block other gits, and some block every commit."""
     own_locks = [repo.git_dir / name for name in ("index.lock", "HEAD.lock")]
     shared = [repo.common_dir / name for name in ("config.lock", "packed-refs.lock")]
-    locks = [lock for lock in (*own_locks, *shared) if lock.exists()]
-    locks += sorted((repo.common_dir / "refs").rglob("*.lock"))
-    return locks
+    locks = (lock for lock in (*own_locks, *shared) if lock.exists())
+    return [*locks, *sorted((repo.common_dir / "refs").rglob("*.lock"))]

@@ -27,7 +27,8 @@ def publish(config: Config, context: Context, memory_id: str, to: str, *, withdr
     original = memories.find(config, scope(config, context), memory_id)
     if original.shared:
         raise UsageError("This memory was published here already, by somebody else or from its original.")
-    copy = _copy(config, place, original)
+    published = memories.load(config, place, deleted="include")
+    copy = next((memory for memory in published if memory.meta.get(ORIGINAL) == original.id), None)
     if withdraw:
         if copy is None:
             raise NotFoundError(f"The memory {memory_id!r:.60} is not published to {to!r:.80}.")
@@ -67,11 +68,6 @@ def _place(config: Config, context: Context, to: str) -> Scope:
             f"This context may not publish to {to!r:.80}: its ghost-config.md must name it under `{kind}s`."
         )
     return place._replace(trust=1.0)
-
-
-def _copy(config: Config, place: Scope, original: Memory) -> Memory | None:
-    published = memories.load(config, place, deleted="include")
-    return next((memory for memory in published if memory.meta.get(ORIGINAL) == original.id), None)
 
 
 def _changed(config: Config, place: Scope, copy: Memory, keys: dict[str, bool | None]) -> Memory:
