@@ -77,7 +77,12 @@ class Replay:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        """Update the session's page if notes were added, and close the folder."""
+        try:
+            if self.added or self.completed:
+                page.refresh(self.session)
+        finally:
+            self.session.close()
 
     def is_of_another(self, agent: str) -> bool:
         """Whether the vault has this session already, stored for another agent than this one."""
@@ -124,14 +129,6 @@ class Replay:
                 at = _Replayed(self, event, 0.0, self._place(event, "", ""))
                 if not remembered.learn_from(at) and not at.has_lost_private():
                     self._is_unremembered = True
-
-    def close(self) -> None:
-        """Update the session's page if notes were added, and close the folder."""
-        try:
-            if self.added or self.completed:
-                page.refresh(self.session)
-        finally:
-            self.session.close()
 
     def home(self, at: _Replayed, created: str) -> str:
         """Return the folder of an event's project, looked up once."""
