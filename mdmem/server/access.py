@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -174,11 +175,9 @@ def _staying(root: str) -> frozenset[str]:
     """Return the projects that stay on this machine; project pages are read again when one has changed."""
     state = []
     for page in sorted(Path(root, JOURNAL).glob(f"*/{journal.PROJECT_PAGE}")):
-        try:
+        with suppress(OSError):
             state_of_page = page.stat()
-        except OSError:
-            continue
-        state.append((page.parent.name, state_of_page.st_mtime_ns, state_of_page.st_size))
+            state.append((page.parent.name, state_of_page.st_mtime_ns, state_of_page.st_size))
     cached = _stays.get(root)
     if cached is None or cached[0] != state:
         cached = _stays[root] = (state, private.projects(root))

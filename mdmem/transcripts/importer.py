@@ -309,12 +309,11 @@ def _can_read(path: Path) -> bool:
     return path.is_file() and os.access(path, os.R_OK)
 
 
-def _usable(*folders: Path) -> Path:
-    """Return the first folder that can be written, creating it if needed."""
-    for folder in folders[:-1]:
-        with contextlib.suppress(OSError):
-            files.make_folder(str(folder))
-            if os.access(folder, os.W_OK):
-                return folder
-    files.make_folder(str(folders[-1]))
-    return folders[-1]
+def _usable(folder: Path, other: Path) -> Path:
+    """Return a folder if it can be written, else the other one, creating it if needed."""
+    with contextlib.suppress(OSError):
+        files.make_folder(str(folder))
+        if os.access(folder, os.W_OK):
+            return folder
+    files.make_folder(str(other))
+    return other

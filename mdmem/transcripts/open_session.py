@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from mdmem.capture import page_entry
 from mdmem.capture.session import Session
@@ -218,7 +219,5 @@ class _Held(disk.Folder):
     __slots__ = ()
 
     def __exit__(self, *_: object) -> None:
-        try:
+        with suppress(OSError):
             self.handle.unlock()
-        except OSError:
-            return

@@ -15,6 +15,7 @@ import os
 import shlex
 import sys
 import tempfile
+from contextlib import suppress
 
 from mdmem import config, files, launch
 from mdmem.agents.install import gone
@@ -317,7 +318,7 @@ def leave(settings_file: str, place: str = "") -> None:
     remaining = [user for user in users if NAME.encode() in files.try_read_any(user, sys.maxsize)]
     if remaining == users or (settings_file not in users and remaining):
         return
-    try:
+    with suppress(OSError):  # already gone, or harmless if it stays; the folder may hold other files
         if remaining and place == path():
             _write(text(remaining))
         elif not remaining:
@@ -327,8 +328,6 @@ def leave(settings_file: str, place: str = "") -> None:
                 launch.forget_compiled()  # nothing starts mdmem's hooks anymore
             os.rmdir(os.path.dirname(place))
             os.rmdir(os.path.dirname(os.path.dirname(place)))  # ~/.local/share, where mdmem was the first to use it
-    except OSError:
-        return  # already gone, or harmless if it stays; the folder may hold other files
 
 
 def _tested(condition: str, launcher: str) -> str:

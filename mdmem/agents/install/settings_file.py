@@ -180,10 +180,8 @@ def _give(path: str, stat: os.stat_result) -> None:
     """Keep the file's owner, which matters under `sudo`; a process that may not set it is the owner already."""
     if not hasattr(os, "chown"):
         return  # Windows has neither these owners nor `sudo`
-    try:
+    with suppress(OSError):
         os.chown(path, stat.st_uid, stat.st_gid)
-    except OSError:
-        return
 
 
 def _identity(stat: os.stat_result | None) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from mdmem.agents import codex
@@ -25,7 +26,7 @@ def forget(agent: str, hooks_file: str) -> None:
     """
     if agent != codex.NAME:
         return
-    try:
+    with suppress(ConfigError, ValueError):
         file = SettingsFile(os.path.join(os.path.dirname(hooks_file), "config.toml"))
         text = file.text or ""
         for key in _noted(text, hooks_file):
@@ -34,8 +35,6 @@ def forget(agent: str, hooks_file: str) -> None:
             text = toml_text.without_table(text, _STATE)
         if file.text is not None and text != file.text:
             file.write(text, keep_first=False)
-    except (ConfigError, ValueError):
-        return
 
 
 def unreviewed(agent: str, hooks_file: str, text: str, heard: float) -> ConfigError | None:

@@ -436,10 +436,9 @@ def _refuse_programs(repo: Repository) -> bytes:
         key, _, value = entry.partition("\n")
         starts = any(key.startswith(head) and key.endswith(tails) for head, tails in STARTS_PROGRAMS)
         switch = value.lower() in ("", "false", "true", "0", "1", "no", "yes", "off", "on")
-        if scope not in ("local", "worktree") or not starts or switch:
-            continue
-        raise GitError(
-            f"The vault's own git configuration names a program ({key}), so git is not run on it. Remove it with: "
-            f"git -C {repo.root} config --unset-all {key} (your own goes into `git config --global`)."
-        )
+        if scope in ("local", "worktree") and starts and not switch:
+            raise GitError(
+                f"The vault's own git configuration names a program ({key}), so git is not run on it. Remove it with: "
+                f"git -C {repo.root} config --unset-all {key} (your own goes into `git config --global`)."
+            )
     return text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from mdmem import log, timestamps
@@ -229,11 +230,9 @@ def _in_months(folder: disk.Folder, home: str, digits: int = 4) -> Iterator[str]
         if name.endswith(".md") and name[0] != "." and name != CONFIG_FILE:
             yield f"{home}/{name}"
         elif digits and len(name) == digits and name.isdecimal():
-            try:
-                with folder.below(name) as subfolder:
-                    yield from _in_months(subfolder, f"{home}/{name}", 2 if digits == 4 else 0)
-            except (FileNotFoundError, VaultError):
-                continue  # deleted in the meantime, or a file or a link of that name
+            # deleted in the meantime, or a file or a link of that name
+            with suppress(FileNotFoundError, VaultError), folder.below(name) as subfolder:
+                yield from _in_months(subfolder, f"{home}/{name}", 2 if digits == 4 else 0)
 
 
 _cache: dict[tuple[str, str], tuple[tuple[int, int, int], note.Parsed, dict[str, int]]] = {}
