@@ -199,9 +199,7 @@ def _label(name: str) -> str:
 
 
 def _session(path: str, page: dict[str, object], metas: list[dict[str, object]], count: int) -> LoggedSession:
-    first: dict[str, object] = {}
-    for meta in (page, *metas):
-        first = {**meta, **first}
+    first = {key: value for meta in (*reversed(metas), page) for key, value in meta.items()}
     times = sorted(_time(meta, "created") for meta in metas if meta.get("created"))
     metas = [meta for meta in metas if not people.keeps_private(meta)]
     prompts = [meta for meta in metas if meta.get("kind") == "prompt"]

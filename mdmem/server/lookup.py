@@ -155,8 +155,7 @@ def visible_note(at: Access, path: str, data: bytes | None) -> note.Parsed | Non
     if parsed is None or not at.sees(path, parsed.meta):
         return None
     if not (parsed.meta.get("id") and parsed.meta.get("title")):  # written by hand: the index names it
-        no_facts: dict[str, Any] = {}
-        facts = freshness.answered(at.config, lambda view: _facts_at(view, path)) or no_facts
+        facts = freshness.answered(at.config, lambda view: _facts_at(view, path)) or {}
         parsed.meta.update({key: parsed.meta.get(key) or facts[key] for key in ("id", "title") if key in facts})
     return parsed
 

@@ -114,10 +114,7 @@ def plan(config: Config, target: str, *, kind: str = "text", report: ProgressCal
     report("Searching files and history", 0, 0)
     if kind == "path":
         return _out_of_history(config, repo, known_paths, target)
-    drop: tuple[str, ...] = ()
-    rename: dict[str, str] = {}
-    names = patterns.NOTHING
-    marks: frozenset[str] = frozenset()
+    instead = config.settings.privacy.redacted.encode()
     if kind == "id":
         current_path = "" if find.by_id(known_paths, target) else find.path_of(config, target)
         target = find.id_of(config, current_path) if current_path else target
@@ -125,13 +122,12 @@ def plan(config: Config, target: str, *, kind: str = "text", report: ProgressCal
         pattern = patterns.of_note(target)
         messages = _in_messages(repo, drop, pattern.pattern)
         marks = frozenset(purge_record.mark(find.id_in(path) or target) for path in drop)
-    else:
-        pattern = messages = patterns.literal(target) if kind == "text" else patterns.expression(target)
-        patterns.refuse_own(pattern)
-        names = patterns.in_names(target) if kind == "text" else patterns.NOTHING
-        rename = {path: new for path in known_paths if (new := patterns.renamed(path, names, pattern)) != path}
-    instead = config.settings.privacy.redacted.encode()
-    planned = PurgePlan(pattern, messages, instead, drop, rename, names=names, marks=marks)
+        return _counted(config, repo, PurgePlan(pattern, messages, instead, drop, {}, marks=marks))
+    pattern = patterns.literal(target) if kind == "text" else patterns.expression(target)
+    patterns.refuse_own(pattern)
+    names = patterns.in_names(target) if kind == "text" else patterns.NOTHING
+    rename = {path: new for path in known_paths if (new := patterns.renamed(path, names, pattern)) != path}
+    planned = PurgePlan(pattern, pattern, instead, (), rename, names=names)
     return _counted(config, repo, planned, os.fsencode(target.lower()) if kind == "text" else b"")
 
 
