@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem.agents import Event, first_text, joined_text, number, text, texts
+from mdmem.agents import Event, first_text, joined_text, number, objects, text, texts
 from mdmem.agents.dialect import decoded, failure
 
 TYPE_CHECKING = False
@@ -71,9 +71,7 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
         extra["parent_session"] = parent
     attached = payload.get("attachments")
     if isinstance(attached, list):
-        paths = [
-            first_text(attachment, "file_path", "filePath") for attachment in attached if isinstance(attachment, dict)
-        ]
+        paths = [first_text(attachment, "file_path", "filePath") for attachment in objects(attached)]
         extra["attached"] = "\0".join(filter(None, paths))
     tool_input = decoded(payload.get("tool_input"))
     if name == "SubagentStop":
