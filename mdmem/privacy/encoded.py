@@ -12,14 +12,9 @@ _SHORTEST_RUN = 6  # characters of base64 that may encode a word
 _LONG_RUN = 40  # characters: a shorter run of small letters and signs is words
 _SHORTEST_PLAIN = 12  # characters: fewer small letters are a word, and fewer hexadecimal digits are decoded whole
 _SHORTEST_LINE = 40  # characters of each line of base64 or hexadecimal that is wrapped
-_SHORTEST_BINARY = 16
-"""Base64 of at least this many characters that is not text as a whole is searched for parts that are."""
-
+_SHORTEST_BINARY = 16  # characters of base64 that is searched for parts that are text if it is none as a whole
 _SHORTEST_WIDE = 8  # characters of a word that may encode UTF-16
-
-_LONGEST_BASE32 = 2_000
-"""Maximum length of base32 to decode, in characters. Longer data is usually in base64."""
-
+_LONGEST_BASE32 = 2_000  # characters of base32 to decode: longer data is usually in base64
 _SHORTEST_STRETCH = 4  # characters of text between bytes that are none
 _IN_RUNS = b"+/-_="
 
@@ -35,17 +30,33 @@ def _blank_but(signs: bytes) -> bytes:
 _RUNS = _blank_but(_IN_RUNS)
 _PARTS = _blank_but(b"")
 _BYTES = _blank_but(b"\n")
+_HIGH_BYTES = bytes(range(128, 256))
 _BASE64 = bytes.maketrans(b"-_", b"+/")
 _TEXT_BYTES = bytes(code if code >= 32 and code != 127 else 0 for code in range(256))
 _IN_BASE32 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz234567"
 _BASE32 = bytes.maketrans(_IN_BASE32, b"0123456789abcdefghijklmnop" * 2 + b"qrstuv")
 _HEX = b"0123456789abcdefABCDEF"
-_NO_TEXT = frozenset(b"ABEFGHghijklmnopqrstuv")
-"""Base64 of UTF-8 text cannot begin with these: they decode to a control character or a continuation byte."""
+_NO_TEXT = frozenset(b"ABEFGHghijklmnopqrstuv")  # base64 of these begins with a control or a continuation byte
 
 
 def decoded(text: str) -> TextView | None:
-    """Return only the decoded parts of a text, from base64, hexadecimal and the like; None if there are none."""
+    """Return only the decoded parts of a text, from base64, hexadecimal and the like; None if there are none.
+
+    The last views are cached, because the searches for private text and for secrets read the same strings.
+    """
+    cached = _views.get(text)
+    if not cached:
+        if len(_views) >= _MOST_CACHED:
+            _views.clear()
+        cached = _views[text] = (_decoded(text),)
+    return cached[0]
+
+
+_views: dict[str, tuple[TextView | None]] = {}
+_MOST_CACHED = 16
+
+
+def _decoded(text: str) -> TextView | None:
     view = TextView()
     plain = text.encode("ascii", "replace")  # keeps every offset
     flat = b" %b " % plain.translate(_RUNS)
@@ -174,17 +185,13 @@ def _wide_text(data: bytes) -> str:
     return ""
 
 
-_WIDE_BYTES = bytes([*range(0x30, 0xA0), *range(0xAC, 0xD8)])
-"""The high bytes of the characters that `_wide_text` accepts."""
+_WIDE_BYTES = bytes([*range(0x30, 0xA0), *range(0xAC, 0xD8)])  # high bytes of characters that `_wide_text` accepts
 
 
 def _latin_text(data: bytes) -> str:
     """Decode Latin-1 if most of its bytes are ASCII; return "" for anything else."""
     is_text = len(data.translate(None, _HIGH_BYTES)) * 3 > len(data) * 2 and 0 not in data.translate(_TEXT_BYTES)
     return data.decode("latin-1") if is_text else ""
-
-
-_HIGH_BYTES = bytes(range(128, 256))
 
 
 def readable(data: bytes) -> str:
@@ -235,10 +242,8 @@ def _is_hex(word: bytes) -> bool:
 # -- separate bytes
 
 _DUMP_BYTES = 16  # bytes in a line of a dump: after them comes its column of text
-_WORDS = (4, 8, 16)
-"""`hexdump`, `od -x` and `xxd -e` show two or more bytes as one number of so many digits, the last byte first."""
-_OCTAL_WORD = 6
-"""`od` shows two bytes as a number of six octal digits, the second byte first."""
+_WORDS = (4, 8, 16)  # digits of a number that `hexdump`, `od -x` and `xxd -e` show for bytes, the last one first
+_OCTAL_WORD = 6  # octal digits of a number that `od` shows for two bytes, the second one first
 _SHORTEST_ADDRESS = 6  # hexadecimal digits at the start of a line of a dump
 
 
@@ -270,8 +275,7 @@ def _bytes_apart(plain: bytes, view: TextView) -> None:
     _add_bytes(collected, view)
 
 
-_MOST_BETWEEN = 40
-"""Maximum number of characters between two lines with bytes of one text."""
+_MOST_BETWEEN = 40  # characters between two lines with bytes of one text
 
 
 def _bytes_of(line: bytes, words: list[bytes], begin: int, byte_words: set[bytes]) -> list[tuple[bytes, int, int]]:
@@ -326,8 +330,7 @@ def _add_bytes(words: list[tuple[bytes, int, int]], view: TextView) -> None:
             lines = [[]]
 
 
-_LINE = b"\n"
-"""Stands for the end of a line among its bytes."""
+_LINE = b"\n"  # stands for the end of a line among its bytes
 
 
 def _add_run(run: list[tuple[bytes, int, int]], view: TextView) -> bool:
@@ -359,13 +362,11 @@ def _readings(words: bytes) -> Iterator[bytes]:
 # -- base85
 
 _SHORTEST_BASE85 = 10  # characters, which are eight bytes
-_BASE85_DIGITS = (
+_BASE85_DIGITS = (  # of Ascii85, of Git and Python, and of ZeroMQ
     bytes(range(33, 118)),
     b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~",
     b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#",
 )
-"""The digits of Ascii85, of Git and Python, and of ZeroMQ."""
-
 _BASE85 = [bytes(digits.find(code) & 255 for code in range(256)) for digits in _BASE85_DIGITS]
 _FIRST_DIGITS = frozenset([*range(10, 41), *range(62, 77)])
 """The first digits of a group that begins with printable ASCII or a UTF-8 character of several bytes."""

@@ -83,7 +83,7 @@ PLACE_SIGNS = (
 PLACE_FAMILIES: Families = (
     ("ogin", ("ogin(", "ogin:", "ogin with ", "ogin as ")), ("og in ", ("og in as ", "og in with ")),
     ("ign in ", ("ign in as ", "ign in with ")),
-    ("(", ("uthentication(", "uthenticate(", "asicAuth(", "mac.new(", "reateHmac(", "PDO(", "FTP(", "FTP_TLS(")),
+    ("(", ("(0x", "uthentication(", "uthenticate(", "asicAuth(", "mac.new(", "reateHmac(", "PDO(", "FTP(", "FTP_TLS(")),
     ("(", ("FTP.open(", ".Bind(", "PlainAuth(", "iFi.begin(", "ashSync(")),
     (":543", PGPASS),
     ("root", ("root/", "root:")),
@@ -91,10 +91,10 @@ PLACE_FAMILIES: Families = (
     ("crypt", ("crypt(", "crypt.hash(")),
     ("@", ("@//", "@tcp(", "@unix(", " +@", " -@")),
     ("\\", (":\\/\\/",)), ("%", ("%3A%2F%2F", "%3a%2f%2f")),
-    (":", (":152", ":6432:", "ccount:", "WIFI:", "rivate-Key:", ': EAP "')),
+    (":", (":152", ":6432:", "ccount:", "WIFI:", ":pserver:", "rivate-Key:", ': EAP "')),
     ("*", (":*:", '* "', "*\t")), ("]", ("[+] ", "[-] ", "]:587 ")), ("_", ("_bind", "BUNDLE_", "sp_")),
-    ("-", ("Private-Lines", "(private-key")), ('"', ('"sensitive"',)), ("j", ("jwt.",)),
-    ("N", (" LOGIN ", "CONNECT ", "NTLM")),
+    ("-", ("Private-Lines", "(private-key")), ("N", (" LOGIN ", "CONNECT ", "NTLM", "{PLAIN}")),
+    ('"', ('"sensitive"', '"secret"', '"CONCEALED"', '"designation"')), ("j", ("jwt.",)),
 )  # fmt: skip
 """Every place that `places` knows contains one of these: a URL, a key block, a line of a password file."""
 
@@ -116,7 +116,7 @@ COMMAND_FAMILIES: Families = (
     ("sql", ("mysqladmin", "sqlplus ", "sqlldr ", "isql ")),
     ("crypt", ("encrypt_string", "cryptsetup ")),
     ("user", ("userid=", "user add", "samba-tool user", "cf create-user")),
-    ("-", ('"-p', "http-basic", "key-string ", "pypi-token", "tcoin-cli")),
+    ("-", ('"-p', "http-basic", "key-string ", "digest-key ", "shared-key ", "pypi-token", "tcoin-cli")),
     ("U", ("SETUSER", "cli AUTH ", "createUser")), (":", ("::add-mask::",)),
     (">", ("6379> ",)), ("_", ("_pw ",)), ("D", ("ENTIFIED ",)), ("server ", ("acs-server ", "dius-server ")),
 )  # fmt: skip
@@ -378,11 +378,11 @@ DUMPED: Families = tuple([
 PRINTED = (
     "pass", "Pass", "PASS", "PW", "ecret", "ECRET", "oken", "OKEN", "key", "KEY", "auth", "op ", "vault ", "kubectl ",
     "bw ", "rand ", "pwgen", "security ", "whoami -t", "cred", "parameter", "sops ", "terraform ", "tofu ", "heroku ",
-    ".env ", "chamber ", "urandom", " genkey", "curlrc", "wgetrc", "muttrc", "mbsyncrc", "imaprc", "mailrc", "msmtprc",
-    "john", "hashcat", "netrc", ".hgrc", ".s3cfg", ".my.cnf", "userlist.txt", "sssd.conf", "/id_", " id_", "codes",
-    "kwallet", "wireless-s", "wifi-sec.psk",
+    ".env ", "chamber ", "urandom", " genkey", "trc", "lrc", "prc", "mrc", "syncrc", ".hgrc", ".s3cfg", ".cnf", ".conf",
+    ".ini", ".cfg", ".prop", "john", "hashcat", "userlist.txt", "/id_", " id_", "codes", "kwallet", "wireless-s",
+    ".psk", ".ovpn", ".nmconn", "infisical ", "dashlane ", "dcli ", "berglas ", "nomad ",
 )  # fmt: skip
-"""Every command that prints a secret contains one of these."""
+"""Every command that prints a secret, and every file whose name tells of some, contains one of these."""
 
 
 def may_hold_token(text: str) -> bool:

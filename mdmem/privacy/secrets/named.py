@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from mdmem.privacy import text
-from mdmem.privacy.secrets import names, plain_names, printed, values
+from mdmem.privacy.secrets import names, plain_names, printed, rows, settings_files, values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from typing import Any
 
     from mdmem.privacy.job import Job
-    from mdmem.privacy.secrets.scan import Span
+    from mdmem.privacy.secrets.settings_files import Lister
 
 
 def hidden(name: str, value: Any, job: Job) -> Any:
@@ -105,13 +105,16 @@ def without_printed(run: dict[Any, Any], command: str, job: Job) -> dict[Any, An
     response = run["response"]
     if printed.shows_secrets(command):
         response = _changed(response, lambda output: _without_values(output, job), _is_output)
-    if printed.reads_accounts(command):
-        response = _changed(response, lambda output: _without_values(output, job, printed.of_accounts), _is_output)
+    listed = settings_files.read_by(command)
+    if listed:
+        response = _changed(response, lambda output: _without_values(output, job, listed), _is_output)
         if "<<" in command:
             run = {
                 **run,
-                "input": _changed(run["input"], lambda told: _without_values_below(told, job), lambda _: True),
+                "input": _changed(run["input"], lambda told: _without_values_below(told, job, listed), lambda _: True),
             }
+    if "elect " in command.lower() and (selected := rows.selected_by(command)):
+        response = _changed(response, lambda output: _without_values(output, job, selected), _is_output)
     if printed.shows_cracked(command):
         response = _changed(response, lambda output: _without_values(output, job, printed.of_cracked), _is_output)
     if printed.prints_secret(command):
@@ -163,8 +166,9 @@ def _without_word(value: Any, word: str, job: Job) -> Any:
 
 def without_content(run: dict[Any, Any], path: str, job: Job) -> dict[Any, Any]:
     """Return a tool run without the secret that is the only word of its file, by the file's name."""
-    if printed.is_of_accounts(path):
-        run = _changed(run, lambda content: _without_values(content, job, printed.of_accounts), _CONTENT.__contains__)
+    listed = settings_files.lister(path)
+    if listed:
+        run = _changed(run, lambda content: _without_values(content, job, listed), _CONTENT.__contains__)
     if not printed.names_secret(path):
         return run
     if printed.names_codes(path):
@@ -194,13 +198,13 @@ _CONTENT = frozenset((
 ))  # fmt: skip
 
 
-def _without_values_below(command: str, job: Job) -> str:
-    """Return a command without the values in the lines that it writes to a file of accounts."""
+def _without_values_below(command: str, job: Job, listed: Lister) -> str:
+    """Return a command without the values in the lines that it writes to a file of settings."""
     first, newline, below = command.partition("\n")
-    return first + newline + _without_values(below, job, printed.of_accounts)
+    return first + newline + _without_values(below, job, listed)
 
 
-def _without_values(output: str, job: Job, listed: Callable[[str], Iterator[Span]] = printed.values_in) -> str:
+def _without_values(output: str, job: Job, listed: Lister = printed.values_in) -> str:
     """Return an output without the values of the list in it."""
     spans = [span for span in listed(output) if not output.startswith(job.rules.marks(), span[0])]
     for start, end, _ in spans:

@@ -42,7 +42,7 @@ KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
             "subscriptionkey", "functionkey", "functionskey", "cosmoskey", "adminkey", "serverkey", "unsealkey",
             "recoverykey", "cipherkey", "cryptokey", "aeskey", "hmackey", "jwtkey", "writekey", "ingestionkey",
             "instrumentationkey", "integrationkey", "rootkey", "mapskey", "securitykey", "transactionkey",
-            "gatewaykey", "keycontent", "clientkeydata", "authsalt", "noncekey", "loggedinkey",
+            "gatewaykey", "keycontent", "keymaterial", "clientkeydata", "authsalt", "noncekey", "loggedinkey",
         ),
     ),
     (

@@ -120,6 +120,8 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
     yield from _chap_lines(text)
     yield from _tried_logins(text)
     yield from _windows_hashes(text)
+    yield from _plain_entries(text)
+    yield from _keytab_keys(text)
 
 
 # -- URLs
@@ -344,6 +346,31 @@ _OF_HASHES = ("", "Hash", "v1 Hash", "v2 Hash", "v1-SSP Hash", "v2-SSP Hash")
 _LONGEST_HASH, _NTLM_DIGITS = 2048, 32
 
 
+def _plain_entries(text: str) -> Iterator[Span]:
+    """Find the password in `ana:{PLAIN}…:1000:` of a mail server, and in `:pserver:ana:…@host` of CVS."""
+    for _, begin in secrets.occurrences(text, "{PLAIN}"):
+        word = "".join(text[begin : begin + _LONGEST_WORD].split(None, 1)[:1]).partition(":")[0]
+        if len(word) > 2 and text[begin : begin + 1] not in _AROUND_WORD:
+            yield begin, begin + len(word), "password"
+    for _, begin in secrets.occurrences(text, ":pserver:"):
+        login, at_sign, _ = "".join(text[begin : begin + _LONGEST_WORD].split(None, 1)[:1]).rpartition("@")
+        user, colon, password = login.partition(":")
+        if at_sign and colon and len(password) > 2 and not values.is_placeholder(password):
+            yield begin + len(user) + 1, begin + len(login), "url-password"
+
+
+_AROUND_WORD = frozenset(" \t\r\n\"'`,)]")
+
+
+def _keytab_keys(text: str) -> Iterator[Span]:
+    """Find the key in `1 host/x@X (aes256-cts-hmac-sha1-96)  (0x…)`, as `klist -K` prints a keytab of Kerberos."""
+    for _, begin in secrets.occurrences(text, "(0x"):
+        ahead = text[begin : begin + _LONGEST_WORD]
+        size = len(ahead) - len(ahead.lstrip(HEX))
+        if size >= _NTLM_DIGITS and ahead[size : size + 1] == ")" and text.endswith(")  (0x", 0, begin):
+            yield begin, begin + size, "key"
+
+
 def _is_behind_port(text: str, at: int) -> bool:
     """Whether a service, a host, a port and a name precede on the line: `SMB  10.0.0.1  445  DC  [+] …`."""
     words = text[max(0, at - _LONGEST_WORD) : at].rpartition("\n")[2].split()
@@ -381,8 +408,11 @@ def _filled_in(text: str) -> Iterator[Span]:
 
 
 def _of_outputs(text: str) -> Iterator[Span]:
-    """Find the value in `{"sensitive": true, "type": "string", "value": "…"}`, an output of Terraform."""
-    for at, _ in secrets.occurrences(text, '"sensitive": true', '"sensitive":true'):
+    """Find the value in `{"sensitive": true, "type": "string", "value": "…"}`, which says itself that it is secret.
+
+    So do outputs of Terraform, variables of Postman and fields of 1Password.
+    """
+    for at, _ in secrets.occurrences(text, *_SECRET_OBJECTS):
         head = text[max(0, at - _LONGEST_WORD) : at].replace("}", "{").rpartition("{")[2]
         members = head + text[at : at + _LONGEST_WORD].replace("}", "{").partition("{")[0]
         before, key, _ = members.partition('"value"')
@@ -390,6 +420,14 @@ def _of_outputs(text: str) -> Iterator[Span]:
         value = literals.read(text, skip_blank(text, start), whole_word=False) if start else None
         if value and value.quoted:
             yield value.start, value.end, "secret"
+
+
+_SECRET_OBJECTS = tuple([
+    f"{key}:{blank}{value}" for blank in ("", " ")
+    for key, value in (
+        ('"sensitive"', "true"), ('"type"', '"secret"'), ('"type"', '"CONCEALED"'), ('"designation"', '"password"'),
+    )
+])  # fmt: skip
 
 
 def _pgpass_lines(text: str) -> Iterator[Span]:

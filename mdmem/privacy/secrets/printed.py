@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from mdmem.privacy import secrets
-from mdmem.privacy.secrets import PROMPTS, names, scan, values
+from mdmem.privacy.secrets import PROMPTS, names, scan, stores, values
 from mdmem.privacy.secrets.literals import line_end
-from mdmem.privacy.secrets.tokens.formats import BASE64
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,18 +32,14 @@ PRINTERS: tuple[tuple[str, str], ...] = (
 """Pairs of lower-case strings. A command that contains both prints a secret."""
 
 SHOWERS: tuple[tuple[str, str], ...] = (
-    ("get secret", "template"), ("vault kv get", ""), ("vault read ", ""), ("vault ", "operator init"),
-    ("sops ", " -d"), ("sops ", "decrypt"), ("ansible-vault ", "view "), ("user-secrets ", "list"),
-    ("ansible-vault ", "--output -"),
-    ("ssm get-parameter", "with-decryption"), ("secretsmanager get-secret-value", ""), ("op item get ", ""),
-    ("doppler secrets", ""), ("secrets versions access ", ""), ("rbw get ", ""), ("bw get ", ""), ("pass show ", ""),
-    ("config get requirepass", ""), ("heroku config", ""), ("state show ", "password"), ("state show ", "secret"),
-    ("state show ", "private_key"), ("terraform console", "password"), ("terraform console", "secret"),
-    ("tofu console", "password"), ("cat .env", "cut -d"), ("cut -d= -f2 .env", ""), ("config get ", "--secret"),
-    ("chamber read ", ""), ("get secret", ".data"), ("--show-secrets", ""), ("keyvault secret show ", ""),
-    ("rails credentials:show", ""),
+    ("get secret", "template"), ("vault ", "operator init"), ("sops ", " -d"), ("sops ", "decrypt"),
+    ("user-secrets ", "list"), ("ansible-vault ", "--output -"), ("ssm get-parameter", "with-decryption"),
+    ("doppler secrets", ""), ("config get requirepass", ""), ("heroku config", ""), ("state show ", "password"),
+    ("state show ", "secret"), ("state show ", "private_key"), ("terraform console", "password"),
+    ("terraform console", "secret"), ("tofu console", "password"), ("cat .env", "cut -d"), ("cut -d= -f2 .env", ""),
+    ("config get ", "--secret"), ("get secret", ".data"), ("--show-secrets", ""), ("nomad var get", ""),
 )  # fmt: skip
-"""Pairs of lower-case strings. A command that contains both shows a list whose values are secrets."""
+"""Pairs of lower-case strings. A command that contains both shows a list whose values are secrets, as do `stores`."""
 
 NAMED = (
     "cat ",
@@ -58,15 +53,10 @@ NAMED = (
     "tofu output ",
     "type ",
     "get-content ",
+    "get ",
+    "getenv ",
 )
 """Commands that print a secret if the name of their argument says so: `cat db_password.txt`, `echo $API_TOKEN`."""
-
-OF_ACCOUNTS = (
-    ".pgpass", "pgpass.conf", ".curlrc", "_curlrc", ".wgetrc", ".muttrc", "muttrc", ".mbsyncrc", "mbsyncrc",
-    ".offlineimaprc", ".fetchmailrc", ".getmailrc", ".msmtprc", ".netrc", "_netrc", ".hgrc", ".s3cfg", ".my.cnf",
-    "userlist.txt", "chap-secrets", "pap-secrets", "sssd.conf", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519",
-)  # fmt: skip
-"""Files of programs whose lines give accounts, in which a name is never that of a variable."""
 
 _SECRET_FOLDERS = ("/run/secrets/", "/etc/secrets/")
 _ENDINGS = (".txt", ".secret", ".b64", ".asc", ".dat")
@@ -88,7 +78,8 @@ def prints_secret(command: str) -> bool:
 def shows_secrets(command: str) -> bool:
     """Whether a command's output is a list of names and values that are secrets."""
     low = command[:_LONGEST_COMMAND].lower()
-    return (_is_one_of(SHOWERS, low) or any(map(names_codes, _files_read(command)))) and not _is_redirected(low)
+    shows = _is_one_of(SHOWERS, low) or stores.shows(low) or any(map(names_codes, files_read(command)))
+    return shows and not _is_redirected(low)
 
 
 def _selects_secret(command: str, low: str) -> bool:
@@ -182,7 +173,7 @@ def values_in(output: str) -> Iterator[Span]:
     at = 0
     for line in output.split("\n"):
         start, name = _value_start(line)
-        value = line[start:].strip().strip(_AROUND_VALUE)
+        value = line[start:].strip().partition("  ")[0].strip(_AROUND_VALUE)
         if '":"' in line or '": "' in line.strip()[1:]:
             yield from ((at + first, at + last, "secret") for first, last in json_values(line))
         elif (
@@ -196,17 +187,7 @@ def values_in(output: str) -> Iterator[Span]:
         at += len(line) + 1
 
 
-def is_of_accounts(path: str) -> bool:
-    """Whether a file's name says that it gives accounts."""
-    return path.rpartition("/")[2].rpartition("\\")[2] in OF_ACCOUNTS
-
-
-def reads_accounts(command: str) -> bool:
-    """Whether a command prints or writes a file that gives accounts."""
-    return any(map(is_of_accounts, _files_read(command)))
-
-
-def _files_read(command: str) -> Iterator[str]:
+def files_read(command: str) -> Iterator[str]:
     """Yield the words of a command that may be files which it prints or writes: those behind `cat`, `grep`, `>`."""
     reads = False
     for word in command[:_LONGEST_COMMAND].replace("\\\n", " ").replace("\n", " ; ").split():
@@ -226,53 +207,6 @@ _READERS = frozenset(
     type gc get-content findstr select-string
     """.split()
 )
-
-
-def of_accounts(content: str) -> Iterator[Span]:
-    """Find the secrets in a file that gives accounts: `host:port:database:user:…`, `"user" "…"`, `name = …`, a key."""
-    at = 0
-    for line in content.split("\n"):
-        digits = line.lstrip(" ").lstrip("0123456789")
-        begin = len(line) - len(digits) + 1 if digits[:1] in ("\t", "→") and len(digits) < len(line.lstrip()) else 0
-        start, end = _account_value(line, begin)
-        value = line[start:end]
-        if value[:1] != "`" and values.is_secret(value, names.STRONG, quoted=True):
-            yield at + start, at + end, "password"
-        at += len(line) + 1
-
-
-def _account_value(line: str, begin: int) -> tuple[int, int]:
-    """Return the span of the value in a line of such a file, or an empty one."""
-    end = len(line.rstrip())
-    fields = line[begin:end].split(":", 4)
-    if len(fields) == _FIELDS and (fields[1].isdecimal() or fields[1] == "*"):
-        return end - len(fields[-1]), end
-    words = list(scan.words(line, begin, end))
-    quoted = [span for span in words if line[span[0] - 1 : span[0]] == '"']
-    if len(words) == 1 and len(line) - begin >= _SHORTEST_KEY_LINE and not line[begin:end].strip(BASE64):
-        return begin, end
-    if (len(words), len(quoted)) == (2, 2) or (len(words) == _IN_CHAP and line[slice(*words[1])] == "*"):
-        return words[1] if len(words) == 2 else words[2]
-    for start, stop in words:
-        name = line[start:stop].partition("=")[0]
-        is_pair = name.lower().lstrip("-") in _OF_CURL
-        if is_pair or names.weigh(name)[0] >= names.LITERAL:
-            start += len(name)
-            rest = line[start : start + _LONGEST].lstrip(" \t=:")
-            start = line.index(rest, start)
-            closing = rest.find(rest[0], 1) if rest[:1] in ("'", '"') else -1
-            stop = start + (closing if closing > 0 else len("".join(rest.split()[:1])))
-            start += closing > 0
-            size = line[start:stop].find(":") + 1 if is_pair else 0
-            if size or not is_pair:
-                return start + size, stop
-    return 0, 0
-
-
-_FIELDS = 5
-_IN_CHAP = 4
-_SHORTEST_KEY_LINE = 40
-_OF_CURL = ("user", "proxy-user", "u", "x")
 
 
 def _value_start(line: str) -> tuple[int, str]:
@@ -311,7 +245,7 @@ def json_values(line: str) -> Iterator[tuple[int, int]]:
         at = line.find('"', end + 1)
 
 
-_SIGNS = (": ", " = ", " | ", "\t", "   ", "=")
+_SIGNS = (": ", " = ", " | ", "\t", "  ", "=")
 _AROUND_VALUE = " \t\r\"',"
 _NO_SECRETS = frozenset((
     "error", "arn", "type", "name", "user", "username", "host", "hostname", "port", "region", "version", "versionid",
@@ -325,7 +259,7 @@ _NO_SECRETS = frozenset((
 
 def _asks_for_secret(command: str, low: str, verb: str) -> bool:
     at = low.rfind(verb)
-    if at > 0 and low[at - 1].isalnum():
+    if (at > 0 and low[at - 1].isalnum()) or (verb == "get " and secrets.has_any(low, _ASKS_ABOUT)):
         return False
     words = command[at : at + _LONGEST].split()[:_MOST_WORDS]
     last_word = ""
@@ -339,9 +273,10 @@ def _asks_for_secret(command: str, low: str, verb: str) -> bool:
 def names_secret(path: str) -> bool:
     """Whether a file's name or a variable says that its content is a secret: `secrets/db_password.txt`, `$TOKEN`."""
     name = path.rstrip(";").strip(_AROUND).rpartition("/")[2]
+    is_named = names.weigh(name)[0] >= names.LITERAL  # ldap.secret
     for ending in _ENDINGS:
         name = name.removesuffix(ending)
-    return names.weigh(name.lstrip("."))[0] >= names.LITERAL or path.startswith(_SECRET_FOLDERS)
+    return is_named or names.weigh(name.lstrip("."))[0] >= names.LITERAL or path.startswith(_SECRET_FOLDERS)
 
 
 def names_codes(path: str) -> bool:

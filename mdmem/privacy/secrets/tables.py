@@ -45,6 +45,7 @@ def find(text: str, low: str) -> Iterator[Span]:
     yield from _records(text)
     yield from _ruled(text)
     yield from _inserted(text, low)
+    yield from _copied(text, low)
     yield from _in_json(text, low)
     yield from headers.in_cookie_file(text)
     yield from _codes(text, low)
@@ -157,7 +158,8 @@ def _is_head(cells: list[tuple[int, str]], delimiter: str) -> bool:
     if delimiter == "|":
         return len(cells) > 1 and all(len(name) <= 40 and not set(name) & set("=(){}<>;") for name in texts)
     plain = all(name.rstrip(_DIGITS).replace("_", "").replace("-", "").replace(" ", "").isalpha() for name in texts)
-    one_word = delimiter != "," or sum(" " in name for name in texts) * 3 <= len(texts)  # otherwise prose
+    is_quoted = all(cell[:1] == '"' == cell.rstrip()[-1:] for _, cell in cells)
+    one_word = delimiter != "," or is_quoted or sum(" " in name for name in texts) * 3 <= len(texts)  # otherwise prose
     return plain and one_word and all(len(name) <= 24 for name in texts)
 
 
@@ -237,7 +239,11 @@ JSON_HEADS = ('"columns":', '"fields":', '"header":', '"headers":', '"fieldnames
 
 def _inserted(text: str, low: str) -> Iterator[Span]:
     """Find the secrets in `INSERT INTO users (name, password) VALUES ('bob', '…'), …`."""
+    created = list(_created(low))
     for _, after in secrets.occurrences(low, "insert into"):
+        for table, columns in created:
+            if low.startswith((f" {table} values", f"{table} values"), after):
+                yield from _tuples(text, low.index("values", after) + len("values"), columns)
         opened = text.find("(", after, after + 128)
         closed = text.find(")", opened, opened + _LONGEST_LINE) if opened >= 0 else -1
         rows = low.find("values", closed, closed + 32) if closed >= 0 else -1
@@ -246,6 +252,33 @@ def _inserted(text: str, low: str) -> Iterator[Span]:
             columns = {number: head for number, head in enumerate(heads) if head[0]}
             if columns:
                 yield from _tuples(text, rows + len("values"), columns)
+
+
+def _created(low: str) -> Iterator[tuple[str, dict[int, tuple[int, str]]]]:
+    """Yield the name and the secret columns of each table that a dump creates, with a column in each line."""
+    for _, after in secrets.occurrences(low, "create table "):
+        end = low.find("\n)", after, after + _LONGEST_LINE) if "insert into" in low else -1
+        table, opening, lines = low[after : max(after, end)].partition(" (\n")
+        heads = [_head(line.strip(" \t,").partition(" ")[0]) for line in lines.split("\n")]
+        columns = {number: head for number, head in enumerate(heads) if head[0]}
+        if opening and columns:
+            yield table.removeprefix("if not exists ").strip(), columns
+
+
+def _copied(text: str, low: str) -> Iterator[Span]:
+    """Find the secrets in the lines below `COPY users (name, password) FROM stdin;`, as PostgreSQL dumps a table."""
+    for at, end in secrets.occurrences(low, ") from stdin"):
+        head = low[max(0, at - _LONGEST_LINE) : at].rpartition("\n")[2]
+        heads = [_head(name) for name in head.partition("(")[2].split(",")] if head.startswith("copy ") else []
+        at = literals.line_end(text, end) + 1
+        for _ in range(_MOST_ROWS if any(weight for weight, _ in heads) else 0):
+            row = text[at : literals.line_end(text, at)]
+            cells = _cells(row, "\t")
+            if len(cells) != len(heads):
+                break
+            for (place, cell), (weight, kind) in zip(cells, heads, strict=True):
+                yield from _cell(at + place, cell, weight, kind) if weight else ()
+            at += len(row) + 1
 
 
 def _tuples(text: str, at: int, columns: dict[int, tuple[int, str]], brackets: str = "()") -> Iterator[Span]:

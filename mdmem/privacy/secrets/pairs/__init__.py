@@ -410,7 +410,7 @@ RULES: tuple[Rule, ...] = (
     (".", _is_in_lisp, starts.behind_dot, judge.flag),
     (".}", _always, starts.typed_in, judge.flag),
     (",", _is_constant, starts.behind_comma, judge.constant),
-    ("'\"`", _is_bare, starts.at_string, judge.in_quotes),
+    ("'\"`@", _is_bare, starts.at_string, judge.in_quotes),
     ("w", Name.is_quoted, starts.behind_with, judge.beside),
     ("「『", _always, starts.at_sign, judge.beside),
     (_VERB_SIGNS, _always, starts.after_verb, judge.spoken),

@@ -38,6 +38,8 @@ def is_alone(name: Name, literal: Literal, *, in_line: bool, is_flag: bool) -> b
     is_spaced = text[name.end : literal.start] == " = "
     if is_spaced and text[name.outer() - 1 : name.outer()] in ("", "\n") and _is_in_properties(name):
         return scan.line_ends(text, literal.end)
+    if is_spaced and _is_right_aligned(name):
+        return scan.line_ends(text, literal.end)
     is_statement = is_spaced and not (_is_in_section(name) or _is_hyphened(literal.text))
     is_statement = is_statement or literal.text[-1:] in (",", ";", ")")
     return in_line and not is_statement and scan.line_ends(text, literal.end)
@@ -83,9 +85,11 @@ def _is_among_settings(name: Name, literal: Literal) -> bool:
 def _is_in_record(name: Name, literal: Literal, before: str) -> bool:
     """Whether the pair is a field of a printed object: `Login[user=…, pw=…]`, `{User:… Password:…}`."""
     opening = max(before.rfind("["), before.rfind("{"), before.rfind("("))
-    if name.is_shouted() and before.endswith("[") and name.text[name.end : literal.start] == "=":
-        return True  # [DB_PASSWORD=… PATH=…], as Docker prints an environment
     fields = before[opening + 1 :]
+    if name.is_shouted() and before[opening : opening + 1] == "[" and name.text[name.end : literal.start] == "=":
+        variables = [field.partition("=") for field in name.text[name.start - len(fields) : name.start].split()]
+        if all(sign and variable.isupper() for variable, sign, _ in variables):
+            return True  # [PATH=… DB_PASSWORD=…], as Docker prints an environment
     sign = name.text[name.end : literal.start]
     if opening < 0 or (literal.text[-1:] not in ("]", "}", ")", ",") and sign != ":"):
         return False
@@ -164,6 +168,18 @@ def _is_in_properties(name: Name) -> bool:
                 break
             if len(key.split()) == 1 and _is_unquoted(value.strip()):
                 return True
+    return False
+
+
+def _is_right_aligned(name: Name) -> bool:
+    """Whether the names of this line and of another one beside it end in the same column, as sqlite prints a record."""
+    before, _, indent = name.text[max(0, name.start - _LONGEST_SECTION) : name.start].rpartition("\n")
+    below = name.text[name.end : name.end + _LONGEST_SECTION].split("\n")[1:2]
+    column = len(indent) + name.end - name.start
+    for line in (before.rpartition("\n")[2], *below):
+        blanks = len(line) - len(line.lstrip(" "))
+        if line.find(" = ") == column and blanks != len(indent) and line[blanks:column].isidentifier():
+            return not indent.strip()
     return False
 
 

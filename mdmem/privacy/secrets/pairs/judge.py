@@ -118,7 +118,12 @@ def after_remark(name: Name, at: int) -> list[Span]:
         is_secret=lambda literal: (
             name.kind == "password"
             and scan.line_ends(name.text, literal.end + literal.quoted)
-            and (values.is_unlike_words(literal.text) or values.has_signs(literal.text) or values.is_rare(literal.text))
+            and (
+                values.is_unlike_words(literal.text)
+                or values.has_signs(literal.text)
+                or values.is_rare(literal.text)
+                or _is_phrase(name, literal)
+            )
             and not values.names_something(literal.text)
         ),
     )
@@ -374,10 +379,15 @@ def _is_statement(value: str) -> bool:
 
 def _after_type(text: str, literal: Literal) -> Literal | None:
     """Return the value after a type: `password: str = "…"`, `token: &str = "…"`, `String = "…"`."""
-    at = skip_blank(text, literal.end)
+    lifetime = text[literal.end : literal.end + _LONGEST_LIFETIME].partition("=")[0]
+    is_lent = text.startswith("&'", literal.start) and lifetime.endswith(" str ")  # token: &'static str = "…"
+    at = skip_blank(text, literal.end + len(lifetime) * is_lent)
     if text[at : at + 1] != "=" or text[at + 1 : at + 2] in ("=", ">"):
         return None
     return literals.read(text, skip_blank(text, at + 1), whole_word=False)
+
+
+_LONGEST_LIFETIME = 24
 
 
 def _takes_secret(name: Name) -> bool:

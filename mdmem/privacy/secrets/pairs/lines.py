@@ -182,6 +182,18 @@ def in_parameter(name: Name) -> int:
     return skip_blank(name.text, start) if is_string and start else 0
 
 
+def in_same_object(name: Name) -> int:
+    """Return the start of the value in `{"name": "NAME", "slotSetting": false, "value": "…"}`, or 0."""
+    members, key, _ = name.text[name.closed : name.closed + _REACH].partition('"value"')
+    if not (key and _NO_MEMBERS.isdisjoint(members) and name.low.endswith(_NAMING, 0, name.outer() - 1)):
+        return 0
+    value = scan.assignment(name.text, name.closed + len(members) + len(key))
+    return skip_blank(name.text, value) if value else 0
+
+
+_NAMING, _NO_MEMBERS = ('"name": ', '"name":', '"key": ', '"key":', '"label": ', '"label":'), frozenset("{}")
+
+
 def in_answer(name: Name) -> int:
     """Return the start of the only word of the next message in a chat, `ana: the password?⏎bob: …`, or 0."""
     at = scan.next_line(name.text, name.end + 1)

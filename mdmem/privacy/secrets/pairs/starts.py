@@ -153,7 +153,9 @@ def after_for(name: Name) -> int:
 
 
 def at_string(name: Name) -> int:
-    """`IDENTIFIED BY PASSWORD '…'`, "the password `…`"."""
+    """`IDENTIFIED BY PASSWORD '…'`, "the password `…`", `#define kPassword @"…"`."""
+    if name.text[name.sign] == "@" and name.text[name.sign + 1 : name.sign + 2] != '"':
+        return 0
     return 0 if name.word() == "pass" or literals.closes_string(name.text, name.start, name.sign) else name.sign
 
 
@@ -372,7 +374,11 @@ def after_value_word(name: Name) -> int:
     ahead = name.low[name.closed : name.closed + 64]
     following = ahead.lstrip(" \t\r\n,\"'-").removeprefix("android:").removeprefix("parameter")
     if len(following) == len(ahead) or not following.startswith(("value", "default")):
-        return 0
+        if name.text[name.closed : name.closed + 1] != "," or not name.is_quoted():
+            return 0
+        from mdmem.privacy.secrets.pairs import lines
+
+        return lines.in_same_object(name)
     size = len("value" if following[0] == "v" else "default")
     at = scan.closers(name.low, name.closed + len(ahead) - len(following) + size)
     value = scan.assignment(name.low, skip_blank(name.low, at)) or at * name.low.startswith(

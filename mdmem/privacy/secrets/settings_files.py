@@ -1,0 +1,159 @@
+"""Secrets in files of settings, in which a name is never that of a variable: `.pgpass`, `.curlrc`, `/etc/*.conf`."""
+
+from __future__ import annotations
+
+from mdmem.privacy import secrets
+from mdmem.privacy.secrets import names, printed, scan, values
+from mdmem.privacy.secrets.tokens.formats import BASE64
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from mdmem.privacy.secrets.scan import Span
+
+    Lister = Callable[[str], Iterator[Span]]
+
+OF_ACCOUNTS = (
+    ".pgpass", "pgpass.conf", ".netrc", "_netrc", ".my.cnf", ".s3cfg", "muttrc", "mbsyncrc", "_curlrc", "userlist.txt",
+    "chap-secrets", "pap-secrets", "l2tp-secrets", "sssd.conf", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519",
+    ".curlrc", ".wgetrc", ".muttrc", ".mbsyncrc", ".offlineimaprc", ".fetchmailrc", ".getmailrc", ".msmtprc", ".hgrc",
+)  # fmt: skip
+"""Files of programs whose lines give accounts, so that any word is one's password."""
+
+SETTINGS = (
+    ".conf", ".cnf", ".cfg", ".ini", ".properties", ".secrets", ".conf.ext", ".ovpn", ".nmconnection", ".psk", ".npmrc",
+    ".netrc",
+)  # fmt: skip
+"""Endings of files of settings, of which only an uncommon word is a password."""
+
+_LISTS = ("secret.yml", "secret.yaml", "secrets.yml", "secrets.yaml", "secret.toml", "secrets.toml")
+"""Files whose every value is a secret, if they are no more than a list of names and values."""
+
+
+def lister(path: str) -> Lister | None:
+    """Return what finds the secrets in a file, if its name says that it gives accounts or settings."""
+    name = path.rpartition("/")[2].rpartition("\\")[2]
+    if name in OF_ACCOUNTS:
+        return of_accounts
+    if name in _LISTS:
+        return of_list
+    return of_settings if name.endswith(SETTINGS) else None
+
+
+def read_by(command: str) -> Lister | None:
+    """Return the same for the first such file that a command prints or writes."""
+    return next(filter(None, map(lister, printed.files_read(command))), None)
+
+
+def of_settings(content: str) -> Iterator[Span]:
+    """Find the secrets in a file of settings: `name = …`, `name …;`, `long name …`, whatever the line's indent.
+
+    A plain word counts if it ends its line and is not an everyday one.
+    """
+    at = 0
+    for line in content.split("\n"):
+        if secrets.has_keyword(low := line.lower()) or secrets.has_any(low, _OTHER_SIGNS):
+            yield from ((at + start, at + end, kind) for start, end, kind in _set_in(line))
+        at += len(line) + 1
+
+
+def of_list(content: str) -> Iterator[Span]:
+    """Find all values of a file with a name and a value in every line, such as the secrets of Home Assistant."""
+    lines = [line[_behind_number(line) :] for line in content.split("\n")]
+    is_flat = all(line[:1] not in _OF_NESTED and (":" in line or "=" in line) for line in lines if line.strip())
+    yield from printed.values_in(content) if is_flat and not content.startswith(_MANIFEST) else ()
+
+
+_OF_NESTED, _MANIFEST = frozenset(" \t-{[<#"), "apiVersion"
+
+
+def _set_in(line: str) -> Iterator[Span]:
+    """Yield the secret that a line of a file of settings sets, if it does."""
+    end = len(line.rstrip(" \t\r;,"))
+    words = list(scan.words(line, _behind_number(line), end))[: _MOST_WORDS + 1]
+    if not words or len(words) > _MOST_WORDS or line.startswith(_COMMENTS, words[0][0]):
+        return
+    for number, (start, stop) in enumerate(words[:_MOST_NAMES]):
+        name, sign, value = line[start:stop].partition("=")
+        weight, kind = names.weigh(name.rstrip(":"))
+        place = _PLACES.get(name.lower(), 0) if number + 1 < len(words) else 0
+        if place:
+            begin, stop = words[place]
+            if _is_uncommon(line[begin:stop], names.STRONG):
+                yield begin, stop, "password"
+            return
+        elif weight >= names.LITERAL:
+            rest = [word for word in words[number + 1 :] if line[slice(*word)] not in ("=", ":")]
+            begin = start + len(name) + 1 if value else rest[0][0] if len(rest) == 1 else end
+            core = line[begin:end].strip("\"'") if not (sign and value and rest) else ""
+            if core and " " not in core and _is_uncommon(core, weight):
+                begin = line.index(core, begin)
+                yield begin, begin + len(core), kind
+            return
+
+
+def _is_uncommon(value: str, weight: int) -> bool:
+    is_odd = values.is_unlike_words(value) and values.is_secret(value, weight, quoted=True)
+    return is_odd or values.is_rare(value)
+
+
+_OTHER_SIGNS = ("community", "com2sec", "socks")
+_PLACES = {"rocommunity": 1, "rwcommunity": 1, "rocommunity6": 1, "rwcommunity6": 1, "com2sec": -1, "basicauth": -1}
+_PLACES |= {"community": 1, "auth-pass": -1, "socks4": -1, "socks5": -1, "rsa": -1, "ecdsa": -1, "p12": -1, "pkcs8": -1}
+"""Words before a secret, and its place: the word with this index."""
+_COMMENTS = ("#", ";", "!", "// ", "/*", "*", "<", "{")
+_MOST_WORDS, _MOST_NAMES = 5, 3  # words of a line that sets something, and of a name in it
+
+
+def _behind_number(line: str) -> int:
+    """Return where a line begins behind the number that an agent's tool puts before it."""
+    digits = line.lstrip(" ").lstrip("0123456789")
+    is_numbered = digits[:1] in ("\t", "→") and len(digits) < len(line.lstrip())
+    return len(line) - len(digits) + 1 if is_numbered else 0
+
+
+def of_accounts(content: str) -> Iterator[Span]:
+    """Find the secrets in a file that gives accounts: `host:port:database:user:…`, `"user" "…"`, `name = …`, a key."""
+    at = 0
+    for line in content.split("\n"):
+        start, end = _account_value(line, _behind_number(line))
+        value = line[start:end]
+        if value[:1] != "`" and values.is_secret(value, names.STRONG, quoted=True):
+            yield at + start, at + end, "password"
+        at += len(line) + 1
+
+
+def _account_value(line: str, begin: int) -> tuple[int, int]:
+    """Return the span of the value in a line of such a file, or an empty one."""
+    end = len(line.rstrip())
+    fields = line[begin:end].split(":", 4)
+    if len(fields) == _FIELDS and (fields[1].isdecimal() or fields[1] == "*"):
+        return end - len(fields[-1]), end
+    words = list(scan.words(line, begin, end))
+    quoted = [span for span in words if line[span[0] - 1 : span[0]] == '"']
+    if len(words) == 1 and len(line) - begin >= _SHORTEST_KEY_LINE and not line[begin:end].strip(BASE64):
+        return begin, end
+    if (len(words), len(quoted)) == (2, 2) or (len(words) in _IN_CHAP and line[slice(*words[1])] == "*"):
+        return words[1] if len(words) == 2 else words[2]
+    for start, stop in words:
+        name = line[start:stop].partition("=")[0]
+        is_pair = name.lower().lstrip("-") in _OF_CURL
+        if is_pair or names.weigh(name)[0] >= names.LITERAL:
+            start += len(name)
+            rest = line[start : start + _LONGEST].lstrip(" \t=:")
+            start = line.index(rest, start)
+            closing = rest.find(rest[0], 1) if rest[:1] in ("'", '"') else -1
+            stop = start + (closing if closing > 0 else len("".join(rest.split()[:1])))
+            start += closing > 0
+            size = line[start:stop].find(":") + 1 if is_pair else 0
+            if size or not is_pair:
+                return start + size, stop
+    return 0, 0
+
+
+_LONGEST = 512  # characters of a value
+_FIELDS = 5
+_IN_CHAP = (3, 4)
+_SHORTEST_KEY_LINE = 40
+_OF_CURL = ("user", "proxy-user", "u", "x")

@@ -1,0 +1,193 @@
+"""Secrets that programs keep: what a store shows, what files of settings and dumps of databases have in their lines."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from mdmem.privacy import clean
+
+WORD = "lagunotul"
+"""A password that looks like a word, but is none."""
+
+
+def read(path: str, content: str) -> Any:
+    run = {"tool": "Read", "input": {"file_path": path}, "response": {"file": {"filePath": path, "content": content}}}
+    return clean(run, origin="tool").value
+
+
+def ran(command: str, output: str) -> Any:
+    run = {"tool": "Bash", "input": {"command": command}, "response": {"stdout": output, "stderr": ""}}
+    return clean(run, origin="tool").value
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("infisical secrets get DOOR --plain", "{}\n"),
+        ("infisical export --format=dotenv", "DOOR='{}'\n"),
+        ("chamber export --format dotenv shop", 'DOOR="{}"\n'),
+        ("chamber read shop door", "Key   Value  Version\ndoor  {}     1\n"),
+        ("credstash get door", "{}\n"),
+        ("dashlane password mail", "{}\n"),
+        ("dcli p mail -o console", "{}\n"),
+        ("berglas access bucket/door", "{}"),
+        ("pass mail/ana", "{}\nlogin: ana\n"),
+        ("cd /srv && sudo pass mail/ana", "{}\n"),
+        ("netlify env:get DOOR_SECRET", "{}\n"),
+        ("firebase functions:secrets:access DOOR", "{}\n"),
+        ("consul kv get shop/password", "{}\n"),
+        ("redis-cli GET user:1:password", '"{}"\n'),
+        ("launchctl getenv DB_PASSWORD", "{}\n"),
+        ("nomad var get nomad/jobs/shop", "Namespace = default\nItems\ndb_password = {}\n"),
+        ("pulumi config --show-secrets", "KEY         VALUE\ndbPassword  {}\n"),
+        (
+            "pulumi stack output --show-secrets",
+            "Current stack outputs (1):\n    OUTPUT      VALUE\n    door        {}\n",
+        ),
+        ("newstore credentials show mail", "{}\n"),
+        ("newstore get-password mail", "{}\n"),
+    ],
+)
+def test_what_a_store_of_secrets_shows_is_masked(command: str, output: str) -> None:
+    stored = ran(command, output.replace("{}", WORD))["response"]["stdout"]
+
+    assert WORD not in stored
+    assert "[REDACTED]" in stored
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("infisical secrets list", "door\n"),
+        ("git show password-form", "lagunotul\n"),
+        ("grep get secrets.md", "lagunotul\n"),
+        ("pass git log", "lagunotul\n"),
+        ("newstore get-password-policy", "lagunotul\n"),
+        ("aws iam get-account-password-policy", "lagunotul\n"),
+        ("kubectl get secret", "NAME   TYPE     DATA\nshop   Opaque   2\n"),
+        ("echo get the secret", "get the secret\n"),
+        ("mysql -e 'select login, city from users'", "ana|lagunotul\n"),
+    ],
+)
+def test_what_shows_no_value_of_a_store_stays(command: str, output: str) -> None:
+    assert ran(command, output)["response"]["stdout"] == output
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("/etc/freeradius/clients.conf", "  secret = {}"),
+        ("/etc/swanctl/conf.d/x.conf", "    secret = {}"),
+        ("inadyn.conf", "  password = {};"),
+        ("cloudflare.ini", "dns_cloudflare_api_token = {}"),
+        ("application.properties", "jasypt.encryptor.password = {}"),
+        ("/etc/vpnc/x.conf", "Xauth password {}"),
+        ("sentinel.conf", "sentinel auth-pass mymaster {}"),
+        ("/etc/snmp/snmpd.conf", "rocommunity {} default"),
+        ("/etc/snmp/snmpd.conf", "com2sec readonly default {}"),
+        ("tinyproxy.conf", "BasicAuth ana {}"),
+        ("/etc/proxychains.conf", "socks5 10.0.0.1 1080 ana {}"),
+        ("/etc/ipsec.secrets", ': RSA key.pem "{}"'),
+        ("/root/.npmrc", "//registry.example.org/:_authToken={}"),
+        ("/etc/ldap.secret", "{}"),
+        ("/etc/xl2tpd/l2tp-secrets", "* * {}"),
+        ("secrets.yaml", "door: {}"),
+    ],
+)
+def test_a_word_in_a_file_of_settings_is_masked_behind_the_name_of_a_secret(path: str, line: str) -> None:
+    text = line.replace("{}", WORD) + "\n"
+
+    assert WORD not in str(read(path, text))
+    assert WORD not in str(read(path, f"     1\t{text}" if path != "/etc/ldap.secret" else text))
+    assert WORD not in str(ran(f"cat {path}", text)) or path == "secrets.yaml"
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("setup.cfg", "# password = lagunotul\n[flake8]\nsecret_check = warning\n"),
+        ("nginx.conf", "  # token lagunotul\n  auth_basic_user_file lagunotul;\n"),
+        ("app.ini", "password = required\n"),
+        ("my.conf", "token = expired\nsecret = {{ vault_secret }}\npassword = $PASSWORD\n"),
+        ("messages.properties", "label.password.hint = The password of your account\n"),
+        ("snmpd.conf", "rocommunity public default\n"),
+        ("main.py", "    password = lagunotul\n"),
+        ("secrets.yaml", "apiVersion: v1\nkind: ExternalSecret\nrefreshInterval: hourly\n"),
+        ("secrets.yaml", "production:\n  adapter: lagunotul\n"),
+    ],
+)
+def test_settings_that_are_no_secrets_stay(path: str, content: str) -> None:
+    assert read(path, content)["response"]["file"]["content"] == content
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CREATE TABLE t (\n  `id` int,\n  `password` text\n);\nINSERT INTO t VALUES (1,'{}'),(2,'{}');\n",
+        "COPY public.users (id, login, password) FROM stdin;\n1\tana\t{}\n2\tbob\t{}\n\\.\n",
+        "   login = ana\npassword = {}\n",
+        '"Account","Login Name","Password","Web Site","Comments"\n"mail","ana","{}","x",""\n',
+        "[PATH=/usr/bin MYSQL_PASSWORD={} LANG=C]\n",
+        '[\n  {\n    "name": "DbPassword",\n    "slotSetting": false,\n    "value": "{}"\n  }\n]\n',
+        '{"values":[{"key":"door","value":"{}","type":"secret","enabled":true}]}',
+        '{"fields":[{"id":"x","type":"CONCEALED","label":"door","value":"{}"}]}',
+        '{"loginFields":[{"value":"{}","designation":"password"}]}',
+        "ana:{PLAIN}{}:1000:1000::/home/ana\n",
+        "cvs -d :pserver:ana:{}@cvs.example.org:/root login\n",
+        "kubectl create secret generic db --from-literal door={}\n",
+        "set snmp community {} authorization read-only\n",
+        " ip ospf message-digest-key 1 md5 {}\n",
+        'set security ike policy p pre-shared-key ascii-text "{}"\n',
+        "<keyMaterial>{}</keyMaterial>\n",
+        'Your passphrase (between double-quotes): "{} horse"\n',
+        'static API_KEY: &\'static str = "{}";\n',
+        '#define kPassword @"{}"\n',
+    ],
+)
+def test_a_word_in_a_dump_or_a_constant_is_masked(text: str) -> None:
+    stored = clean(text.replace("{}", WORD), origin="tool").value
+
+    assert WORD not in stored
+    assert "[REDACTED]" in stored
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CREATE TABLE `users` (\n  `id` int,\n  `city` text\n);\nINSERT INTO `users` VALUES (1,'lagunotul');\n",
+        "COPY public.users (id, city) FROM stdin;\n1\tlagunotul\n\\.\n",
+        "user     = lagunotul\npassword = lagunotul\n",
+        '{"name": "DbPassword", "schema": {"value": "lagunotul"}}',
+        '{"values":[{"key":"door","value":"lagunotul","type":"default","enabled":true}]}',
+        "the {PLAIN} scheme stores a password as it is\n",
+        "f(0x1234) (0xdeadbeef)\n",
+        "password @staticmethod\n",
+    ],
+)
+def test_what_only_resembles_such_a_dump_stays(text: str) -> None:
+    assert clean(text, origin="tool").value == text
+
+
+def test_the_key_of_a_keytab_is_masked() -> None:
+    key = "321a3efb48f4f9eb22c186ae1242c5585d9b0ef34f13dc7460f329fddb8fbc52"
+    output = f"Keytab name: FILE:/x\n   1 host/h@X (aes256-cts-hmac-sha1-96)  (0x{key})\n"
+
+    assert ran("klist -keK", output)["response"]["stdout"] == output.replace(key, "[REDACTED]")
+
+
+def test_the_rows_of_a_query_are_masked_in_the_columns_that_it_selects() -> None:
+    command = "sqlite3 x.db 'SELECT u.login, u.password AS pw FROM users u'"
+    stored = ran(command, f"ana|{WORD}\nbob|miravento\n")["response"]["stdout"]
+
+    assert stored == "ana|[REDACTED]\nbob|[REDACTED]\n"
+
+
+def test_a_store_is_still_recognized_in_json_lines() -> None:
+    output = json.dumps({"login": {"username": "ana", "password": WORD}, "door": "miravento"})
+    stored = ran("bw get item db", output)["response"]["stdout"]
+
+    assert WORD not in stored
+    assert "miravento" not in stored
