@@ -247,7 +247,7 @@ def _without_printed(run: dict[Any, Any], job: Job) -> dict[Any, Any]:
         told = given.get(key)
         if isinstance(told, list):
             told = " ".join([word for word in told if isinstance(word, str)])
-        if told and isinstance(told, str) and secrets.has_any(told, secrets.PRINTED):
+        if told and isinstance(told, str) and secrets.may_print(told):
             from mdmem.privacy.secrets import named
 
             run = named.without_printed(run, told, job) if key in _COMMANDS else named.without_content(run, told, job)

@@ -49,6 +49,11 @@ def ran(command: str, output: str) -> Any:
         ),
         ("newstore credentials show mail", "{}\n"),
         ("newstore get-password mail", "{}\n"),
+        ("docker exec vault vault kv get secret/shop", "door   {}\n"),
+        ('bash -c "X=1; Y=$(vault kv get secret/shop); echo $Y"', "door: {}\n"),
+        ("bw --session abc get item mail", "password: {}\n"),
+        ("docker run amazon/aws-cli secretsmanager get-secret-value --secret-id x", '{"SecretString": "{}"}\n'),
+        ("cat app.conf ~/.pgpass", "db.example.org:5432:shop:ana:{}\n"),
     ],
 )
 def test_what_a_store_of_secrets_shows_is_masked(command: str, output: str) -> None:
@@ -65,6 +70,10 @@ def test_what_a_store_of_secrets_shows_is_masked(command: str, output: str) -> N
         ("git show password-form", "lagunotul\n"),
         ("grep get secrets.md", "lagunotul\n"),
         ("pass git log", "lagunotul\n"),
+        ("vault policy read shop", 'path "kv/*" {\n  capabilities = ["read"]\n}\n'),
+        ("make get-secret", "make: lagunotul\n"),
+        ("complete -c gpg -l show-session-key", "status: running\n"),
+        ("echo vault password file", "status: running\n"),
         ("newstore get-password-policy", "lagunotul\n"),
         ("aws iam get-account-password-policy", "lagunotul\n"),
         ("kubectl get secret", "NAME   TYPE     DATA\nshop   Opaque   2\n"),

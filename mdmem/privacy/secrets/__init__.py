@@ -71,9 +71,7 @@ HARMLESS = frozenset((
     b"passed", b"passes", b"passing", b"passage", b"bypassed", b"bypassing", b"author", b"authors", b"authored",
     b"keys", b"keyword", b"keywords", b"keyboard", b"keyerror", b"keyof", b"keyframes", b"monkeypatch", b"tokens",
     b"tokenize", b"tokenized", b"tokenizer", b"max_tokens", b"upward", b"upwards", b"stopwords",
-))  # fmt: skip
-"""Whole names that contain a keyword but never name a secret. They are common in code."""
-
+))  # fmt: skip # whole names that contain a keyword but never name a secret, and are common in code
 _MOST_NAMED = 64 * 1024  # characters: a longer text surely has other names too
 
 PGPASS = tuple(f":{port}:" for port in range(5432, 5440))  # of PostgreSQL's clusters, in its password file
@@ -83,7 +81,7 @@ PLACE_SIGNS = (
 PLACE_FAMILIES: Families = (
     ("ogin", ("ogin(", "ogin:", "ogin with ", "ogin as ")), ("og in ", ("og in as ", "og in with ")),
     ("ign in ", ("ign in as ", "ign in with ")),
-    ("(", ("(0x", "uthentication(", "uthenticate(", "asicAuth(", "mac.new(", "reateHmac(", "PDO(", "FTP(", "FTP_TLS(")),
+    ("(", ("uthentication(", "uthenticate(", "asicAuth(", "mac.new(", "reateHmac(", "PDO(", "FTP(", "FTP_TLS(")),
     ("(", ("FTP.open(", ".Bind(", "PlainAuth(", "iFi.begin(", "ashSync(")),
     (":543", PGPASS),
     ("root", ("root/", "root:")),
@@ -94,7 +92,7 @@ PLACE_FAMILIES: Families = (
     (":", (":152", ":6432:", "ccount:", "WIFI:", ":pserver:", "rivate-Key:", ': EAP "')),
     ("*", (":*:", '* "', "*\t")), ("]", ("[+] ", "[-] ", "]:587 ")), ("_", ("_bind", "BUNDLE_", "sp_")),
     ("-", ("Private-Lines", "(private-key")), ("N", (" LOGIN ", "CONNECT ", "NTLM", "{PLAIN}")),
-    ('"', ('"sensitive"', '"secret"', '"CONCEALED"', '"designation"')), ("j", ("jwt.",)),
+    ('"', ('"sensitive"', '"CONCEALED"')), ("j", ("jwt.",)),
 )  # fmt: skip
 """Every place that `places` knows contains one of these: a URL, a key block, a line of a password file."""
 
@@ -116,24 +114,21 @@ COMMAND_FAMILIES: Families = (
     ("sql", ("mysqladmin", "sqlplus ", "sqlldr ", "isql ")),
     ("crypt", ("encrypt_string", "cryptsetup ")),
     ("user", ("userid=", "user add", "samba-tool user", "cf create-user")),
-    ("-", ('"-p', "http-basic", "key-string ", "digest-key ", "shared-key ", "pypi-token", "tcoin-cli")),
+    ("-", ('"-p', "http-basic", "key-string ", "-key ", "pypi-token", "tcoin-cli")),
     ("U", ("SETUSER", "cli AUTH ", "createUser")), (":", ("::add-mask::",)),
     (">", ("6379> ",)), ("_", ("_pw ",)), ("D", ("ENTIFIED ",)), ("server ", ("acs-server ", "dius-server ")),
 )  # fmt: skip
 """Every command line that `commands` knows contains one of these, or one of the flags above."""
 
-NAMED_COMMAND_SIGNS = (
+NAMED_COMMAND_SIGNS = (  # further signs of `commands`, which count only if the text also has a name of a secret
     "setapikey ", "etpassphrase ", "admin-password", "drush ", " AUTH ", "password= ", "addauth ", "-password ",
 )  # fmt: skip
-"""Further signs of `commands`, which count only if the text also has a name of a secret."""
-
-NAMED_PLACE_SIGNS = (
+NAMED_PLACE_SIGNS = (  # likewise of `places`
     "CRYPT(", "serPassword(", "pw_set(", "assword.create(", "hashpw(", "d_hash(", "_password(", "PASSWORD(", "2_hmac(",
     "oCharArray", "334 ", "PLAIN ", "XOAUTH2 ", 'PSK "', 'AUTH "', 'NTLM "', "]:465 ", "]:25 ", "$ANSIBLE_VAULT;",
     "asic_auth(", "auth_password(", "AndPassword(", ".auth(", "AUTH", "btoa(", "ncode64(", "64encode(", "64_encode(",
-    "uffer.from(", "tionToken(",
+    "uffer.from(", "tionToken(", "(0x", '"secret"', '"designation"',
 )  # fmt: skip
-"""Further signs of `places`, which count only if the text also has a name of a secret."""
 
 CODES_IN_CJK = ("暗証番号", "認証コード", "验证码", "驗證碼", "인증번호", "인증 코드")
 PROSE_SIGNS = (
@@ -187,6 +182,11 @@ def may_hold_command(text: str) -> bool:
             return True
         at = text.find(" -", at + 2)
     return has_sign(text, COMMAND_SIGNS, COMMAND_FAMILIES)
+
+
+def may_print(told: str) -> bool:
+    """Whether a command may print a secret, or a file be one of secrets: a quick check that never misses one."""
+    return "PW" in told or has_sign(told.lower(), PRINTED, PRINTED_FAMILIES)
 
 
 def occurrences(text: str, *signs: str) -> Iterator[tuple[int, int]]:
@@ -333,8 +333,7 @@ def may_name(low: str) -> bool:
     return _has_ascii_keyword(every) or _has_keyword_beyond_ascii(low) or plain_names(low) is not low
 
 
-_COLUMNS = ("pin", "insert into")
-"""Signs of a table, whose columns may have names without these keywords."""
+_COLUMNS = ("pin", "insert into")  # signs of a table, whose columns may have names without these keywords
 
 
 def keywords(text: str, words: frozenset[str] | None) -> tuple[str, ...] | list[str]:
@@ -376,13 +375,15 @@ DUMPED: Families = tuple([
 """Parts of names of secrets as bytes, in a text that also has an equals sign as one: `73 73 77`, `0x73, 0x73, 0x77`."""
 
 PRINTED = (
-    "pass", "Pass", "PASS", "PW", "ecret", "ECRET", "oken", "OKEN", "key", "KEY", "auth", "op ", "vault ", "kubectl ",
-    "bw ", "rand ", "pwgen", "security ", "whoami -t", "cred", "parameter", "sops ", "terraform ", "tofu ", "heroku ",
-    ".env ", "chamber ", "urandom", " genkey", "trc", "lrc", "prc", "mrc", "syncrc", ".hgrc", ".s3cfg", ".cnf", ".conf",
-    ".ini", ".cfg", ".prop", "john", "hashcat", "userlist.txt", "/id_", " id_", "codes", "kwallet", "wireless-s",
-    ".psk", ".ovpn", ".nmconn", "infisical ", "dashlane ", "dcli ", "berglas ", "nomad ",
+    "pass", "ecret", "oken", "key", "auth", "op ", "vault ", "kubectl ", "bw ", "rand ", "pwgen", "security ", "cred",
+    "whoami -t", "parameter", "sops ", "terraform ", "tofu ", "heroku ", "chamber ", "urandom", "john", "hashcat",
+    "/id_", " id_", "codes", "kwallet", "wireless-s", "infisical ", "dashlane ", "dcli ", "berglas ", "nomad ",
 )  # fmt: skip
-"""Every command that prints a secret, and every file whose name tells of some, contains one of these."""
+PRINTED_FAMILIES: Families = (
+    ("rc", ("trc", "lrc", "prc", "mrc", "syncrc", ".hgrc")),
+    (".", (".env ", ".s3cfg", ".cnf", ".conf", ".ini", ".cfg", ".prop", ".psk", ".ovpn", ".nmconn", "userlist.txt")),
+)
+"""A command that prints a secret, or a file whose name tells of some, has "PW" or, in lower case, one of these."""
 
 
 def may_hold_token(text: str) -> bool:

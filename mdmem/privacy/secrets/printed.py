@@ -38,6 +38,8 @@ SHOWERS: tuple[tuple[str, str], ...] = (
     ("state show ", "secret"), ("state show ", "private_key"), ("terraform console", "password"),
     ("terraform console", "secret"), ("tofu console", "password"), ("cat .env", "cut -d"), ("cut -d= -f2 .env", ""),
     ("config get ", "--secret"), ("get secret", ".data"), ("--show-secrets", ""), ("nomad var get", ""),
+    ("secretsmanager get-secret-value", ""), ("secrets versions access ", ""), ("keyvault secret show ", ""),
+    ("rails credentials:show", ""),
 )  # fmt: skip
 """Pairs of lower-case strings. A command that contains both shows a list whose values are secrets, as do `stores`."""
 
@@ -173,7 +175,8 @@ def values_in(output: str) -> Iterator[Span]:
     at = 0
     for line in output.split("\n"):
         start, name = _value_start(line)
-        value = line[start:].strip().partition("  ")[0].strip(_AROUND_VALUE)
+        cell = line[start:].strip()
+        value = (cell.partition("  ")[0] if line[:start].endswith("  ") else cell).strip(_AROUND_VALUE)
         if '":"' in line or '": "' in line.strip()[1:]:
             yield from ((at + first, at + last, "secret") for first, last in json_values(line))
         elif (

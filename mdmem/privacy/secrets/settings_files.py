@@ -42,8 +42,9 @@ def lister(path: str) -> Lister | None:
 
 
 def read_by(command: str) -> Lister | None:
-    """Return the same for the first such file that a command prints or writes."""
-    return next(filter(None, map(lister, printed.files_read(command))), None)
+    """Return the same for the files that a command prints or writes. Among several, those with accounts decide."""
+    listers = set(map(lister, printed.files_read(command)))
+    return next((listed for listed in (of_accounts, of_settings, of_list) if listed in listers), None)
 
 
 def of_settings(content: str) -> Iterator[Span]:
