@@ -375,8 +375,8 @@ def left_open(sessions: list[SessionFolder], current: SessionFolder | None = Non
 
 
 def _open_ends(session: SessionFolder, later: list[SessionFolder]) -> Iterator[Item | None]:
-    prompts, answers = session.of_kind("prompt"), session.of_kind("response")
-    is_answered = any(journal.numbers(name)[0] == session.last_prompt() for name in answers)
+    prompts, answers, last = session.of_kind("prompt"), session.of_kind("response"), session.last_prompt()
+    is_answered = any(journal.numbers(name)[0] == last for name in answers)
     if session.is_interrupted():
         text = excerpts.prose(session.excerpt(session.read(prompts[-1])), code=True)
         yield session.item(prompts[-1], text, "has no answer")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -17,6 +15,7 @@ from mdmem import config
 from mdmem.capture import queued, session
 from mdmem.vault import layout
 from tests.conftest import notes, session_pages
+from tests.helpers.call_count import calls
 from tests.helpers.claude import bash, capture, payload, places, prompt, send, stop
 
 
@@ -144,22 +143,6 @@ def test_a_count_that_a_full_disk_cut_off_leaves_the_next_note_in_its_part(vault
         capture(bash(f"out {number}", f"toolu_{number}"))
 
     assert parts(vault) == {".": 3, "part2": 3, "part3": 3, "part4": 3, "part5": 1}
-
-
-def calls(work: Callable[[], object]) -> int:
-    """Return how many functions `work` calls, those of the interpreter included."""
-    seen = 0
-
-    def count(_: object, what: str, __: object) -> None:
-        nonlocal seen
-        seen += what in ("call", "c_call")
-
-    sys.setprofile(count)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-    return seen
 
 
 @pytest.mark.parametrize("event", [prompt("And now?", 3), bash("more", "toolu_more", 2)], ids=["prompt", "tool run"])

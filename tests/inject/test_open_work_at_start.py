@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from mdmem.agents import Event
-from mdmem.inject import context, open_work
+from mdmem.inject import context, open_work, recent
 from mdmem.learn import decisions
+from mdmem.search.gate import Gate
 from mdmem.vault import generated
 from mdmem.views.vault_pages import upkeep
 from tests.helpers import cli_day
+from tests.helpers.call_count import calls
 from tests.helpers.open_work import FAILED, HOUR, Work
 
 
@@ -267,3 +270,18 @@ def test_what_a_session_has_finished_is_not_open_to_it_after_a_compaction(at: Wo
     part = made.text.partition("## Open work")[2].partition("\n## ")[0]
     assert "Announce it" in part and "Translate it" in part and "Read the dates" in part
     assert "Write the export" not in part and "Check the umlauts" not in part
+
+
+def test_what_a_session_left_open_takes_no_more_work_per_turn_in_a_long_session(at: Work) -> None:
+    settings = at.day.config()
+    gate, work = Gate(settings), {}
+    for turns in (20, 200):
+        folder = f"journal/app/2026-09-14/0800-long-{turns:08x}"
+        (at.day.vault / folder).mkdir(parents=True)
+        for turn in range(1, turns + 1):
+            (at.day.vault / folder / f"{turn:03}-000-prompt-go-on-{turn:010}.md").write_text("Go on.\n")
+            (at.day.vault / folder / f"{turn:03}-001-response-done-{turn + 500:010}.md").write_text("Done.\n")
+        session = recent.SessionFolder(settings, gate, folder)
+        work[turns] = calls(partial(recent.left_open, [session]))
+
+    assert work[200] < 12 * work[20]

@@ -5,15 +5,15 @@ What is read is counted, not timed: the characters of parts that are cut from a 
 
 from __future__ import annotations
 
-import sys
 from base64 import b64encode
+from functools import partial
 from hashlib import sha256
-from types import FrameType
 from typing import Any
 
 import pytest
 
 from mdmem.privacy import clean
+from tests.helpers.call_count import calls
 
 
 class Text(str):
@@ -101,15 +101,4 @@ def test_hundreds_of_known_secrets_add_few_steps_to_each_further_string() -> Non
 
 def _calls(value: Any) -> int:
     """Return how many functions are called to clean a value."""
-    calls = 0
-
-    def count(_frame: FrameType, event: str, _argument: object) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
-
-    sys.setprofile(count)
-    try:
-        clean(value, origin="tool")
-    finally:
-        sys.setprofile(None)
-    return calls
+    return calls(partial(clean, value, origin="tool"))
