@@ -53,10 +53,10 @@ def allowed(
     internal: search the internal memories instead of all other notes.
     here: where the query comes from; notes staged on another code branch are left out, unless the query asks for them.
     """
-    permitted = _meeting(view, query)
-    for candidates, text in _in_text(view, query):
-        candidates = candidates if permitted is None else permitted.intersection(candidates)
-        permitted = _with_text(view, root, _newest(view, candidates), text)
+    if query.phrases or query.prefixes:
+        permitted = set(_meeting_in_text(view, root, query._replace(words="", must_not=(), hints=(), typed="")))
+    else:
+        permitted = _meeting(view, query)
     if internal:
         permitted = set(view.internal) if permitted is None else permitted & view.internal
     hidden = set[int]() if internal else set(view.internal)
@@ -118,6 +118,16 @@ def unread(view: View, query: Query) -> tuple[str, ...]:
         return ()
     texts = " and ".join([*(f'"{phrase}"' for phrase in query.phrases), *(f"{prefix}*" for prefix in query.prefixes)])
     return (f"Only the newest {MAX_READ:,} notes that may have {texts} were read. `until:DAY` looks at older ones.",)
+
+
+@cached_with_view  # a page that shows the results also counts them, and very many files may have to be read
+def _meeting_in_text(view: View, root: str, query: Query) -> frozenset[int]:
+    """Return the notes that meet the index's conditions and have each phrase and prefix in their text on disk."""
+    permitted = _meeting(view, query)
+    for candidates, text in _in_text(view, query):
+        candidates = candidates if permitted is None else permitted.intersection(candidates)
+        permitted = _with_text(view, root, _newest(view, candidates), text)
+    return frozenset(permitted or ())
 
 
 def _meeting(view: View, query: Query) -> set[int] | None:

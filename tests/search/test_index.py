@@ -18,6 +18,7 @@ from array import array
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -30,7 +31,7 @@ from mdmem import config
 from mdmem.cli.group import cli
 from mdmem.config import Config
 from mdmem.errors import BusyError, ConfigError, NotFoundError, VaultError
-from mdmem.search import engine, freshness, index, recall, select
+from mdmem.search import engine, freshness, index, query, recall, select
 from mdmem.search.index import (
     builder,
     catchup,
@@ -53,6 +54,7 @@ from mdmem.search.index.view import View
 from mdmem.search.query import Query
 from mdmem.vault.disk import WalkedFile
 from mdmem.views import figures, sessions
+from tests.helpers.call_count import calls
 from tests.helpers.indexed import in_step
 
 
@@ -720,6 +722,22 @@ def test_of_very_many_notes_the_newest_are_read_for_a_text_and_older_ones_on_req
     assert newest.hints == (hint,)
     assert sorted(hit.path for hit in older.hits) == ["1.md", "2.md", "3.md"]
     assert older.hints == ()
+
+
+@pytest.mark.parametrize("asked", ["handl*", '"alpha handler"'])
+def test_a_page_that_also_counts_what_it_finds_reads_the_files_once(vault: Path, settings: Config, asked: str) -> None:
+    for number in range(30):
+        write(vault, f"{number}.md", f"alpha handler n{number}")
+    engine.search(settings, asked)
+    view, parsed = index.opened(settings), query.parse(asked)
+    assert view is not None
+    found = select.allowed(view, str(vault), parsed)
+    assert found is not None and len(found) == 30
+
+    assert calls(partial(select.allowed, view, str(vault), parsed)) < 30
+
+    write(vault, "0.md", "alpha, and no more")
+    assert engine.search(settings, asked).total == 29
 
 
 def test_a_share_of_the_notes_is_looked_at_across_segments(vault: Path, settings: Config) -> None:
