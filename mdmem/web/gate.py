@@ -143,12 +143,17 @@ class Message(NamedTuple):
 
 
 class Browser:
-    """A browser that was admitted. csrf: the token that its forms must contain. messages: for its next page."""
+    """A browser that was admitted.
+
+    csrf: the token that its forms must contain. messages: for its next page. saved: a digest of the text's form that it
+    saved last, and the path of that note.
+    """
 
     def __init__(self) -> None:
         self.cookie = secrets.token_urlsafe(32)
         self.csrf = secrets.token_urlsafe(32)
         self.messages: list[Message] = []
+        self.saved = "", ""
 
     def take_messages(self) -> list[Message]:
         """Return the waiting messages and remove them."""

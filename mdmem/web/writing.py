@@ -6,6 +6,7 @@ import hmac
 import os
 import time
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any
 
 from starlette.responses import Response
@@ -101,8 +102,10 @@ def _tag(request: PageRequest) -> Response:
 
 
 def _add(request: PageRequest) -> Response:
-    """Write a new note."""
+    """Write a new note, once for a form that is sent again as it was."""
     form = request.form
+    if saved_before := _saved_before(request):
+        return request.back(address.note(saved_before, saved_before))
     text = _typed(request)
     kind, project, tags = (form.get(key, "") for key in ("kind", "project", "tags"))
     try:
@@ -119,6 +122,7 @@ def _add(request: PageRequest) -> Response:
         raise
     except (MdmemError, OSError) as error:
         return _not_added(request, error)
+    request.browser.saved = _digest(request), added.path
     return _back_with_message(
         request, f"Saved.{_kept_out(request, added.path, text)}", address.note(added.path, added.path)
     )
@@ -130,6 +134,8 @@ def _edit(request: PageRequest) -> Response:
     try:
         opened = _opened(request)
         if notes.digest(opened.data) != request.form.get("digest", ""):
+            if _saved_before(request):
+                return request.back(address.note(opened.id, opened.path))
             raise user_notes.ChangedError(opened.path)
         title = "" if title == opened.title else title
         user_notes.change_text(
@@ -139,6 +145,7 @@ def _edit(request: PageRequest) -> Response:
         raise
     except (MdmemError, OSError) as error:
         return _not_saved(request, error)
+    request.browser.saved = _digest(request), opened.path
     kept_out = _kept_out(request, opened.path, text)
     try:
         known = gate.IN_HISTORY if _is_in_history(request, opened, f"{title}\n{text}") else ""
@@ -147,6 +154,18 @@ def _edit(request: PageRequest) -> Response:
     return _back_with_message(
         request, f"Saved.{kept_out}{known}", address.note(opened.id, opened.path), bad=bool(known)
     )
+
+
+def _digest(request: PageRequest) -> str:
+    """Return a digest of all fields of a form."""
+    return sha256(repr(sorted(request.form.items())).encode("utf-8", "replace")).hexdigest()
+
+
+def _saved_before(request: PageRequest) -> str:
+    """Return the note as which the same form was just saved, as by a double click; "" if it was not or is gone."""
+    digest, path = request.browser.saved
+    is_same = digest == _digest(request) and disk.read_path(request.config.vault, path) is not None
+    return path if is_same else ""
 
 
 def _kept_out(request: PageRequest, path: str, typed: str) -> str:

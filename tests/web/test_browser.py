@@ -496,6 +496,28 @@ def test_a_note_is_written_by_keyboard(web: Web, page: Page) -> None:
     assert not violations(page)
 
 
+def test_a_double_click_saves_a_note_once_and_undoes_once(web: Web, page: Page) -> None:
+    page.goto(f"{web.served.url}/new")
+    page.get_by_role("textbox", name="Title").fill("Clicked twice")
+    page.get_by_role("textbox", name="Text (").fill("Once is enough.")
+    page.get_by_role("button", name="Save").dblclick()
+
+    page.get_by_role("heading", name="Clicked twice").wait_for()
+    assert len(list((web.vault / "notes").rglob("*clicked-twice*.md"))) == 1
+
+    page.get_by_role("link", name="Edit").click()
+    page.get_by_role("textbox", name="Text (").fill("Once is really enough.")
+    page.get_by_role("button", name="Save").dblclick()
+    page.get_by_text("Saved.").wait_for()
+
+    page.get_by_text("Forget…").click()
+    page.get_by_role("button", name="Forget it").dblclick()
+    page.get_by_text("Forgot “Clicked twice”").wait_for()
+    page.get_by_role("button", name="Undo").dblclick()
+    page.get_by_text("Undone: 1 file as before.").wait_for()
+    assert page.get_by_role("heading", name="Clicked twice").is_visible()
+
+
 def test_control_and_enter_save_a_text(web: Web, page: Page) -> None:
     path = a_note(web, "Saved with two keys")
     page.goto(f"{web.served.url}/edit/{path}")

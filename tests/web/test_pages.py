@@ -1139,6 +1139,26 @@ def test_a_long_note_of_a_person_is_edited_and_a_longer_one_is_left_to_an_editor
     assert "vscode://file" in page
 
 
+def test_a_form_that_is_sent_twice_is_saved_once(web: Web, cookie: str) -> None:
+    new = {"csrf": csrf(get(web, cookie, "/new")), "title": "Sent twice", "kind": "note", "project": "", "tags": ""}
+    (_, first, _), (_, second, _) = (post(web, cookie, "add", **new, text="password=hunter2hunter2") for _ in "12")
+    (path,) = (web.vault / "notes").rglob("*sent-twice*.md")
+    assert first["location"] == second["location"]
+
+    edit = form_of(get(web, cookie, f"/edit/{path.relative_to(web.vault)}"))
+    answers = [post(web, cookie, "edit", **edit, text="Better. password=hunter2hunter2") for _ in "12"]
+    assert [status for status, _, _ in answers] == [303, 303]
+    assert "Better. password=[REDACTED]" in path.read_text()
+
+    status, _, _ = post(web, cookie, "edit", **edit, text="Even better.")
+    assert status == 409  # another text with the old form
+
+    path.unlink()
+    post(web, cookie, "add", **new, text="password=hunter2hunter2")
+    (path,) = (web.vault / "notes").rglob("*sent-twice*.md")
+    path.unlink()
+
+
 def test_an_edit_of_a_text_that_changed_meanwhile_is_refused(web: Web, cookie: str) -> None:
     path = a_note(web, "Two editors")
     fields = form_of(get(web, cookie, f"/edit/{path}"))

@@ -178,10 +178,9 @@ function typing(form, results) {
 
 function keepText(form) {
   const text = one("textarea", form);
-  let saved = false;
   addEventListener("beforeunload", (event) => {
     const typed = all("input:not([type=hidden]), textarea", form).some((field) => field.value !== field.defaultValue);
-    if (!saved && (typed || form.dataset.unsaved)) event.preventDefault();
+    if (!form.dataset.sent && (typed || form.dataset.unsaved)) event.preventDefault();
   });
   text.addEventListener("input", () => text.setCustomValidity(""));
   form.addEventListener("keydown", (event) => {
@@ -198,7 +197,8 @@ function keepText(form) {
     } catch {
       return;
     }
-    saved = true;
+    if (form.dataset.sent) return; // a double click
+    form.dataset.sent = "1";
     form.submit();
   });
 }
@@ -209,9 +209,15 @@ const CONTROLS = "main :is(button, input, select, textarea, summary):not([type=h
 
 addEventListener("submit", (event) => {
   if (event.target.method !== "post") return;
+  if (event.target.dataset.sent) return event.preventDefault(); // a double click
+  if (!event.defaultPrevented) event.target.dataset.sent = "1";
   const used = event.submitter || document.activeElement;
   const place = { page: location.pathname + location.search, top: scrollY, id: used.id, at: all(CONTROLS).indexOf(used) };
   sessionStorage.setItem("place", JSON.stringify(place));
+});
+
+addEventListener("pageshow", (event) => {
+  if (event.persisted) for (const form of all("form[data-sent]")) delete form.dataset.sent;
 });
 
 function comeBack() {
