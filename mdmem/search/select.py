@@ -53,6 +53,7 @@ def allowed(
     internal: search the internal memories instead of all other notes.
     here: where the query comes from; notes staged on another code branch are left out, unless the query asks for them.
     """
+    permitted: set[int] | None
     if query.phrases or query.prefixes:
         permitted = set(_meeting_in_text(view, root, query._replace(words="", must_not=(), hints=(), typed="")))
     else:

@@ -72,8 +72,10 @@ def install(vault: str, env: Mapping[str, str], *, now: bool, dry_run: bool = Fa
     return _change(path, action, f"To start it now and at every login: {_as_typed(system.start(path))}")
 
 
-def uninstall(vault: str, env: Mapping[str, str], *, now: bool) -> SettingsChange:
+def uninstall(vault: str, env: Mapping[str, str], *, now: bool, dry_run: bool = False) -> SettingsChange:
     """Remove the service file of a vault's watcher. now: also stop the running one.
+
+    dry_run: change nothing; the result has the diff.
 
     Raises:
         ConfigError: when the file is not mdmem's.
@@ -86,6 +88,8 @@ def uninstall(vault: str, env: Mapping[str, str], *, now: bool) -> SettingsChang
         return _change(path, "unchanged")
     if MARK not in previous:
         raise ConfigError(f"{path} is not mdmem's, so it was not removed.")
+    if dry_run:
+        return _change(path, "deleted")._replace(diff=settings_file.diff(previous, "", str(path)))
     if now:
         _run(system.stop(path))
     _run(system.forget(path))

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from mdmem import launch
-from mdmem.agents.install import extra, known, launcher, mcp_registration, registration, trust
+from mdmem.agents.install import extra, known, launcher, mcp_registration, registration, settings_file, trust
 from mdmem.errors import ConfigError
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -31,6 +31,38 @@ def test_a_dry_run_shows_the_diff_of_every_file_and_changes_nothing(ask: Run, ho
     assert done.returncode == 0
     assert all(f"+++ {path}\n" in done.stdout for path in paths)
     assert not [path for path in paths if Path(path).exists()]
+
+
+@pytest.mark.parametrize("agent", known.AGENTS)
+@pytest.mark.parametrize("words", [[], ["--all"]])
+def test_a_dry_run_of_uninstall_shows_what_uninstall_does_and_changes_nothing(
+    ask: Run, home: Path, agent: str, words: list[str]
+) -> None:
+    wanted = [row.path for row in registration.survey() if row.agent == agent and row.scope == "user"]
+    for path in map(Path, wanted):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".json":
+            path.write_text('{\n  "theme": "dark"\n}\n', encoding="utf-8")
+    ask("install", agent, *(["--mcp"] if agent in known.CLIENTS else []), "--also", "reading", "--yes")
+    before = contents(home)
+
+    shown = ask("uninstall", *(words or [agent]), "--dry-run")
+    rows = json.loads(ask("uninstall", *(words or [agent]), "--dry-run", "--json").stdout)
+
+    assert shown.returncode == 0
+    assert contents(home) == before
+    assert shown.stdout == "".join(row["diff"] for row in rows)
+    done = json.loads(ask("uninstall", *(words or [agent]), "--json").stdout)
+    after = contents(home)
+    assert {row["path"]: row["action"] for row in rows} == {row["path"]: row["action"] for row in done}
+    assert {row["path"] for row in rows} >= set(wanted)
+    for row in rows:
+        texts = [files.get(Path(row["path"]), b"").decode() for files in (before, after)]
+        assert row["diff"] == settings_file.diff(texts[0], texts[1], row["path"])
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
 
 
 @pytest.mark.parametrize("words", [["claude-desktop"], ["gemini", "claude-desktop"], ["claude-desktop", "--dry-run"]])

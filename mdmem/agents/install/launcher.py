@@ -19,6 +19,7 @@ from contextlib import suppress
 
 from mdmem import config, files, launch
 from mdmem.agents.install import gone
+from mdmem.agents.install import settings_file as settings
 from mdmem.system import windows
 
 NAME = "mdmem-run"
@@ -313,6 +314,8 @@ def leave(settings_file: str, place: str = "") -> None:
     Then `pip uninstall` removes all that is left of mdmem. place: of a launcher elsewhere, which stays as it is while
     others use it.
     """
+    if settings.is_rehearsed():
+        return
     place = place or path()
     users = _users(_read(place))
     remaining = [user for user in users if NAME.encode() in files.try_read_any(user, sys.maxsize)]

@@ -17,6 +17,26 @@ if TYPE_CHECKING:
 
 BACKUP_SUFFIX = ".mdmem-backup"
 _BOM = b"\xef\xbb\xbf"
+_plans: list[dict[str, bytes | None]] = []
+"""During a rehearsal: what it yields."""
+
+
+@contextmanager
+def rehearsal() -> Iterator[dict[str, bytes | None]]:
+    """Change no file within the block: what is written to settings is only seen by those who read them there.
+
+    Yields what files would contain: path, or the target of a symlink -> content, None for a file that would be deleted.
+    """
+    _plans.append({})
+    try:
+        yield _plans[-1]
+    finally:
+        _plans.pop()
+
+
+def is_rehearsed() -> bool:
+    """Whether files are to stay as they are."""
+    return bool(_plans)
 
 
 class SettingsFile:
@@ -40,7 +60,8 @@ class SettingsFile:
     def backup(self) -> str:
         """Return the path of the copy from before mdmem's first change, or "" if there is none."""
         path = self.path + BACKUP_SUFFIX
-        return path if os.path.isfile(path) else ""
+        is_there = _plans[-1][path] is not None if _plans and path in _plans[-1] else os.path.isfile(path)
+        return path if is_there else ""
 
     def text_before(self) -> str | None:
         """Return the text of that copy, or None."""
@@ -64,7 +85,7 @@ class SettingsFile:
             mark = _BOM if (self._bytes or b"").startswith(_BOM) else b""
             self._publish(mark + text.encode(), self._real)
             if not keep_first and self.backup() and _read(self.backup(), self.path) == mark + text.encode():
-                os.unlink(self.backup())
+                _unlink(self.backup())
         except (OSError, ValueError, ConfigError) as error:
             if is_first:
                 files.remove(self.path + BACKUP_SUFFIX)
@@ -79,7 +100,7 @@ class SettingsFile:
         backup = self.path + BACKUP_SUFFIX
         try:
             self._publish(_read(backup, backup) or b"", self._real)
-            os.unlink(backup)
+            _unlink(backup)
         except OSError as error:
             raise _unwritable(self.path, error) from error
 
@@ -87,7 +108,7 @@ class SettingsFile:
         """Remove the file; a symlink to it stays. Raises ConfigError when that fails, or the file is read-only."""
         self._require_writable()
         try:
-            os.unlink(self._real)
+            _unlink(self._real)
         except OSError as error:
             raise _unwritable(self.path, error) from error
 
@@ -96,6 +117,8 @@ class SettingsFile:
 
         An agent seems to be installed where its folder is.
         """
+        if is_rehearsed():
+            return
         folder = os.path.dirname(self.path)
         with suppress(OSError):
             while folder == top or folder.startswith(os.path.join(top, "")) or os.path.basename(folder) == ".config":
@@ -108,6 +131,9 @@ class SettingsFile:
         Raises ConfigError when the settings file is read-only.
         """
         self._require_writable()
+        if _plans:
+            _plans[-1][path] = content
+            return
         folder = os.path.dirname(path)
         files.make_folders(folder)
         temp = os.path.join(folder, f".{os.path.basename(path)}.{os.getpid()}.mdmem-new")
@@ -154,11 +180,20 @@ def touches_others(path: str) -> ConfigError:
 def diff(before: str, after: str, path: str) -> str:
     """Return a change of a file as a unified diff."""
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    lines = difflib.unified_diff(old, new, path if before else "/dev/null", path)
+    lines = difflib.unified_diff(old, new, path if before else "/dev/null", path if after else "/dev/null")
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
+def _unlink(path: str) -> None:
+    if _plans:
+        _plans[-1][path] = None
+    else:
+        os.unlink(path)
+
+
 def _read(path: str, name: str) -> bytes | None:
+    if _plans and path in _plans[-1]:
+        return _plans[-1][path]
     try:
         return files.read_any(path, sys.maxsize)
     except FileNotFoundError:

@@ -56,6 +56,7 @@ def install(vault: str | None, /, **given: Any) -> None:
 @click.option("--all", "every", is_flag=True, help="Every agent that mdmem is registered with.")
 @click.option("--mcp", "only_mcp", is_flag=True, help="Remove only the MCP server.")
 @click.option("--now", is_flag=True, help="With `service`: also stop the running watcher.")
+@click.option("--dry-run", is_flag=True, help="Show the diff of every file, and change nothing.")
 @options.as_json("an array of objects: agent, title, scope, path, action, backup, note, diff")
 @click.pass_obj
 def uninstall(vault: str | None, /, **given: Any) -> None:
@@ -67,6 +68,7 @@ def uninstall(vault: str | None, /, **given: Any) -> None:
 
     \b
     Example:  mdmem uninstall claude-code
+              mdmem uninstall --all --dry-run
     """
     from mdmem.cli.setup import registering
 

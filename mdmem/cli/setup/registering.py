@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 
 from mdmem import config, launch, plural
-from mdmem.agents.install import known, mcp_registration, offers, registration, status_line
+from mdmem.agents.install import known, mcp_registration, offers, registration, settings_file, status_line
 from mdmem.agents.install.known import AGENTS, CLIENTS, located
 from mdmem.cli.setup import protocol
 from mdmem.cli.terminal import options, progress, render
@@ -178,33 +178,87 @@ WORDS = {
 
 
 def uninstall(
-    vault: str | None, agents: tuple[str, ...], scope: str, *, every: bool, only_mcp: bool, now: bool, as_json: bool
+    vault: str | None,
+    agents: tuple[str, ...],
+    scope: str,
+    *,
+    every: bool,
+    only_mcp: bool,
+    now: bool,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
-    """Remove mdmem from the settings of agents and MCP clients, and print what was changed."""
+    """Remove mdmem from the settings of agents and MCP clients, and print what was changed.
+
+    dry_run: change nothing, and print what would change.
+    """
     if not agents and not every:
         raise click.UsageError("Name an agent, or use --all.")
     root = config.load(vault).vault
     with_unit = unit.NAME in agents or (every and not only_mcp and unit.installed(root, os.environ))
     agents = tuple(name for name in agents if name != unit.NAME)
     hooked = [row.agent for row in registration.survey() if row.scope == scope and row.state != "absent"]
-    changes: list[registration.SettingsChange] = []
-    failed: list[MdmemError] = []
-    for name in agents or (dict.fromkeys([*hooked, *mcp_registration.clients(scope)]) if every else ()):
-        try:
-            changes += _unregister(name, scope, only_mcp=only_mcp)
-        except ConfigError as error:
-            if not every:
-                raise
-            failed.append(error)
+    names = agents or (dict.fromkeys([*hooked, *mcp_registration.clients(scope)]) if every else ())
+    failed: list[MdmemError] | None = [] if every else None
+    if dry_run:
+        with settings_file.rehearsal() as planned:
+            changes = list(_removals(names, scope, only_mcp=only_mcp, failed=failed))
+        changes = _with_diffs(changes, planned)
+    else:
+        changes = list(_removals(names, scope, only_mcp=only_mcp, failed=failed))
     if with_unit:
-        changes.append(unit.uninstall(root, os.environ, now=now))
+        changes.append(unit.uninstall(root, os.environ, now=now, dry_run=dry_run))
     said = [one for one in changes if not every or one.action != "unchanged"]
-    _print_changes(said, as_json=as_json, unchanged="not registered in")
+    if dry_run and not as_json:
+        _print_diffs(said)
+    else:
+        _print_changes(said, as_json=as_json, unchanged="not registered in")
     if not (said or failed or as_json):
         click.echo(f"mdmem is not registered with any agent in the {scope} settings; nothing was changed.")
-    if not as_json and any(change.action in ("removed", "deleted") for change in said):
+    if not (as_json or dry_run) and any(change.action in ("removed", "deleted") for change in said):
         _tell_what_stays(config.load(vault))
-    _raise_first(failed)
+    _raise_first(failed or [])
+
+
+def _removals(
+    names: Iterable[str], scope: str, *, only_mcp: bool, failed: list[MdmemError] | None
+) -> Iterator[registration.SettingsChange]:
+    """Remove each agent and client. failed: collects the errors of those whose settings cannot be changed.
+
+    Raises ConfigError for the first of them if `failed` is None.
+    """
+    for name in names:
+        try:
+            yield from _unregister(name, scope, only_mcp=only_mcp)
+        except ConfigError as error:
+            if failed is None:
+                raise
+            failed.append(error)
+
+
+def _with_diffs(
+    changes: list[registration.SettingsChange], planned: dict[str, bytes | None]
+) -> list[registration.SettingsChange]:
+    """Return one change for each file, with the diff between the file and what is planned for it.
+
+    The diff also has other files of the agent in the same folder, but not mdmem's own beside them.
+    """
+    by_path: dict[str, registration.SettingsChange] = {}
+    for change in changes:
+        real = os.path.realpath(change.path)
+        if change.action != "unchanged" or real not in by_path:
+            by_path[real] = change._replace(backup="")
+    for real, content in planned.items():
+        if not real.endswith(_OWN_SUFFIXES):
+            file = real if real in by_path else next(one for one in by_path if Path(one).parent == Path(real).parent)
+            before, after = Path(real).read_text("utf-8-sig"), (content or b"").decode("utf-8-sig")
+            name = by_path[file].path if file == real else real
+            diff = settings_file.diff(before, after, name)
+            by_path[file] = by_path[file]._replace(diff=by_path[file].diff + diff)
+    return list(by_path.values())
+
+
+_OWN_SUFFIXES = (settings_file.BACKUP_SUFFIX, offers.RECORD_SUFFIX)
 
 
 def _tell_what_stays(settings: config.Config) -> None:
