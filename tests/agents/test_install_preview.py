@@ -42,7 +42,7 @@ def test_a_dry_run_of_uninstall_shows_what_uninstall_does_and_changes_nothing(
     for path in map(Path, wanted):
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".json":
-            path.write_text('{\n  "theme": "dark"\n}\n', encoding="utf-8")
+            path.write_bytes(b'{\r\n  "theme": "dark"\r\n}\r\n')
     ask("install", agent, *(["--mcp"] if agent in known.CLIENTS else []), "--also", "reading", "--yes")
     before = contents(home)
 
@@ -51,7 +51,7 @@ def test_a_dry_run_of_uninstall_shows_what_uninstall_does_and_changes_nothing(
 
     assert shown.returncode == 0
     assert contents(home) == before
-    assert shown.stdout == "".join(row["diff"] for row in rows)
+    assert shown.stdout == "".join(row["diff"] for row in rows).replace("\r\n", "\n")  # which `ask` reads as lines
     done = json.loads(ask("uninstall", *(words or [agent]), "--json").stdout)
     after = contents(home)
     assert {row["path"]: row["action"] for row in rows} == {row["path"]: row["action"] for row in done}

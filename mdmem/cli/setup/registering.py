@@ -250,8 +250,9 @@ def _with_diffs(
             by_path[real] = change._replace(backup="")
     for real, content in planned.items():
         if not real.endswith(_OWN_SUFFIXES):
-            file = real if real in by_path else next(one for one in by_path if Path(one).parent == Path(real).parent)
-            before, after = Path(real).read_text("utf-8-sig"), (content or b"").decode("utf-8-sig")
+            beside = (one for one in by_path if Path(one).parent == Path(real).parent)
+            file = real if real in by_path else next(beside, next(reversed(by_path)))
+            before, after = (data.decode("utf-8-sig") for data in (Path(real).read_bytes(), content or b""))
             name = by_path[file].path if file == real else real
             diff = settings_file.diff(before, after, name)
             by_path[file] = by_path[file]._replace(diff=by_path[file].diff + diff)
