@@ -14,13 +14,26 @@ from mdmem.errors import BusyError, GitError, VaultError
 from mdmem.health import HealthFinding, age, error, fine, note, warning
 from mdmem.health.scope import CheckScope
 from mdmem.history import commit, message
-from mdmem.history.git import checked_out, dot_git, fetching, lock, lost_head, lost_index, repository, stray_refs
+from mdmem.history.git import (
+    advice,
+    checked_out,
+    dot_git,
+    fetching,
+    lock,
+    lost_head,
+    lost_index,
+    repository,
+    stray_refs,
+)
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import aside, undecided
 from mdmem.vault import disk, template
 from mdmem.views import wording
 
 OLD_LOCK_SECONDS = 600
+BAD_SETTINGS = "bad config"
+"""What git reports of a settings file that it cannot parse."""
+NOTHING_COMMITTED = "Nothing is committed"
 ATTRIBUTES, UNION = ".gitattributes", "merge=union"
 MOST = 10
 """Maximum number of uncommitted files, and of files with two versions, that are listed."""
@@ -49,11 +62,15 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         repo, *(whole if scope.is_whole else ("rev-parse", "--quiet", "--verify", "HEAD^{tree}"))
     )
     if result.status and scope.is_whole and not strays:
-        todo = "Restore .git from a backup or a remote; the notes themselves are safe."
-        yield error(f"git fsck: {repository.reason(result)}", todo)
+        reason = repository.reason(result).replace(advice.IN_DOCTOR, "")
+        if BAD_SETTINGS in reason:  # then every command of git fails
+            yield error(f"git: {reason}", "Correct or delete that line in an editor. Until then nothing is committed.")
+            return
+        yield error(f"git fsck: {reason}", f"The notes themselves are safe. {_restore(repo)}")
     yield from (_lock(config, file) for file in lock.of_git(repo))
     yield from _without_rules(config)
-    yield from _commits(config)
+    problems = list(_commits(config, repo))
+    yield from problems
     text, _, todo = undecided.hint(config).partition("; ")
     if text:
         yield note(f"{text}.", todo)
@@ -61,8 +78,13 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         yield note(
             f"Both machines changed {path}: {other} is the other version.", "Keep what you need of it; delete it."
         )
-    if not result.status:
+    if not result.status and NOTHING_COMMITTED not in "".join(problem.text for problem in problems):
         yield fine(f"the repository is intact: {_count(repo)}")
+
+
+def _restore(repo: Repository) -> str:
+    """Return what to do about a damaged repository."""
+    return f"Restore .git from a backup or a remote. If there is neither, run {dot_git.begin_anew(repo.root)}"
 
 
 def _stray_ref(config: Config, repo: Repository, file: Path) -> HealthFinding:
@@ -97,15 +119,18 @@ def _unlock(config: Config, file: Path) -> None:
             file.unlink(missing_ok=True)
 
 
-def _commits(config: Config) -> Iterator[HealthFinding]:
+def _commits(config: Config, repo: Repository) -> Iterator[HealthFinding]:
     """Check whether the next commit can be made, and what it would leave out."""
     try:
         yield from _uncommitted(config)
     except BusyError as problem:
-        yield warning(f"{problem.text} Nothing is committed.", problem.todo)
+        yield warning(f"{problem.text} {NOTHING_COMMITTED}.", problem.todo)
     except (GitError, OSError) as problem:
+        cause = wording.cause(problem)
         todo = "Fix that; until then notes are stored, but not committed."
-        yield warning(f"Nothing is committed: {wording.cause(problem)}.", todo)
+        if advice.IN_DOCTOR in cause:
+            cause, todo = cause.replace(advice.IN_DOCTOR, ""), _restore(repo)
+        yield warning(f"{NOTHING_COMMITTED}: {cause}.", todo)
 
 
 def _lost_index(config: Config, repo: Repository) -> HealthFinding | None:
@@ -146,7 +171,7 @@ def _lost_commit(config: Config, repo: Repository) -> HealthFinding | None:
     text = f"{checked_out.message(repo, branch)} Nothing is committed; the notes are safe."
     oid = checked_out.logged(repo, branch)
     if not oid:
-        return error(text, "Restore .git from a backup or a remote.")
+        return error(text, _restore(repo))
     todo = f"`mdmem doctor --fix` makes {oid[:8]} its last commit again, as git's log says."
     if checked_out.goes_back(repo, branch, oid):
         todo += f" What was staged in git is unstaged; {repo.git_dir / checked_out.DAMAGED} keeps it."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -132,6 +133,65 @@ def test_an_interrupted_git_init_is_completed_by_init(vault: Path, ask: Run) -> 
     assert ask("commit").returncode == 0
 
     assert "notes/a.md" in git(vault, "ls-files").split()
+
+
+def damage_pack(vault: Path) -> None:
+    git(vault, "gc", "-q")
+    (pack,) = (vault / ".git/objects/pack").glob("*.pack")
+    pack.chmod(0o600)
+    data = pack.read_bytes()
+    pack.write_bytes(data[:20] + bytes(len(data) - 40) + data[-20:])
+
+
+BEYOND_REPAIR: dict[str, Callable[[Path], object]] = {
+    "pack": damage_pack,
+    "no objects": lambda vault: shutil.rmtree(vault / ".git/objects"),
+}
+
+
+@pytest.mark.parametrize("fault", BEYOND_REPAIR)
+def test_a_history_that_cannot_be_read_is_not_called_intact_and_what_doctor_says_begins_a_new_one(
+    vault: Path, committed: Config, fault: str, ask: Run
+) -> None:
+    BEYOND_REPAIR[fault](vault)
+    assert ask("commit").returncode
+
+    shown = " ".join(ask("doctor", "--only", "history").stdout.split())
+    assert "is intact" not in shown
+    assert "--only history` says what to do" not in shown
+    steps = [f"mv {vault}/.git {vault}/.git.old", f"mdmem init {vault}"]
+    assert f"run `{steps[0]}`, then `{steps[1]}`: it begins a new history and changes no note." in shown
+
+    (vault / ".git").rename(vault / ".git.old")
+    ask("init", str(vault), check=True)
+    assert commit.commit(committed).left_out == []
+    assert git(vault, "ls-files", "notes", ".git.old").split() == ["notes/a.md", "notes/b.md"]
+
+
+@pytest.mark.usefixtures("committed")
+def test_an_empty_git_folder_is_filled_by_the_command_that_doctor_names(vault: Path, ask: Run) -> None:
+    shutil.rmtree(vault / ".git")
+    (vault / ".git").mkdir()
+
+    for words in (["commit"], ["doctor", "--only", "history"]):
+        done = ask(*words)
+        assert f"Run `mdmem init {vault}`: it adds one and changes no note." in " ".join(
+            (done.stdout + done.stderr).split()
+        )
+    ask("init", str(vault), check=True)
+    assert git(vault, "ls-files", "notes").split() == ["notes/a.md", "notes/b.md"]
+
+
+@pytest.mark.usefixtures("committed")
+def test_settings_of_git_that_cannot_be_parsed_are_named_instead_of_a_backup(vault: Path, ask: Run) -> None:
+    settings = vault / ".git/config"
+    settings.write_text(f"{settings.read_text()}[core\n")
+
+    shown = ask("doctor", "--only", "history").stdout
+    assert str(settings) in shown
+    assert "Correct or delete that line" in shown
+    assert "backup" not in shown
+    assert "This check failed" not in shown
 
 
 def test_without_gits_log_doctor_names_a_backup(vault: Path, committed: Config, ask: Run) -> None:

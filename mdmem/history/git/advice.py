@@ -12,6 +12,9 @@ _FULL = ("No space left on device", "Out of diskspace", "Disk quota exceeded")
 _LOCKED = re.compile(r"'([^']+\.lock)': File exists")
 _DAMAGED = re.compile(r"object file \S+ is empty|bad object|loose object \w+|(?:is|are) corrupt|bad tree|missing blob")
 
+IN_DOCTOR = " `mdmem doctor --only history` says what to do."
+"""What is said of a damaged repository, except by doctor itself."""
+
 _OTHER_IDS = re.compile(r"mismatched algorithms|not support this repository's hash algorithm")
 _OTHERS = re.compile(r"dubious ownership in repository at '([^'\n]+)'")
 
@@ -49,5 +52,5 @@ def explained(text: str, printed: str) -> str:
     if _ASKED.search(text):
         shown += _HELPERS
     if _DAMAGED.search(printed):
-        shown += " `mdmem doctor --only history` says what to do."
+        shown += IN_DOCTOR
     return shown

@@ -28,9 +28,18 @@ def refuse_other(root: Path) -> None:
     """Raise VaultError when `.git` is there, but leads to no repository: `git init` would fail."""
     dot_git = root / ".git"
     if os.path.lexists(dot_git):
-        old, new = (shlex.quote(str(path)) for path in (dot_git, root / ".git.old"))
-        raise VaultError(
-            f"{dot_git} is a file or a link that leads to no repository.",
-            f"Run `mv {old} {new}`, then `mdmem init {shlex.quote(str(root))}`: it begins a new history and changes no"
-            " note. Or restore what was there.",
-        )
+        what = f"{dot_git} is a file or a link that leads to no repository."
+        raise VaultError(what, f"Run {begin_anew(root)} Or restore what was there.")
+
+
+def refuse_emptied(root: Path, git_dir: Path, common_dir: Path) -> None:
+    """Raise VaultError when the repository's objects are gone: git then finds none there."""
+    if (git_dir / "HEAD").exists() and not (common_dir / "objects").is_dir():
+        what = f"{common_dir} has lost its folder objects, which holds the history; the notes are safe."
+        raise VaultError(what, f"Restore it from a backup. Or run {begin_anew(root)}")
+
+
+def begin_anew(root: Path) -> str:
+    """Return the commands, and what they do, that begin a new history where the old one cannot be used."""
+    old, new = (shlex.quote(str(path)) for path in (root / ".git", root / ".git.old"))
+    return f"`mv {old} {new}`, then `mdmem init {shlex.quote(str(root))}`: it begins a new history and changes no note."

@@ -82,10 +82,12 @@ def open_vault(root: str | Path) -> Repository:
     folders = dot_git.locate(root)
     if folders is None:
         dot_git.refuse_other(root)
+    if folders is None or not any(folders[0].iterdir()):
         raise VaultError(
             f"{root} is not a git repository of its own.",
             f"Run `mdmem init {shlex.quote(str(root))}`: it adds one and changes no note.",
         )
+    dot_git.refuse_emptied(root, *folders)
     if lost_head.is_lost(*folders):
         raise GitError(f"{lost_head.message(folders[0])} No note is lost; `mdmem doctor` says what to do.")
     repo = Repository(root, *folders)
