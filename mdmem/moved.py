@@ -25,6 +25,11 @@ def remember(state_dir: str, vault: str) -> None:
         files.try_replace(path, os.fsencode(f"{stamp} {vault}"))
 
 
+def was_there(state_dir: str) -> bool:
+    """Whether the vault that has this state folder once had commits at its place."""
+    return bool(_read(state_dir)[0])
+
+
 def take_over(state_dir: str, vault: str) -> None:
     """Rename the state folder that this vault had at its former place to `state_dir`, which must not exist.
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from mdmem import files, plural, system
+from mdmem import files, moved, plural, system
 from mdmem.capture import retry_queue
 from mdmem.config import Config, load
 from mdmem.errors import MdmemError, SettingsWarning
@@ -34,7 +34,12 @@ def vault(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Check the vault's folder."""
     root = Path(config.vault)
     if not root.is_dir():
-        yield error(f"There is no vault at {root}.", "`mdmem init` creates one.")
+        if moved.was_there(config.state_dir):
+            text = f"The vault at {root} is gone: its disk is not mounted, or it was moved or deleted."
+            todo = "Mount its disk, or move it back; what is queued is then stored. If you moved it, set `vault` in"
+            yield error(text, f"{todo} config.toml, or MDMEM_VAULT. `mdmem init` begins a new one.")
+        else:
+            yield error(f"There is no vault at {root}.", "`mdmem init` creates one.")
         return
     if not _is_usable(root):
         is_ours = layout.is_vault(str(root))

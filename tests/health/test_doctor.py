@@ -881,3 +881,21 @@ def test_of_two_pages_of_one_project_the_one_whose_folder_got_another_name_stand
         r"identity: \[(.*)\]", r"identity: [\1, host/joined]", f"{before}\nMy own line.\n"
     )
     assert page.read_text("utf-8") == re.sub(r"(?m)^(id|identity): .*\n", "", before)
+
+
+def test_a_vault_that_is_gone_is_not_answered_with_a_new_one(vault: Path, ask: Run) -> None:
+    missing = vault.with_name("never")
+    assert "`mdmem init` creates one." in ask("--vault", str(missing), "doctor", "--only", "vault").stdout
+    assert "(missing: run `mdmem init`)" in ask("--vault", str(missing), "status").stdout
+
+    repository.init(vault)
+    put(vault, "notes/a.md", "a\n")
+    ask("commit", check=True)
+    vault.rename(vault.with_name("moved"))
+
+    shown = " ".join(ask("doctor", "--only", "vault").stdout.split())
+    assert f"The vault at {vault} is gone: its disk is not mounted, or it was moved or deleted." in shown
+    assert "Mount its disk, or move it back; what is queued is then stored." in shown
+    assert "(missing: `mdmem doctor` says what to do)" in ask("status").stdout
+    vault.with_name("moved").rename(vault)
+    assert "is gone" not in ask("doctor", "--only", "vault").stdout

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem import plural, timestamps
+from mdmem import moved, plural, timestamps
 from mdmem.cli.terminal import options, render
 from mdmem.config import Config
 from mdmem.timestamps import iso_time
@@ -67,7 +67,8 @@ def _print_vault(settings: Config, watcher: dict[str, Any]) -> None:
     renew = [f"{outdated} `mdmem watch --stop`, then `mdmem watch --background` renews it."] if outdated else []
     for alarm in (*storing.alarms(settings), *storing.paused_sessions(settings), *filter(None, [silent]), *renew):
         render.write([[(alarm, "yellow")]])
-    click.echo(f"vault: {settings.vault}{'' if Path(settings.vault).is_dir() else '  (missing: run `mdmem init`)'}")
+    todo = "`mdmem doctor` says what to do" if moved.was_there(settings.state_dir) else "run `mdmem init`"
+    click.echo(f"vault: {settings.vault}{'' if Path(settings.vault).is_dir() else f'  (missing: {todo})'}")
     if here := part.of(settings.vault):
         click.echo(f"  only a part of it is here: {render.safe(str(here))}; `mdmem sync --whole` fetches the rest")
 
