@@ -38,6 +38,36 @@ def last_words(agent: str) -> bytes:
     return (form % LOST).encode() if form else b""
 
 
+LAUNCHER = "mdmem-run"
+"""The name of the script that agents start."""
+LOSSES = ".failed"
+"""What the launcher's name ends with in the name of the log of the events that a failed process lost."""
+FAILED = "mdmem-failed"
+"""Why they were lost, there."""
+_MAX_LOG_BYTES = 64 * 1024
+
+
+def record_loss(agent: str, launcher: str = "") -> None:
+    """Record for `mdmem doctor` that an event is lost, in a log beside the launcher. Never fails.
+
+    launcher: its path, by default that of the launcher that started this process, if one did.
+    """
+    launcher = launcher or sys.argv[0]
+    if not os.path.basename(launcher).startswith(LAUNCHER):
+        return
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        fd = os.open(f"{launcher}{LOSSES}", flags, 0o600)
+        try:
+            if os.fstat(fd).st_size > _MAX_LOG_BYTES:
+                os.ftruncate(fd, 0)
+            os.write(fd, f"{time.time():.0f}\tunknown\t{agent}\t{FAILED}\n".encode())
+        finally:
+            os.close(fd)
+    except (OSError, ValueError):
+        return  # the user was told
+
+
 def recover(module: str, words: list[str], vault: str | None) -> None:
     """Run a module that could not be imported, after a repair; or say that its event is lost. Never returns.
 
@@ -56,6 +86,7 @@ def recover(module: str, words: list[str], vault: str | None) -> None:
     try:
         if module.endswith("hook"):
             os.write(1, last_words(words[0]))
+            record_loss(words[0])
     finally:
         os._exit(0)
 
@@ -96,7 +127,7 @@ def begin_again(data: bytes | None) -> None:
     data: as in `imported_anew`.
     """
     launcher = sys.argv[0]
-    if os.path.basename(launcher) != "mdmem-run" or not os.access(launcher, os.R_OK):
+    if os.path.basename(launcher) != LAUNCHER or not os.access(launcher, os.R_OK):
         return
     try:
         os.stat(os.path.join(_package(), "launch.py"))

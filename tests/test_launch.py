@@ -341,7 +341,7 @@ def test_an_event_waits_in_the_background_for_an_mdmem_that_is_installed_elsewhe
     assert run(prompt("First")) == ""
 
     until(lambda: notes(vault) == 1)
-    assert losses.recent(config.load(str(vault)), time.time(), also=f"{launcher.path()}{gone.LOST}") == []
+    assert losses.recent(config.load(str(vault)), time.time(), also=[f"{launcher.path()}{gone.LOST}"]) == []
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the launcher is a shell script")
@@ -359,7 +359,7 @@ def test_an_event_is_not_lost_when_the_folder_of_mdmem_goes_while_the_launcher_l
     assert run(prompt("First")) == ""
 
     until(lambda: notes(vault) == 1)
-    assert losses.recent(config.load(str(vault)), time.time(), also=f"{launcher.path()}{gone.LOST}") == []
+    assert losses.recent(config.load(str(vault)), time.time(), also=[f"{launcher.path()}{gone.LOST}"]) == []
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the launcher is a shell script")

@@ -92,7 +92,12 @@ def pass_over(at: Capture, why: str) -> Outcome:
 def _session_start(at: Capture) -> Outcome:
     turn.begin(at)
     at.session.append("start", f"{at.now:.0f}", _reason(at) or "startup")
-    return Outcome(pending.IN_STATE)
+    outcome = Outcome(pending.IN_STATE)
+    if at.live and pending.has_failing(at.config):
+        from mdmem.capture.later import failing
+
+        outcome.failing = failing.told(at.config, at.now, failing.LONG_SECONDS)
+    return outcome
 
 
 def _prompt(at: Capture) -> Outcome:

@@ -43,6 +43,8 @@ DOCTOR = "Run `mdmem doctor` to see why."
 def message(config: Config, event: Event, outcome: Outcome) -> str | None:
     """Return the message to the user about an event; None if there is nothing to say."""
     sentences = _trouble(config, event, outcome)
+    if outcome.failing and _is_first(config, event, "failing"):
+        sentences += [f"mdmem: {sentence}" for sentence in outcome.failing]
     if outcome.withheld:
         what = "prompt" if outcome.kind == "prompt" else "turn"
         is_told = what == "prompt" or _is_first(config, event, "withheld")

@@ -73,6 +73,8 @@ def stored(delivery: Delivery, until: float | None = None) -> bytes:
             return anew.stored(it, delivery.until)  # type: ignore[no-any-return]
         last_words = delivery.last_words()
         hook_process.log_failure("hook failed", error, delivery.vault)
+        if last_words and not is_unknown:
+            launch.record_loss(delivery.name)
         if "--report" in delivery.words:
             return _line({"stored": False, "error": "unknown agent" if is_unknown else type(error).__name__})
         return last_words

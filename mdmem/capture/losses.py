@@ -8,6 +8,7 @@ from mdmem import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from mdmem.config import Config
@@ -33,14 +34,14 @@ def record(config: Config, event: str, agent: str, why: str, now: float) -> bool
     return True
 
 
-def recent(config: Config, now: float, days: int = DAYS, also: str = "") -> list[dict[str, Any]]:
+def recent(config: Config, now: float, days: int = DAYS, also: Iterable[str] = ()) -> list[dict[str, Any]]:
     """Return the losses of the last `days` days, oldest first, with `time`, `event`, `agent` and `why`.
 
-    also: another log of losses, such as the launcher's.
+    also: other logs of losses, such as the launcher's.
     """
     losses = []
     path = os.path.join(config.state_dir, FILE)
-    for line in [*files.logged(path, 2 * MAX_BYTES), *(files.logged(also, MAX_BYTES) if also else ())]:
+    for line in (line for log in (path, *also) for line in files.logged(log, 2 * MAX_BYTES)):
         time, *fields = line.split("\t")
         if time.isdigit() and len(fields) == 3 and int(time) > now - days * 86_400:
             losses.append({"time": int(time), "event": fields[0], "agent": fields[1], "why": fields[2]})

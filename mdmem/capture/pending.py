@@ -46,9 +46,18 @@ RETRY_FOLDER = "spool"
 """The retry queue's folder in the state folder; `queued` removes it when it is empty."""
 
 
+FAILING_FILES = {"commit": "commit-fails", "sync": "sync-fails"}
+"""Command -> file in the state folder that exists while each run of it fails."""
+
+
 def has_queued(config: Config) -> bool:
     """Whether notes may be queued, judged without loading the retry queue."""
     return os.path.exists(os.path.join(config.state_dir, RETRY_FOLDER))
+
+
+def has_failing(config: Config) -> bool:
+    """Whether a commit or a sync has failed, judged without loading what knows since when."""
+    return any(os.path.exists(os.path.join(config.state_dir, name)) for name in FAILING_FILES.values())
 
 
 class Outcome:
@@ -61,12 +70,13 @@ class Outcome:
     the same for the tool runs and answers of the turn that ends. unclosed: a private tag was never closed, or (stray)
     never opened. unknown: elements that look like private tags but are not. unmarked: private text could not be marked
     or remembered, so nothing of the session is stored for now. too_long: number of characters cut from a note.
-    withheld: a text could not be checked, so the note is stored without it.
+    withheld: a text could not be checked, so the note is stored without it. failing: sentences about commands that have
+    failed for long.
     """
 
     __slots__ = (
-        "added", "counted", "error", "hidden", "id", "ignored", "kind", "of_turn", "path", "private", "redacted",
-        "stored", "stray", "too_long", "unclosed", "unknown", "unmarked", "waits", "why", "withheld",
+        "added", "counted", "error", "failing", "hidden", "id", "ignored", "kind", "of_turn", "path", "private",
+        "redacted", "stored", "stray", "too_long", "unclosed", "unknown", "unmarked", "waits", "why", "withheld",
     )  # fmt: skip
 
     def __init__(self, ignored: str = "") -> None:
@@ -89,6 +99,7 @@ class Outcome:
         self.counted = False
         self.too_long = 0
         self.withheld = False
+        self.failing: list[str] = []
         self.ignored = ignored
 
     @property
@@ -100,7 +111,7 @@ class Outcome:
     def is_worth_telling(self) -> bool:
         """Whether there may be something to tell the user."""
         hidden = self.private or self.unclosed or self.unknown or self.of_turn.sections
-        return bool(hidden or self.error or self.unmarked or self.too_long or self.withheld)
+        return bool(hidden or self.error or self.unmarked or self.too_long or self.withheld or self.failing)
 
 
 def _is_covered(line: list[str], lines: int, sign: str) -> bool:

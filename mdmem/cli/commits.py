@@ -51,6 +51,7 @@ def commit(settings: Config, session: str | None, accept: tuple[str, ...], quiet
     \b
     Example:  mdmem commit --session 00893aaf
     """
+    from mdmem.capture.later import failing
     from mdmem.capture.later import upkeep as checking
     from mdmem.history import commit as work
     from mdmem.history.git import tidy
@@ -60,7 +61,8 @@ def commit(settings: Config, session: str | None, accept: tuple[str, ...], quiet
 
     if quiet:
         listeners.clear()
-    with progress.ProgressBar("Reading transcripts", shown=not (quiet or as_json)) as bar:
+    bar = progress.ProgressBar("Reading transcripts", shown=not (quiet or as_json))
+    with failing.recorded(settings, "commit", time.time()), bar:
         _catch_up(settings, quiet=quiet)
         is_time = quiet and checking.look_after(settings, time.time())
         if Path(settings.vault).is_dir():

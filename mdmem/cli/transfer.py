@@ -46,6 +46,7 @@ def sync(settings: Config, remote: str, every: str | None, whole: bool, as_json:
               mdmem sync
               mdmem sync --every 10m
     """
+    from mdmem.capture.later import failing
     from mdmem.history import sync as work
     from mdmem.history.scan import ScanMode
     from mdmem.search import index
@@ -59,7 +60,8 @@ def sync(settings: Config, remote: str, every: str | None, whole: bool, as_json:
         return 0
     brought = _bring_rest(settings, as_json=as_json) if whole else 0
     mode = ScanMode(touched=partial(client.touched, settings))
-    with progress.ProgressBar("Making pages", shown=not as_json) as bar:
+    bar = progress.ProgressBar("Making pages", shown=not as_json)
+    with failing.recorded(settings, "sync", time.time()), bar:
         if Path(settings.vault).is_dir():
             upkeep.refresh(settings, now=time.time(), background=True, may_wait=True)
         synced = work.sync(settings, remote, mode, bar.step)

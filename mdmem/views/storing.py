@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mdmem import __version__, files, plural, project, timestamps
 from mdmem.capture import losses, retry_queue
 from mdmem.capture.hook import SEEN_BYTES
+from mdmem.capture.later import failing
 from mdmem.config import Config
 from mdmem.vault import exclusions, journal, pauses
 from mdmem.vault.pauses import Pause
@@ -77,7 +78,7 @@ def _span(pause: Pause) -> str:
 
 
 def alarms(config: Config) -> list[str]:
-    """Return the warnings for the user: queued or lost events, and that nothing is stored."""
+    """Return the warnings for the user: queued or lost events, failing commits, and that nothing is stored."""
     texts = []
     waiting = len(retry_queue.waiting(config))
     if waiting:
@@ -87,14 +88,15 @@ def alarms(config: Config) -> list[str]:
     if lost:
         last = timestamps.local_time(lost[-1]["time"])
         texts.append(f"{plural.number(len(lost), 'event')} lost, the last on {last}: `mdmem doctor` shows why.")
+    texts += [f"{sentence[0].upper()}{sentence[1:]}" for sentence in failing.told(config, time.time())]
     return [*texts, *filter(None, (paused(config), unread_ignore_file()))]
 
 
 def lost_events(config: Config) -> list[dict[str, Any]]:
-    """Return the losses of the last days, as `losses.recent` does, and the last one where mdmem was gone."""
-    from mdmem.agents.install import gone, launcher
+    """Return the losses of the last days, as `losses.recent` does, with those in the launcher's logs."""
+    from mdmem.agents.install import launcher
 
-    return losses.recent(config, time.time(), also=f"{launcher.path()}{gone.LOST}")
+    return losses.recent(config, time.time(), also=[f"{launcher.path()}{log}" for log in launcher.LOSS_LOGS])
 
 
 def outdated_watcher(status: dict[str, Any]) -> str:

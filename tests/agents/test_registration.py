@@ -18,7 +18,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import mdmem
-from mdmem import system
+from mdmem import launch, system
 from mdmem.agents import claude_code
 from mdmem.agents.install import command_line, entries, gone, json_text, known, launcher, mcp_registration, registration
 from mdmem.agents.install.known import AGENTS
@@ -810,6 +810,8 @@ def test_that_events_were_lost_while_mdmem_was_gone_is_told_without_their_words(
     checked = " ".join(ask("doctor", "--only", "lost").stdout.split())
     assert "An event of codex was lost at" in checked
     assert "mdmem was gone; events before it may be lost too" in checked
+    launch.record_loss("codex", launcher.path())
+    assert "2 events lost" in ask("status").stdout
     launcher.leave("/nonexistent/settings.json")
     assert not mark.parent.exists()
 

@@ -17,11 +17,12 @@ import frontmatter
 import pytest
 
 import mdmem
-from mdmem import config
+from mdmem import config, launch
 from mdmem.agents import payload as payloads
 from mdmem.capture import hook as capturing
 from mdmem.capture import losses
 from mdmem.vault.note import CAPTURED
+from mdmem.views import storing
 from tests.conftest import PAYLOADS, notes, own_settings
 from tests.helpers.claude import (
     SESSION,
@@ -440,6 +441,8 @@ def test_an_event_that_cannot_be_read_at_all_is_told_as_lost(vault: Path) -> Non
         assert (b"this event is lost" in done.stdout) == is_told
     os.close(unreadable)
     assert notes(vault) == []
+    (lost,) = storing.lost_events(config.load(str(vault)))
+    assert (lost["agent"], lost["why"]) == ("claude-code", launch.FAILED)
 
 
 def test_the_report_for_an_unknown_agent_says_so(vault: Path, mdmem: Hook) -> None:

@@ -23,6 +23,8 @@ from tests.helpers.faults import full_pipe
 from tests.helpers.served import run, serving, start
 from tests.helpers.waiting import SECONDS, until
 
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
 
 def notes(vault: Path) -> list[str]:
     return sorted(path.name for path in vault.rglob("0??-0??-*.md"))
@@ -179,9 +181,11 @@ def test_a_hook_belongs_to_the_vault_and_the_environment_of_its_command(
 
 
 @linux
-def test_the_user_is_told_of_an_event_that_is_lost_with_the_server(
-    vault: Path, server: subprocess.Popen[bytes]
+@pytest.mark.parametrize("perl", [launcher._PERL, pytest.param("/nonexistent/perl", marks=pytest.mark.slow)])
+def test_the_user_is_told_of_an_event_that_is_lost_with_the_server_also_by_status_and_doctor(
+    vault: Path, server: subprocess.Popen[bytes], ask: Run, monkeypatch: pytest.MonkeyPatch, perl: str
 ) -> None:
+    monkeypatch.setattr(launcher, "_PERL", perl)
     hook = held(server)
 
     server.kill()
@@ -189,6 +193,10 @@ def test_the_user_is_told_of_an_event_that_is_lost_with_the_server(
 
     assert (hook.returncode, err) == (0, b"")
     assert "this event is lost" in out.decode()
+    assert "1 event lost" in ask("status", check=True).stdout
+    shown = " ".join(ask("doctor", "--only", "lost").stdout.split())
+    assert "(mdmem could not start, was killed, or did not answer)" in shown
+    assert "`mdmem import` may find it" in shown
 
 
 def test_the_server_ends_with_the_watcher_and_leaves_nothing(vault: Path, server: subprocess.Popen[bytes]) -> None:

@@ -22,7 +22,9 @@ from mdmem.agents.install import gone
 from mdmem.agents.install import settings_file as settings
 from mdmem.system import windows
 
-NAME = "mdmem-run"
+NAME = launch.LAUNCHER
+LOSS_LOGS = (gone.LOST, launch.LOSSES)
+"""What the launcher's name ends with in the names of the logs of lost events beside it."""
 """mdmem's commands are recognized by this name in them."""
 
 MODULES = {"hook": "mdmem.recall.hook", "inject": "mdmem.inject.process", "status": "mdmem.capture.status_line"}
@@ -326,7 +328,8 @@ def leave(settings_file: str, place: str = "") -> None:
             _write(text(remaining))
         elif not remaining:
             os.unlink(place)
-            files.remove(f"{place}{gone.LOST}")
+            for log in LOSS_LOGS:
+                files.remove(f"{place}{log}")
             if not os.path.exists(path()):
                 launch.forget_compiled()  # nothing starts mdmem's hooks anymore
             os.rmdir(os.path.dirname(place))

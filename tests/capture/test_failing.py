@@ -1,0 +1,110 @@
+"""Commits and syncs that fail in the background, where nobody sees their errors: the user is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mdmem import config, files, timestamps
+from mdmem.capture.later import failing
+from mdmem.config import Config
+from mdmem.history.git import repository
+from tests.helpers.claude import OTHER, START, payload, registered, send
+from tests.helpers.history_vault import run_here, turn
+from tests.helpers.waiting import until
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+FAILS = "Every commit of the vault has failed since"
+SYNC_FAILS = "Every sync of the vault has failed since"
+
+
+@pytest.fixture
+def settings(vault: Path) -> Config:
+    """Return the settings of a vault with a repository and one session."""
+    repository.init(vault)
+    turn(vault)
+    return config.load(str(vault))
+
+
+def begin_merge(vault: Path) -> Path:
+    run_here("commit", check=True)
+    head = vault / ".git/MERGE_HEAD"
+    head.write_bytes((vault / ".git/refs/heads/main").read_bytes())
+    return head
+
+
+def started(session: str, day: int, source: str = "startup") -> str:
+    """Begin a session `day` days after the tests' time; return what the user is told."""
+    env = {"MDMEM_NOW": str(START + day * 86_400)}
+    said = send(payload("SessionStart", session_id=session, source=source), env).stdout
+    return str(json.loads(said).get("systemMessage", "")) if said else ""
+
+
+def test_status_tells_since_when_the_commits_of_hooks_fail_until_one_succeeds(
+    vault: Path, settings: Config, ask: Run
+) -> None:
+    merge = begin_merge(vault)
+    turn(vault, 2)
+    done = subprocess.run(["/bin/sh", "-c", registered("commit")], input=b"{}", capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+    until(lambda: FAILS in ask("status", check=True).stdout)
+    assert "`mdmem commit` says why." in " ".join(ask("status").stdout.split())
+    assert FAILS in ask().stdout
+    assert "the commit failed: BusyError" in Path(settings.state_dir, "log").read_text("utf-8")
+
+    merge.unlink()
+    run_here("commit", "--quiet", check=True)
+    assert FAILS not in ask("status", check=True).stdout
+
+
+def test_only_the_first_failure_is_the_time_and_a_line_in_the_log(settings: Config) -> None:
+    for now in (START, START + 7_200):
+        with pytest.raises(ZeroDivisionError), failing.recorded(settings, "commit", now):
+            print(1 / 0)
+
+    (told,) = failing.told(settings, START + 7_200)
+    assert timestamps.local_time(START) in told
+    assert Path(settings.state_dir, "log").read_text("utf-8").count("the commit failed") == 1
+    assert failing.told(settings, START + 7_200 + failing.SHOWN_SECONDS) == []
+
+
+@pytest.mark.parametrize("damaged", [b"", b"1", b"x y", b"1 2 3"])
+def test_a_damaged_record_is_none(settings: Config, damaged: bytes) -> None:
+    files.write(str(Path(settings.state_dir, "commit-fails")), damaged)
+    assert failing.told(settings, START) == []
+    with pytest.raises(OSError, match="full"), failing.recorded(settings, "commit", START):
+        raise OSError("full")
+    assert len(failing.told(settings, START)) == 1
+
+
+def test_a_mistake_of_the_person_is_no_failure(settings: Config, ask: Run) -> None:
+    assert ask("commit", "--session", "zzzzzzzz").returncode == 5
+    assert failing.told(settings, START) == []
+    assert FAILS not in ask("status", check=True).stdout
+
+
+def test_a_failing_sync_is_told_where_the_watcher_runs_it(settings: Config, ask: Run) -> None:
+    assert ask("sync").returncode
+    assert SYNC_FAILS not in ask("status", check=True).stdout
+
+    ask("sync", "--every", "10m", check=True)
+    assert SYNC_FAILS in ask("status", check=True).stdout
+
+
+def test_each_new_session_is_told_once_after_a_day_of_failures(settings: Config) -> None:
+    with pytest.raises(ZeroDivisionError), failing.recorded(settings, "commit", START):
+        print(1 / 0)
+
+    assert started("11111111-0000-4000-8000-000000000000", 0) == ""
+    said = started(OTHER, 2)
+    assert said.startswith("mdmem: every commit of the vault has failed since ")
+    assert started(OTHER, 2, "resume") == ""
+    os.unlink(Path(settings.state_dir, "commit-fails"))
+    assert started("22222222-0000-4000-8000-000000000000", 2) == ""
