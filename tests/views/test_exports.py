@@ -221,6 +221,20 @@ def test_a_note_whose_name_is_not_utf_8_is_part_of_a_site(tmp_path: Path) -> Non
     assert "words" in (tmp_path / "site" / unquote(target, errors="surrogateescape")).read_text("utf-8")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a name is limited in characters")
+def test_notes_with_the_longest_names_are_part_of_a_site_each_on_its_page(tmp_path: Path) -> None:
+    day = cli_day.empty(tmp_path)
+    (day.vault / "notes").mkdir(exist_ok=True)
+    for end in "ab":
+        (day.vault / "notes" / f"{'日付' * 41}-xyz{end}.md").write_text(
+            f"# Long {end}\n\nwords {end}\n", encoding="utf-8"
+        )
+    assert exports.site(day.config(), tmp_path / "site") == (2, 0)
+    targets = re.findall(r'href="(pages/[^"]+)"', (tmp_path / "site/index.html").read_text("utf-8"))
+    texts = [(tmp_path / "site" / unquote(target)).read_text("utf-8") for target in targets]
+    assert [text.count("words a") + 2 * text.count("words b") for text in texts] == [1, 2]
+
+
 @pytest.mark.browser
 @pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium: apt-get install chromium")
 def test_a_picture_of_a_site_is_drawn_from_a_folder(illustrated: Path) -> None:

@@ -18,6 +18,7 @@ from urllib.parse import unquote
 from mdmem import plural, timestamps
 from mdmem.config import Config
 from mdmem.errors import UsageError
+from mdmem.hashing import short
 from mdmem.history.export import Exported
 from mdmem.vault import attachments, disk, generated, is_in_journal, layout, leftovers, links
 from mdmem.views import markup, wording
@@ -27,6 +28,8 @@ from mdmem.views.exports.text_buffer import TextBuffer
 
 MAX_TEXT_CHARS = 600
 """Length of a note's text that can be searched."""
+MAX_NAME_BYTES = 240
+"""Maximum length of a page's name without its ending: a note's may have 252 bytes, and file systems take 255."""
 UNFINISHED = ".mdmem-site-"
 """Beginning of the name of the folder in which a site is written first; then comes the process's id."""
 SCRIPT = Path(__file__).with_name("search.js").read_text(encoding="utf-8")
@@ -96,7 +99,7 @@ class _Site:
                 self._hold_session(entry)
             else:
                 self._other_names.add(links.stem(entry.path.lower()).rpartition("/")[2])
-                self._others.append(self._hold(entry, (f"pages/{links.stem(entry.path)}.html", ""), is_other=True))
+                self._others.append(self._hold(entry, (_page_of(links.stem(entry.path)), ""), is_other=True))
         self._sessions.sort()
         for listed in self._sessions:
             self._put_session(listed)
@@ -247,8 +250,13 @@ def _is_picture(path: str) -> bool:
     return path.rpartition(".")[2].lower() in attachments.PICTURES
 
 
-def _page_of(folder: str) -> str:
-    return f"pages/{folder}.html"
+def _page_of(place: str) -> str:
+    """Return the page of a session's folder or of a note without its ending; a name that is too long is cut."""
+    above, slash, name = place.rpartition("/")
+    data = os.fsencode(name)
+    if len(data) > MAX_NAME_BYTES:
+        name = f"{data[: MAX_NAME_BYTES - 11].decode('utf-8', 'ignore')}-{short(name, 10)}"
+    return f"pages/{above}{slash}{name}.html"
 
 
 def _by_number(title: str) -> str:
