@@ -574,6 +574,27 @@ def test_a_hook_that_fails_after_it_has_read_its_event_says_so() -> None:
     assert "this event is lost" in json.loads(done.stdout)["systemMessage"]
 
 
+SMALL_FILES = """
+import resource, signal, sys
+from mdmem import cli
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
+sys.argv = ["mdmem", "note", "we use one parser for all dates"]
+cli.main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs limits of a process")
+def test_a_command_that_meets_the_limit_of_file_sizes_names_the_limit(vault: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", SMALL_FILES], capture_output=True, text=True)
+
+    assert done.returncode == 1
+    assert "File too large" in done.stderr
+    assert "raise `ulimit -f`" in done.stderr
+    assert not list(vault.rglob("*dates*"))
+
+
 LOGS = """
 import logging
 from mdmem.capture import events

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 FILE = "lost"
 MAX_BYTES = 256 * 1024
+UNKNOWN = "an-agent"
+"""The agent whose event it was, if that is not known."""
+DISK_FULL = "disk-full"
+"""`why` of a loss of which only an empty file could be written."""
 DAMAGED = "damaged-in-the-queue"
 """`why` of a note whose file in the retry queue cannot be read."""
 DAYS = 7
@@ -27,7 +31,7 @@ def record(config: Config, event: str, agent: str, why: str, now: float) -> bool
     line = "\t".join([f"{now:.0f}", _word(event), _word(agent), _word(why)])
     try:
         if emptied_at := _emptied_at(path):
-            line = "\t".join([str(emptied_at), "unknown", "an-agent", "disk-full"]) + f"\n{line}"
+            line = "\t".join([str(emptied_at), "unknown", UNKNOWN, DISK_FULL]) + f"\n{line}"
         files.log(path, line, MAX_BYTES)
     except OSError:
         return False
@@ -46,7 +50,7 @@ def recent(config: Config, now: float, days: int = DAYS, also: Iterable[str] = (
         if time.isdigit() and len(fields) == 3 and int(time) > now - days * 86_400:
             losses.append({"time": int(time), "event": fields[0], "agent": fields[1], "why": fields[2]})
     if emptied_at := _emptied_at(path):
-        losses.append({"time": emptied_at, "event": "unknown", "agent": "an-agent", "why": "disk-full"})
+        losses.append({"time": emptied_at, "event": "unknown", "agent": UNKNOWN, "why": DISK_FULL})
     return sorted(losses, key=lambda loss: loss["time"])
 
 

@@ -159,7 +159,7 @@ def _tidy(config: Config) -> None:
 def _put_aside(config: Config, path: str) -> None:
     from mdmem.capture import losses
 
-    losses.record(config, "queued-note", "an-agent", losses.DAMAGED, time.time())
+    losses.record(config, "queued-note", losses.UNKNOWN, losses.DAMAGED, time.time())
     try:
         os.replace(path, f"{path}.damaged")
     except OSError:

@@ -12,6 +12,9 @@ from typing import NoReturn
 from mdmem import quick_import
 from mdmem.errors import MdmemError, UsageError, VaultError
 
+_LIMITS = {errno.EMFILE: "-n", errno.EFBIG: "-f"}
+"""Error -> the option of the shell's `ulimit` that sets the limit which was met."""
+
 BROKEN_PIPE = 141
 """Exit status when the reader closes the output early: that of a program ended by SIGPIPE."""
 
@@ -99,6 +102,8 @@ def _explained(error: OSError) -> tuple[str, int]:
         return problem, VaultError.exit_code
     from mdmem.views import wording
 
+    if limit := _LIMITS.get(error.errno or 0):
+        return f"{wording.cause(error)}. This process may not have more: raise `ulimit {limit}`.", 1
     return f"{wording.cause(error)}. `mdmem doctor` may find the cause; `--debug` shows a traceback.", 1
 
 

@@ -41,10 +41,14 @@ def write_queued(config: Config) -> None:
 
 _CAUSES = {
     **feedback.UNREAD,
+    losses.DISK_FULL: "the disk had no room for the cause",
     losses.DAMAGED: "its file in the retry queue cannot be read",
     gone.GONE: "mdmem was gone; events before it may be lost too",
     launch.FAILED: "mdmem could not start, was killed, or did not answer",
 }
+
+
+_AGENTS = {losses.UNKNOWN: "an agent"}
 
 
 def lost(config: Config) -> Iterator[HealthFinding]:
@@ -56,7 +60,7 @@ def lost(config: Config) -> Iterator[HealthFinding]:
         is_whole = row["why"] in (UNSEEN, gone.GONE, launch.FAILED, *feedback.UNREAD)  # in the transcript
         todo = "`mdmem import` may find it" if is_whole else "`mdmem doctor --only log` may say why"
         yield error(
-            f"An event of {row['agent']} was lost at {when}: {row['event']} ({why}).",
+            f"An event of {_AGENTS.get(row['agent'], row['agent'])} was lost at {when}: {row['event']} ({why}).",
             f"{todo}; this is shown for {losses.DAYS} days.",
         )
     if len(lost_events) > LOSSES_SHOWN:

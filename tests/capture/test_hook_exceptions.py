@@ -20,6 +20,7 @@ import pytest
 from mdmem import config, system
 from mdmem.agents import payload
 from mdmem.capture import events, hook, losses, retry_queue
+from mdmem.health import unstored
 from mdmem.vault import disk
 from tests.helpers.claude import bash, limited
 from tests.helpers.faults import EVENTS, EVERY, at_call, at_each_call, fail, hang, hang_whatever_comes, outcome
@@ -191,6 +192,9 @@ def test_a_loss_that_a_full_disk_does_not_let_be_counted_is_told_each_time(fresh
     assert ["is lost" in line for line in said] == [True, True]
     found = config.load(str(vault))
     assert [one["why"] for one in losses.recent(found, time.time())] == ["disk-full"]
+    (told,) = unstored.lost(found)
+    assert told.text.startswith("An event of an agent was lost at ")
+    assert told.text.endswith(": unknown (the disk had no room for the cause).")
     assert losses.record(found, "Stop", "claude-code", "OSError", time.time())
     assert [one["why"] for one in losses.recent(found, time.time())] == ["disk-full", "OSError"]
 
