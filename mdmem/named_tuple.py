@@ -5,7 +5,7 @@ Importing `typing` and creating thirty such classes takes as long as starting Py
 
 from __future__ import annotations
 
-from collections import _tuplegetter  # type: ignore[attr-defined]
+from _collections import _tuplegetter  # type: ignore[import-not-found]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

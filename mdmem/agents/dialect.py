@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mdmem.agents import payload
 from mdmem.hashing import short
 
 TYPE_CHECKING = False
@@ -13,10 +14,8 @@ def decoded(value: Any) -> Any:
     """Decode a value that came as a JSON object or list in a string; return anything else unchanged."""
     if type(value) is not str or value.lstrip()[:1] not in ("{", "["):
         return value
-    import json
-
     try:
-        return json.loads(value)
+        return payload.load(value)
     except (ValueError, RecursionError):
         return value
 

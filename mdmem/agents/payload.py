@@ -87,10 +87,30 @@ def decode(data: bytes) -> dict[str, Any]:
 
 
 def scan(text: str) -> Any:
-    """Decode JSON with the C scanner: importing `json` costs as much as starting the interpreter.
+    """Decode the JSON value that `text` begins with.
 
-    Raises StopIteration, RecursionError or ValueError when `text` does not begin with a JSON value.
+    Raises StopIteration, RecursionError, ValueError or SystemError when it does not begin with one.
     """
+    return _scan(text)[0]
+
+
+def load(text: str) -> Any:
+    """Decode a text that is one JSON value.
+
+    Raises ValueError or RecursionError when it is not.
+    """
+    text = text.strip(" \t\r\n")
+    try:
+        value, end = _scan(text)
+    except (StopIteration, SystemError):
+        end = -1
+    if end != len(text):
+        raise ValueError("not one JSON value")
+    return value
+
+
+def _scan(text: str) -> tuple[Any, int]:
+    """Decode JSON with the C scanner: importing `json` costs as much as starting the interpreter."""
     try:
         from _json import make_scanner
 
@@ -100,8 +120,8 @@ def scan(text: str) -> Any:
 
         own = _Context
         decoder = JSONDecoder(strict=own.strict, parse_int=own.parse_int, parse_constant=own.parse_constant)
-        return decoder.raw_decode(text)[0]
-    return scan_once(text, 0)[0]
+        return decoder.raw_decode(text)
+    return scan_once(text, 0)
 
 
 def encode(value: Any) -> str:

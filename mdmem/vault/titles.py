@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
-
 from mdmem.vault import note
 
 TYPE_CHECKING = False
@@ -29,7 +27,7 @@ def telling_line(text: str, marker: str) -> str:
     """Return an answer's first line that is more than an opening such as "Done!", as a title; else its first line."""
     lines = _lines_with_words(text.partition("\n```")[0], marker)
     first = next(lines, text)
-    line = next((line for line in chain([first], lines) if not _is_opening(line)), first)
+    line = next((line for line in lines if not _is_opening(line)), first) if _is_opening(first) else first
     for end in (". ", "! "):
         before, _, after = line.partition(end)
         says = any(map(str.isalnum, after))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mdmem.agents import payload
+from mdmem.agents import dialect, payload
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -47,3 +47,19 @@ def test_a_payload_that_the_scanner_reads_is_what_json_reads() -> None:
     value = {"a": [1, 2.5, None, True, {"b": "\u2028ü"}], "": {}}
     assert decoded(json.dumps(value).encode()) == value
     assert decoded_where_the_scanner_expects_more(json.dumps(value).encode()) == value
+
+
+@pytest.mark.parametrize("text", ['{"a": [1, "b"]}', ' ["x"]\n', '{"n": -1.5e3, "t": true, "z": null}', '"\\u00e9"'])
+def test_a_text_that_is_one_json_value_is_decoded_as_by_the_standard_library(text: str) -> None:
+    assert payload.load(text) == json.loads(text)
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"a": 1} and more', '{"a": 1}{"b": 2}', "[1,]", "{'a': 1}", "[" * 100_000])
+def test_a_text_that_is_not_one_json_value_is_refused(text: str) -> None:
+    with pytest.raises((ValueError, RecursionError)):
+        payload.load(text)
+
+
+@pytest.mark.parametrize("text", ['{"a": 1} done', "[ok] 3 passed", "{}{}"])
+def test_output_that_only_begins_like_json_stays_text(text: str) -> None:
+    assert dialect.decoded(text) == text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from itertools import chain
 
 from mdmem.agents import command_line
 from mdmem.privacy.text import storable
@@ -75,7 +74,8 @@ def of(
     from mdmem.capture.tools import unnamed_files
 
     run = unnamed_files.Showing(name, tool_input, event.cwd, command, words, input_paths, output, _READING)
-    return chain(named_paths, run.others(named_paths)), run.earlier(named_paths, tags)
+    others = run.others(named_paths)
+    return (path for paths in (named_paths, others) for path in paths), run.earlier(named_paths, tags)
 
 
 _SHOWS_ROOT = ("$(git rev-parse --show-toplevel)", "`git rev-parse --show-toplevel`")
