@@ -19,6 +19,7 @@ Span = tuple[int, int, str]
 NAME = "abcdefghijklmnopqrstuvwxyz0123456789_-"
 NAME_SIGNS = frozenset(NAME)
 CLOSERS = "\\\"'`]*)"
+CJK = "\u3000"  # what follows it is written without blanks
 LONGEST_NAME = 64
 LONGEST_LINE = 160
 """Maximum number of characters to read before a name on its line."""
@@ -301,3 +302,18 @@ def behind_pointer(text: str, at: int) -> int:
 
 
 _LONGEST_ECHO, _LONGEST_POINTER = 96, 24
+
+
+def type_digit(text: str, at: int) -> int:
+    """Return the start of the value after a digit that gives a router's encoding of it; 0 if there is none."""
+    words = text[at : at + _LONGEST_TYPED].partition("\n")[0].split(" ")
+    number = 2 if words[1:2] == ["md5"] else 0
+    kind, value = words[number : number + 2] if len(words) >= number + 2 else ("", "")
+    is_kept = value[:1] == "$" or (len(value) >= _SHORTEST_KEPT and value[:2].isdigit() and value.isalnum())
+    if kind not in _TYPES or not (is_kept or (kind == "0" and not value.lower().strip(NAME + _PLAIN_SIGNS))):
+        return 0
+    return at + sum(len(word) + 1 for word in words[: number + 1])
+
+
+_LONGEST_TYPED, _SHORTEST_KEPT = 32, 8
+_TYPES, _PLAIN_SIGNS = ("0", "5", "6", "7", "8", "9"), "!#$%&*+-.?@_"

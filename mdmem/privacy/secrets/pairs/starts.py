@@ -304,21 +304,7 @@ def after_arrow(name: Name) -> int:
 
 def after_type_digit(name: Name) -> int:
     """`username x password 7 …`, `key 1 md5 7 …`."""
-    return type_digit(name.text, name.sign)
-
-
-def type_digit(text: str, at: int) -> int:
-    """Return the start of the value after a digit that gives a router's encoding of it; 0 if there is none."""
-    words = text[at : at + _LONGEST_INSIDE].partition("\n")[0].split(" ")
-    number = 2 if words[1:2] == ["md5"] else 0
-    kind, value = words[number : number + 2] if len(words) >= number + 2 else ("", "")
-    is_kept = value[:1] == "$" or (len(value) >= _SHORTEST_KEPT and value[:2].isdigit() and value.isalnum())
-    if kind not in _TYPES or not (is_kept or (kind == "0" and not value.lower().strip(scan.NAME + _PLAIN_SIGNS))):
-        return 0
-    return at + sum(len(word) + 1 for word in words[: number + 1])
-
-
-_TYPES, _SHORTEST_KEPT, _PLAIN_SIGNS = ("0", "5", "6", "7", "8", "9"), 8, "!#$%&*+-.?@_"
+    return scan.type_digit(name.text, name.sign)
 
 
 def after_brackets(name: Name) -> int:
