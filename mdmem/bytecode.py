@@ -40,14 +40,21 @@ ROOTS = {
         "mdmem.vault.packed",
     ),
     "a-command": ("mdmem.capture.tools.commands", "mdmem.capture.tools.shown_files"),
+    "a-file-search": ("mdmem.capture.tools.searches", "mdmem.capture.tools.unnamed_files"),
+    "a-team": ("mdmem.capture.tools.teamwork",),
+    "an-mcp-run": ("mdmem.privacy.edits", "mdmem.capture.tools.outline"),
     "an-answer": ("mdmem.capture.page", "mdmem.vault.layout"),
-    "a-secret": (
-        "mdmem.privacy.secrets.pairs",
-        "mdmem.privacy.secrets.loose",
-        "mdmem.privacy.secrets.tables",
-        "mdmem.privacy.secrets.nearby",
-        "mdmem.privacy.limits",
-    ),
+    "a-long-word": ("mdmem.privacy.secrets.tokens",),
+    "a-random-word": ("mdmem.privacy.secrets.tokens.public",),
+    "a-flag": ("mdmem.privacy.secrets.commands",),
+    "a-number": ("mdmem.privacy.checked.identities", "mdmem.privacy.limits"),
+    "a-value": ("mdmem.privacy.secrets.values", "mdmem.privacy.secrets.literals"),
+    "a-named-value": ("mdmem.privacy.secrets.named", "mdmem.privacy.secrets.printed"),
+    "a-sentence": ("mdmem.privacy.secrets.nearby",),
+    "a-login": ("mdmem.privacy.secrets.loose",),
+    "a-place": ("mdmem.privacy.secrets.places",),
+    "a-name": ("mdmem.privacy.secrets.pairs", "mdmem.privacy.secrets.tables"),
+    "a-secret": ("mdmem.privacy.secrets.pairs.rules", "mdmem.privacy.secrets.pairs.lines"),
     "a-private-section": (
         "mdmem.privacy.memory",
         "mdmem.privacy.sections",
@@ -60,13 +67,24 @@ ROOTS = {
         "mdmem.capture.notices",
         "mdmem.capture.feedback",
     ),
+    "a-start": ("mdmem.capture.remembered", "mdmem.capture.tools.instructions", "mdmem.moved"),
+    "codex": ("mdmem.agents.codex", "mdmem.agents.tail"),
+    "copilot": ("mdmem.agents.copilot", "mdmem.agents.tail"),
+    "cursor": ("mdmem.agents.cursor",),
+    "gemini": ("mdmem.agents.gemini",),
+    "opencode": ("mdmem.agents.opencode",),
 }
 """File -> modules that hooks import while running; it also gets what these import at their top."""
 
 
+_Row = tuple[str, str, int, int, Any]
+"""Name, source, its mtime and size, and code of a module."""
+
+
 def write(package: str) -> bool:
     """Write a package's files unless they are fresh; False when one cannot be written."""
-    return sum(_write(package, name) for name in ROOTS) == len(ROOTS)
+    compiled: dict[str, list[_Row]] = {}
+    return sum(_write(package, name, compiled) for name in ROOTS) == len(ROOTS)
 
 
 def remove(package: str) -> None:
@@ -84,7 +102,8 @@ def remove(package: str) -> None:
         return  # installed by another user
 
 
-def _write(package: str, name: str) -> bool:
+def _write(package: str, name: str, compiled: dict[str, list[_Row]]) -> bool:
+    """Write a file unless it is fresh. compiled: the files that were compiled for another one, by name."""
     try:
         if {module for module, _, _ in preload.read(package, name)}.issuperset(ROOTS[name]):
             return True
@@ -93,7 +112,7 @@ def _write(package: str, name: str) -> bool:
     path = preload.path_in(package, name)
     temp = f"{path}.{time.time_ns():x}-{os.getpid()}"
     try:
-        data = preload.head() + marshal.dumps(_compiled(package, name))
+        data = preload.head() + marshal.dumps(_compiled(package, name, compiled))
         os.makedirs(os.path.dirname(path), exist_ok=True)
         try:
             with open(temp, "xb") as file:
@@ -107,14 +126,15 @@ def _write(package: str, name: str) -> bool:
     return True
 
 
-def _compiled(package: str, name: str) -> list[tuple[str, str, int, int, Any]]:
-    """Return name, source, its mtime and size, and code of each module, in the order in which imports run them.
+def _compiled(package: str, name: str, compiled: dict[str, list[_Row]]) -> list[_Row]:
+    """Return the rows of a file's modules in the order in which imports run them.
 
     Modules of `preload.EVERY` are in no other file, nor are those of a file that is loaded before.
     """
-    order: list[tuple[str, str, int, int, Any]] = []
-    earlier = {preload.EVERY, preload.FIRST.get(preload.BEFORE.get(name, ""), preload.EVERY)} - {name}
-    visited = {row[0] for file in earlier for row in _compiled(package, file)}
+    if name in compiled:
+        return compiled[name]
+    order: list[_Row] = []
+    visited = {row[0] for file in _files_before(name) for row in _compiled(package, file, compiled)}
 
     def visit(module: str) -> None:
         source = _source(package, module)
@@ -132,7 +152,16 @@ def _compiled(package: str, name: str) -> list[tuple[str, str, int, int, Any]]:
 
     for root in ROOTS[name]:
         visit(root)
+    compiled[name] = order
     return order
+
+
+def _files_before(name: str) -> set[str]:
+    """Return the files that are loaded before one."""
+    if name == preload.EVERY:
+        return set()
+    direct = {preload.FIRST[module] for module in preload.BEFORE.get(name, ())}
+    return direct.union({preload.EVERY}, *map(_files_before, direct))
 
 
 def _source(package: str, name: str) -> str:

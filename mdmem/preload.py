@@ -18,15 +18,45 @@ FIRST = {
     "mdmem.inject.context": "a-search",
     "mdmem.capture.tools.shown_files": "a-command",
     "mdmem.capture.tools.commands": "a-command",
+    "mdmem.capture.tools.searches": "a-file-search",
+    "mdmem.capture.tools.unnamed_files": "a-file-search",
+    "mdmem.capture.tools.teamwork": "a-team",
+    "mdmem.privacy.edits": "an-mcp-run",
     "mdmem.capture.page": "an-answer",
     "mdmem.vault.layout": "an-answer",
-    "mdmem.privacy.secrets.pairs": "a-secret",
+    "mdmem.privacy.secrets.tokens": "a-long-word",
+    "mdmem.privacy.secrets.tokens.public": "a-random-word",
+    "mdmem.privacy.secrets.values": "a-value",
+    "mdmem.privacy.secrets.commands": "a-flag",
+    "mdmem.privacy.checked": "a-number",
+    "mdmem.privacy.secrets.named": "a-named-value",
+    "mdmem.privacy.secrets.nearby": "a-sentence",
+    "mdmem.privacy.secrets.loose": "a-login",
+    "mdmem.privacy.secrets.places": "a-place",
+    "mdmem.privacy.secrets.pairs": "a-name",
+    "mdmem.privacy.secrets.pairs.rules": "a-secret",
     "mdmem.privacy.memory": "a-private-section",
     "mdmem.privacy.sections": "a-private-section",
+    "mdmem.capture.remembered": "a-start",
+    "mdmem.agents.codex": "codex",
+    "mdmem.agents.copilot": "copilot",
+    "mdmem.agents.cursor": "cursor",
+    "mdmem.agents.gemini": "gemini",
+    "mdmem.agents.opencode": "opencode",
 }
 """Module -> file with everything that is imported along with it; `EVERY` has what every hook imports."""
-BEFORE = {"a-search": "mdmem.agents.prompts"}
-"""File -> module that is imported before it: the file leaves out what is in that module's file."""
+BEFORE = {
+    "a-search": ("mdmem.agents.prompts",),
+    "a-random-word": ("mdmem.privacy.secrets.tokens",),
+    "a-value": ("mdmem.privacy.secrets.tokens",),
+    "a-named-value": ("mdmem.privacy.secrets.values",),
+    "a-sentence": ("mdmem.privacy.secrets.values",),
+    "a-login": ("mdmem.privacy.secrets.values",),
+    "a-place": ("mdmem.privacy.secrets.loose",),
+    "a-name": ("mdmem.privacy.secrets.values",),
+    "a-secret": ("mdmem.privacy.secrets.loose", "mdmem.privacy.secrets.pairs"),
+}
+"""File -> modules that are imported before it: the file leaves out what is in those modules' files."""
 
 HEAD_BYTES = 16
 """The same as in other bytecode files, so that a check for damaged files can read it."""
@@ -184,8 +214,8 @@ class PreloadFinder:
         if name not in FIRST:
             return None
         try:
-            if FIRST[name] in BEFORE:
-                __import__(BEFORE[FIRST[name]])
+            for earlier in BEFORE.get(FIRST[name], ()):
+                __import__(earlier)
             load(self._package, FIRST[name])
         except Exception:  # noqa: BLE001 - a missing file, or any error of a module in it
             return None

@@ -138,6 +138,56 @@ def test_the_last_removal_leaves_no_bytecode_that_pip_does_not_know(copied: Path
     assert own() == set()
 
 
+SLOW = {"__future__", "collections", "functools", "json", "re", "typing"}
+"""Modules of the standard library, each of which would cost a hook of every kind as much as its own work."""
+PAYLOADS = Path(__file__).parent / "payloads"
+COMMON = (
+    *("PostToolUse-Bash-01", "PostToolUse-Read-01", "PostToolUse-Edit-01", "PostToolUse-MultiEdit-01"),
+    *("PostToolUse-Write-01", "PostToolUse-Grep-01", "PostToolUse-Glob-01", "PostToolUse-mcp-01-blocks"),
+)
+OF_OTHERS = (
+    *("codex/PostToolUse-Bash-01", "codex/PostToolUse-apply_patch-01", "copilot/PostToolUse-bash-01"),
+    *("copilot/camel-postToolUse-01", "cursor/postToolUse-Shell-01", "cursor/postToolUse-Write-01"),
+    *("gemini/AfterTool-run_shell_command-03", "gemini/AfterTool-replace-02", "opencode/PostToolUse-edit-01"),
+)
+
+
+def imported(name: str, **fields: object) -> set[str]:
+    """Run a recorded event as a hook, twice; return the modules that the second one imports one by one."""
+    agent, _, own_name = name.rpartition("/")
+    agent = agent or "claude_code"
+    payload = json.loads((PAYLOADS / agent / f"{own_name}.json").read_text("utf-8")) | fields
+    words = [sys.executable, "-I", "-S", "-B", "-X", "importtime", "-c", launcher._alone("hook")]
+    for number in (1, 2):
+        for key in {"tool_use_id", "prompt_id"} & payload.keys():
+            payload[key] = f"{key}-{number}"
+        done = subprocess.run(
+            [*words, "hook", agent.replace("_", "-")],
+            input=json.dumps(payload).encode(),
+            capture_output=True,
+            check=True,
+        )
+    return {line.rpartition("|")[2].strip() for line in done.stderr.decode().splitlines()}
+
+
+@pytest.mark.parametrize(
+    "name", few([*COMMON, *OF_OTHERS], always=["PostToolUse-Bash-01", "cursor/postToolUse-Shell-01"])
+)
+def test_a_tool_run_imports_nothing_slow_and_no_module_from_a_file_of_its_own(
+    copied: Path, vault: Path, name: str
+) -> None:
+    found = imported(name)
+
+    assert not SLOW & found
+    assert {module for module in found if module.startswith("mdmem.")} <= preload.FIRST.keys()
+    assert notes(vault)
+
+
+def test_a_prompt_without_a_question_imports_nothing_slow(copied: Path, vault: Path) -> None:
+    assert not SLOW & imported("UserPromptSubmit-plain-01", prompt="Rename the argument of the parser.")
+    assert notes(vault) == 2
+
+
 def test_hooks_read_the_files_of_modules_in_place_of_the_modules(copied: Path, vault: Path) -> None:
     run(prompt("Why do uploads of big files time out?"))
     run(stop("The proxy closes idle connections after 30 s."))
