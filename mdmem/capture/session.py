@@ -196,8 +196,8 @@ class Session(journal.Record):
         """
         self.read()
         path = os.path.relpath(folder.path, self.config.vault).replace(os.sep, "/")
-        last = self.data.rfind(b"\nfolder\t")
-        is_known = "/".join(self.folder) == path and self.data.rfind(b"\nstart\t") < last
+        last = self.last(b"\nfolder\t")
+        is_known = "/".join(self.folder) == path and self.last(b"\nstart\t") < last
         is_known = is_known and not _has_gap(self.data, max(last, self._checked_to()))
         if is_known and self._is_unchanged(folder):
             return

@@ -160,12 +160,13 @@ def publish(at: Capture, draft: PendingNote, built: note.Note, outcome: Outcome)
         folder.lock()
         session.catch_up(folder)
         prompt, sequence, name = _number(at, draft, built, folder)
+        is_new = name is None
         if name is None:
             built.meta["prompt"], built.meta["sequence"] = prompt, sequence
             label = str(built.meta.get("tool") or draft.label or draft.kind)
             part = session.next_part()
             name = part + note.file_name(built, label, prompt, sequence, session.name_room(folder, part))
-        if not session.is_published(name):
+        if is_new or not session.is_published(name):
             built.meta["prompt"], built.meta["sequence"] = numbers(name)
             _link_page(built, folder)
             session.publish(folder, name, built)

@@ -59,7 +59,7 @@ class Record:
     so that a line truncated by a full disk or a kill does not spoil others.
     """
 
-    __slots__ = ("_end", "_inode", "data", "id", "key", "path")
+    __slots__ = ("_end", "_inode", "_searched", "data", "id", "key", "path")
 
     def __init__(self, config: Config, session: str, path: str = "") -> None:
         """Read the record of the session with this id, or the one in the file `path`."""
@@ -68,6 +68,7 @@ class Record:
         self.path = path or os.path.join(config.state_dir, "sessions", self.key)
         self.data = b""
         self._end = self._inode = 0
+        self._searched: dict[bytes, tuple[int, int]] = {}
         self.read()
 
     def read(self) -> None:
@@ -80,6 +81,7 @@ class Record:
             state = os.fstat(fd)
             if state.st_ino != self._inode or state.st_size < self._end:
                 self.data, self._end, self._inode = b"", 0, state.st_ino
+                self._searched.clear()
             if state.st_size > self._end:
                 os.lseek(fd, self._end, os.SEEK_SET)  # Windows has no `pread`
                 added = os.read(fd, state.st_size - self._end)
@@ -98,17 +100,29 @@ class Record:
     def lines(self, kind: str) -> list[list[str]]:
         """Return the fields, without the kind, of all complete lines of one kind, oldest first."""
         begin = f"\n{kind}\t".encode()
-        found = []
-        start = self.data.find(begin)
+        found: list[list[str]] = []
+        start = self.data.find(begin) if self.last(begin) >= 0 else -1
         while start >= 0 and (end := self.data.find(b"\n", start + 1)) >= 0:
             found.append(self.data[start + len(begin) : end].decode("utf-8", "replace").split("\t"))
             start = self.data.find(begin, end)
         return found
 
+    def last(self, part: bytes) -> int:
+        """Return where `part` last begins in the record, -1 if nowhere.
+
+        The record only grows, so another search for the same part needs to look only at what was added since.
+        """
+        end, at = self._searched.get(part, (0, -1))
+        if end < len(self.data):
+            at = max(at, self.data.rfind(part, max(0, end - len(part))))
+            if at >= 0:
+                self._searched[part] = len(self.data), at
+        return at
+
     @property
     def folder(self) -> tuple[str, ...]:
         """Return the parts of the vault-relative folder of its notes; () when the record does not know it."""
-        begin = self.data.rfind(b"\nfolder\t") + 8
+        begin = self.last(b"\nfolder\t") + 8
         end = self.data.find(b"\n", begin)
         if begin < 8 or end < 0:
             return ()
@@ -131,13 +145,13 @@ class Record:
     def names_with(self, part: str) -> Iterator[str]:
         """Yield file names, or on `=` lines their beginnings, from the lines that contain `part`, newest first."""
         searched = part.encode()
-        end = len(self.data)
-        while (end := self.data.rfind(searched, 0, end)) >= 0:
+        end = self.last(searched)
+        while end >= 0:
             start, stop = self.data.rfind(b"\n", 0, end) + 1, self.data.find(b"\n", end)
             kind, _, fields = self.data[start : stop if stop >= 0 else len(self.data)].partition(b"\t")
             if kind in (b"?", b"+", b"="):
                 yield fields.partition(b"\t")[0].decode("utf-8", "replace")
-            end = start
+            end = self.data.rfind(searched, 0, start)
 
     def is_published(self, name: str) -> bool:
         """Whether a note with this file name was published."""

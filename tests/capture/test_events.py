@@ -645,6 +645,27 @@ def test_a_record_that_was_cut_or_garbled_costs_no_note(vault: Path) -> None:
     assert len(notes(vault)) == 10
 
 
+def test_the_last_line_of_a_kind_is_found_as_the_record_grows_and_after_it_was_replaced(vault: Path) -> None:
+    session = Session(config.load(), SESSION)
+    found = []
+    for name in ("001-000-prompt-a.md", "001-001-bash-b.md", "002-000-prompt-c.md"):
+        session.append("+", name)
+        session.read()
+        found.append((session.data[session.last(b"-000-") - 3 :][:3], list(session.names_with("-000-"))))
+    assert session.last(b"\nfolder\t") == -1
+    session.append("folder", "journal/notes-app/2026-09-14/0800-a-00893aaf")
+    session.read()
+    assert session.folder[-1] == "0800-a-00893aaf"
+    record = Path(session.path)
+    record.rename(record.with_name("aside"))
+    record.write_bytes(b"\n+\t007-000-prompt-d.md\n")
+    session.read()
+
+    first, third = "001-000-prompt-a.md", "002-000-prompt-c.md"
+    assert found == [(b"001", [first]), (b"001", [first]), (b"002", [third, first])]
+    assert (list(session.names_with("-000-")), session.folder) == (["007-000-prompt-d.md"], ())
+
+
 @pytest.mark.parametrize("notes_before", [0, 299])
 def test_a_record_that_lost_whole_lines_numbers_no_two_notes_alike(vault: Path, home: Path, notes_before: int) -> None:
     """As after a power cut: the record is not synced with each note, and the notes are."""
