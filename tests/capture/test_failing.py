@@ -75,6 +75,13 @@ def test_only_the_first_failure_is_the_time_and_a_line_in_the_log(settings: Conf
     assert failing.told(settings, START + 7_200 + failing.SHOWN_SECONDS) == []
 
 
+def test_a_failure_is_told_in_the_second_in_which_it_happens(settings: Config) -> None:
+    with pytest.raises(ZeroDivisionError), failing.recorded(settings, "commit", START + 0.7):
+        print(1 / 0)
+
+    assert len(failing.told(settings, START + 0.8)) == 1
+
+
 @pytest.mark.parametrize("damaged", [b"", b"1", b"x y", b"1 2 3"])
 def test_a_damaged_record_is_none(settings: Config, damaged: bytes) -> None:
     files.write(str(Path(settings.state_dir, "commit-fails")), damaged)

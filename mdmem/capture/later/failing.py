@@ -40,7 +40,7 @@ def recorded(config: Config, command: str, now: float) -> Iterator[None]:
             first = _since(config, command)[0]
             if not first:
                 log.write(config, f"the {command} failed", error)
-            files.try_replace(_path(config, command), f"{first or now:.0f} {now:.0f}".encode())
+            files.try_replace(_path(config, command), f"{first or int(now)} {int(now)}".encode())
         raise
     files.remove(_path(config, command))
 
