@@ -32,13 +32,8 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option(
-    "--session",
-    metavar="ID",
-    shell_complete=completions.sessions,
-    help="Only what this session wrote: its id or the beginning of it.",
-)
-@options.several("--accept", metavar="PATH", help_text="Commit this file even if the gate holds it back.")
+@options.value("--session", "ID", "Only what this session wrote: its id or the beginning of it.", completions.sessions)
+@options.several("--accept", "PATH", "Commit this file even if the gate holds it back.")
 @click.option("--quiet", is_flag=True, help="Print nothing unless it fails, and pack the repository when needed.")
 @options.as_json("an object: commits, held_back, staged, left_out")
 @options.with_settings

@@ -47,13 +47,7 @@ def hook(vault: str | None, agent: str, report: bool) -> None:
 @click.option(
     "--cwd", metavar="DIR", default=".", type=click.Path(), help="With --explain: the folder the agent would be in."
 )
-@click.option(
-    "--session",
-    metavar="ID",
-    default="",
-    shell_complete=completions.sessions,
-    help="With --explain: the session it would be in.",
-)
+@options.value("--session", "ID", "With --explain: the session it would be in.", completions.sessions, default="")
 @options.as_json("an object: project, trigger, query, results, block, tokens and more (with --explain)")
 @click.pass_obj
 def inject(vault: str | None, /, agent: str, explain: str | None, cwd: str, session: str, as_json: bool) -> None:

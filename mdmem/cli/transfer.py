@@ -146,11 +146,7 @@ def _sync_every(settings: Config, minutes: int) -> None:
 @click.argument("path", required=False, type=click.Path(file_okay=False))
 @click.option("--since", metavar="TIME", help="Only sessions since this time: 2026, 2026-09-14, 52w.")
 @options.several(
-    "--project",
-    "projects",
-    metavar="NAME",
-    help_text="Only sessions of this project; a part of its name is enough.",
-    complete=completions.projects,
+    "--project projects", "NAME", "Only sessions of this project; a part of its name is enough.", completions.projects
 )
 @options.as_json("an object: vault, since, projects")
 @click.pass_obj

@@ -186,11 +186,20 @@ def number(*names: str, default: int, help_text: str, least: int = 0) -> Callabl
     )
 
 
-def several(
-    *names: str, metavar: str, help_text: str, complete: Function | None = None
+def value(
+    names: str, metavar: str, help_text: str, complete: Function | None = None, **more: Any
 ) -> Callable[[Function], Function]:
-    """Add an option that may be given several times. complete: completes its value."""
-    return click.option(*names, multiple=True, metavar=metavar, shell_complete=complete, help=help_text)
+    """Add an option that takes a value. names: its own and, after a space, that of the command's argument, if they
+    differ. complete: completes the value. more: as for `click.option`.
+    """
+    return click.option(*names.split(), metavar=metavar, help=help_text, shell_complete=complete, **more)
+
+
+def several(
+    names: str, metavar: str, help_text: str, complete: Function | None = None
+) -> Callable[[Function], Function]:
+    """Add an option that may be given several times. Parameters are those of `value`."""
+    return value(names, metavar, help_text, complete, multiple=True)
 
 
 TIMES = "2w, yesterday, last week, 2026-09-14"
@@ -256,58 +265,28 @@ def _print_unmatched(vault: str | None, filters: dict[str, str]) -> None:
         click.echo(f"hint: {sentence}", err=True)
 
 
-project = click.option(
-    "--project",
-    metavar="NAME",
-    shell_complete=completions.projects,
-    callback=_resolve_project,
-    help="Only this project; a part of its name is enough.",
-)
-whole_project = click.option(
-    "--project", metavar="NAME", shell_complete=completions.projects, help="Only this project, by its whole name."
-)
-since = click.option("--since", metavar="TIME", help=f"Since this time: {TIMES}, 2026-09.")
-until = click.option("--until", metavar="TIME", help="Until the end of this time.")
-on = click.option("--on", metavar="TIME", help="On this day, or in this week or month.")
+_IN_PART = "Only this project; a part of its name is enough."
+project = value("--project", "NAME", _IN_PART, completions.projects, callback=_resolve_project)
+whole_project = value("--project", "NAME", "Only this project, by its whole name.", completions.projects)
+since = value("--since", "TIME", f"Since this time: {TIMES}, 2026-09.")
+until = value("--until", "TIME", "Until the end of this time.")
+on = value("--on", "TIME", "On this day, or in this week or month.")
 offset = number("--offset", default=0, help_text="Skip this many results.")
 yes = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-agent = click.option(
-    "--agent", metavar="NAME", shell_complete=completions.agents, callback=_resolve_agent, help="Only from this agent."
-)
-one_session = click.option(
-    "--session",
-    metavar="ID",
-    shell_complete=completions.sessions,
-    help="Only this session: its id or the beginning of it.",
-)
+agent = value("--agent", "NAME", "Only from this agent.", completions.agents, callback=_resolve_agent)
+one_session = value("--session", "ID", "Only this session: its id or the beginning of it.", completions.sessions)
 
 _ANY, _ALL = "repeatable (any may match)", "repeatable (all must match)"
-_STATES = f"Only with this state: {', '.join(STATES)}; {_ALL}."
 _FILTERS = (
-    several(
-        "--kind",
-        metavar="KIND",
-        help_text=f"Only this kind: prompt, response, note, …; {_ANY}.",
-        complete=completions.kinds,
-    ),
-    several("--project", metavar="NAME", help_text=f"Only this project; {_ANY}.", complete=completions.projects),
-    several(
-        "--session",
-        metavar="ID",
-        help_text=f"Only this session: its id or its beginning; {_ANY}.",
-        complete=completions.sessions,
-    ),
-    several("--tool", metavar="NAME", help_text=f"Only runs of this tool; {_ANY}.", complete=completions.tools),
-    several("--file", metavar="PATH", help_text=f"Only notes about this file: a part of its path, or a glob; {_ALL}."),
-    several("--tag", metavar="TAG", help_text=f"Only with this tag; {_ALL}.", complete=completions.tags),
-    several("--agent", metavar="NAME", help_text=f"Only from this agent; {_ANY}.", complete=completions.agents),
-    several(
-        "--branch",
-        metavar="NAME",
-        help_text=f"Only made on this branch of the code; {_ANY}.",
-        complete=completions.branches,
-    ),
+    several("--kind", "KIND", f"Only this kind: prompt, response, note, …; {_ANY}.", completions.kinds),
+    several("--project", "NAME", f"Only this project; {_ANY}.", completions.projects),
+    several("--session", "ID", f"Only this session: its id or its beginning; {_ANY}.", completions.sessions),
+    several("--tool", "NAME", f"Only runs of this tool; {_ANY}.", completions.tools),
+    several("--file", "PATH", f"Only notes about this file: a part of its path, or a glob; {_ALL}."),
+    several("--tag", "TAG", f"Only with this tag; {_ALL}.", completions.tags),
+    several("--agent", "NAME", f"Only from this agent; {_ANY}.", completions.agents),
+    several("--branch", "NAME", f"Only made on this branch of the code; {_ANY}.", completions.branches),
     window,
     click.option("--failed", is_flag=True, help="Only what failed; the same as --is failed."),
-    several("--is", "is_", metavar="STATE", help_text=_STATES, complete=completions.states),
+    several("--is is_", "STATE", f"Only with this state: {', '.join(STATES)}; {_ALL}.", completions.states),
 )
