@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mdmem import timestamps
+from mdmem import timestamps, when
 from mdmem.cli.terminal import completions, options, progress, render
+from mdmem.config import Config
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.search.query import Query
+from mdmem.views import conversation
+from mdmem.views.digests import collected, markdown
+from mdmem.views.digests.collected import DigestNotes
 
 if TYPE_CHECKING:
-    from mdmem.config import Config
-    from mdmem.views.digests.collected import DigestNotes
     from mdmem.views.digests.prose import DigestProse
 
 
@@ -100,8 +102,6 @@ def _prose(settings: Config, notes: DigestNotes) -> DigestProse:
 
 
 def _of_time(settings: Config, project: str, by: str, when: dict[str, str | None]) -> tuple[DigestNotes, str]:
-    from mdmem.views.digests import collected, markdown
-
     if not any(when.values()):
         when["since"] = "1d"
     asked = options.query({**when, "project": project or None})
@@ -112,10 +112,6 @@ def _of_time(settings: Config, project: str, by: str, when: dict[str, str | None
 
 
 def _of_session(settings: Config, name: str, project: str, *, for_agent: bool) -> tuple[DigestNotes, str]:
-    from mdmem import when
-    from mdmem.views import conversation
-    from mdmem.views.digests import collected, markdown
-
     try:
         talk = conversation.read(settings, name, project=project)
     except NotFoundError:

@@ -8,24 +8,24 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
 from mdmem import plural, timestamps
 from mdmem.cli import indexing
 from mdmem.cli.terminal import completions, options, progress, render
+from mdmem.config import Config
 from mdmem.errors import NotFoundError, UsageError
+from mdmem.history import deletions, review
+from mdmem.history.purging import purge_record
+from mdmem.transcripts import claude_mem, host_memory, markdown, sources, survey
+from mdmem.transcripts.imported import ImportedFiles
+from mdmem.transcripts.importer import Import, Tally
+from mdmem.transcripts.markdown import MarkdownFolder
+from mdmem.transcripts.sources import Transcript, Watched
+from mdmem.transcripts.survey import Survey, SurveyRow
 from mdmem.vault import exclusions, projects
-
-if TYPE_CHECKING:
-    from mdmem.config import Config
-    from mdmem.transcripts.imported import ImportedFiles
-    from mdmem.transcripts.importer import Import, Tally
-    from mdmem.transcripts.markdown import MarkdownFolder
-    from mdmem.transcripts.sources import Transcript
-    from mdmem.transcripts.survey import Survey, SurveyRow
-
 
 POLL_SECONDS = 2.0
 """Seconds between checks for new transcripts with `--follow`."""
@@ -77,13 +77,7 @@ class ImportPlan(NamedTuple):
 
 @click.command("import")
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
-@click.option(
-    "--project",
-    default="",
-    metavar="NAME",
-    shell_complete=completions.projects,
-    help="Only this project; globs allowed.",
-)
+@options.value("--project", "NAME", "Only this project; globs allowed.", completions.projects, default="")
 @options.window
 @options.limit(0, "sessions")
 @click.option("--dry-run", is_flag=True, help="Show what would be imported, and store nothing.")
@@ -112,8 +106,6 @@ def import_(settings: Config, /, **values: Any) -> None:
               mdmem import --project notes-app --since 4w
               mdmem import ~/Documents/obsidian
     """
-    from mdmem.transcripts.imported import ImportedFiles
-
     when = {name: values.pop(name) for name in ("since", "until", "on")}
     first, last = (timestamps.epoch(bound) if bound else 0.0 for bound in options.span(when))
     request = ImportRequest(**values, first=first, last=last)
@@ -132,8 +124,6 @@ def import_(settings: Config, /, **values: Any) -> None:
         return
     if not request.yes and not is_empty:
         options.confirm("Import this?", default=True, err=True)
-    from mdmem.history import review
-
     with progress.presses_of_ctrl_c() as stopped:
         before = None if is_empty else review.begin_import(settings)
         tally = _import(settings, imported, request, plan, stopped)
@@ -166,8 +156,6 @@ def _refuse_the_vault(settings: Config, folders: list[MarkdownFolder]) -> None:
 
 def _plan(settings: Config, imported: ImportedFiles, request: ImportRequest) -> ImportPlan:
     """Find what there is to import; survey transcripts for a preview or a selection."""
-    from mdmem.transcripts import markdown, sources
-
     at = time.time()
     try:
         source = sources.find(request.paths, os.environ)
@@ -207,8 +195,6 @@ def _memory_folders(
 
     named: folders given on the command line, which replace all that.
     """
-    from mdmem.transcripts import host_memory
-
     record = host_memory.FollowRecord(settings)
     if request.paths:
         return host_memory.apart(record, named)
@@ -218,8 +204,6 @@ def _memory_folders(
 
 def _selected_surveys(settings: Config, transcripts: list[Transcript], request: ImportRequest) -> list[Survey]:
     """Survey the transcripts that changed since the first time, and return those that a request selects."""
-    from mdmem.transcripts import survey
-
     recent = [transcript for transcript in transcripts if transcript.changed_ns / 1e9 >= request.first]
     total_bytes = sum(transcript.size for transcript in recent)
     now, read_bytes = time.time(), 0
@@ -240,8 +224,6 @@ def _selected_surveys(settings: Config, transcripts: list[Transcript], request: 
 def _import(
     settings: Config, imported: ImportedFiles, request: ImportRequest, plan: ImportPlan, stopped: Callable[[], int]
 ) -> Tally:
-    from mdmem.transcripts import host_memory
-
     size = sum(transcript.size for transcript in plan.transcripts)
     with progress.ProgressBar("Importing", in_bytes=True) as bar:
         run = _start_run(settings, imported, stopped)
@@ -259,10 +241,6 @@ def _import(
 
 def _start_run(settings: Config, imported: ImportedFiles, stopped: Callable[[], int]) -> Import:
     """Start a run that leaves out what history records as deleted or purged."""
-    from mdmem.history import deletions
-    from mdmem.history.purging import purge_record
-    from mdmem.transcripts.importer import Import
-
     deleted = None if imported.again else deletions.find_all(settings)
     return Import(
         settings, imported, os.environ, stopped=stopped, deleted=deleted, purged=purge_record.was_purged(settings)
@@ -273,9 +251,6 @@ def _follow(
     settings: Config, imported: ImportedFiles, request: ImportRequest, plan: ImportPlan, stopped: Callable[[], int]
 ) -> None:
     """Import changed transcripts, checking every `POLL_SECONDS`, until stopped."""
-    from mdmem.transcripts import survey
-    from mdmem.transcripts.sources import Watched
-
     watched = Watched(plan.found, plan.at)
     click.echo("Following. Press Ctrl-C to stop.", err=True)
     while not stopped():
@@ -296,8 +271,6 @@ def _follow(
 
 
 def _transcripts_at(paths: tuple[Path, ...]) -> list[Transcript]:
-    from mdmem.transcripts import sources
-
     try:
         return sources.find(paths, os.environ).transcripts
     except NotFoundError:
@@ -315,8 +288,6 @@ _MANY = {"response": "answers", "summary": "summaries"}
 
 def _preview(plan: ImportPlan, *, as_json: bool) -> None:
     """Print what would be imported: projects, sessions, prompts, dates."""
-    from mdmem.transcripts import survey
-
     rows = survey.rows(plan.surveys)
     if as_json:
         projects = [
@@ -346,8 +317,6 @@ def _preview(plan: ImportPlan, *, as_json: bool) -> None:
 
 def _tell_of_claude_mem(imported: ImportedFiles) -> None:
     """Print how to import claude-mem's memory if it has more than was imported: only a person knows if it is wanted."""
-    from mdmem.transcripts import claude_mem, sources
-
     path = claude_mem.newest(os.environ)
     session = sources.transcript_of(claude_mem.SOURCES[0], path) if path else None
     if session and not imported.has(session.path, session.size, session.changed_ns):

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from mdmem import plural
+from mdmem.capture import queued, retry_queue
+from mdmem.capture.queued import Flush
 from mdmem.cli.terminal import options, progress, render
+from mdmem.config import Config
 from mdmem.errors import MdmemError, VaultError
-
-if TYPE_CHECKING:
-    from mdmem.capture.queued import Flush
-    from mdmem.config import Config
-    from mdmem.search.index import Changes, Report
+from mdmem.search import index as engine
+from mdmem.search.index import NEW, Changes, Report, completion
+from mdmem.views import wording
 
 WAIT_SECONDS = 600.0
 """How long an update waits for another process that writes the index: one that builds it takes minutes."""
@@ -35,10 +34,6 @@ def index(settings: Config, rebuild: bool, verify: bool, as_json: bool) -> None:
     \b
     Example:  mdmem index --verify
     """
-    from mdmem.capture import queued, retry_queue
-    from mdmem.search import index as engine
-    from mdmem.search.index import completion
-
     with progress.ProgressBar("Writing queued notes", shown=not as_json):
         home = queued.flush(settings)
     with progress.ProgressBar("Verifying" if verify else "Indexing", shown=not as_json) as bar:
@@ -63,9 +58,6 @@ def index(settings: Config, rebuild: bool, verify: bool, as_json: bool) -> None:
 
 def _refuse_rest(settings: Config, home: Flush) -> None:
     """Raise VaultError when queued notes could not be written."""
-    from mdmem.capture import retry_queue
-    from mdmem.views import wording
-
     folder = retry_queue.folder(settings)
     waiting = len(retry_queue.waiting(settings))
     problems = []
@@ -87,8 +79,6 @@ def leave_complete(settings: Config, *, quiet: bool = False, goes_on: bool = Fal
 
     goes_on: the command has more to do; in a large vault another process indexes, so that the memory is freed.
     """
-    from mdmem.search import index as engine
-
     with progress.ProgressBar("Indexing", shown=not quiet) as bar:
         try:
             if goes_on:
@@ -102,8 +92,6 @@ def leave_complete(settings: Config, *, quiet: bool = False, goes_on: bool = Fal
 def _of_changes(changes: Changes) -> str:
     if not (changes.added or changes.changed or changes.removed or changes.rebuilt):
         return "The index is up to date."
-    from mdmem.search.index import NEW
-
     is_news = changes.rebuilt and changes.reason != NEW
     counts = ((changes.added, "added"), (changes.changed, "changed"), (changes.removed, "removed"))
     parts = ", ".join(f"{count:,} {word}" for count, word in counts if count) or "no notes"

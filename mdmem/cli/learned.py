@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import click
 
 from mdmem import plural, timestamps
 from mdmem.cli.terminal import completions, extent, options, render, startup
+from mdmem.config import Config
 from mdmem.errors import UsageError
 from mdmem.history import find
+from mdmem.learn import about as known
+from mdmem.learn import decisions as decided
+from mdmem.learn import fixes as solved
 from mdmem.learn import work
+from mdmem.learn.about import Knowledge
+from mdmem.learn.fixes import Fix
+from mdmem.learn.work import OpenItem
 from mdmem.views import rows as note_rows
 from mdmem.views import wording
 from mdmem.views.vault_pages.open_work import LABELS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.config import Config
-    from mdmem.learn.about import Knowledge
-    from mdmem.learn.fixes import Fix
-    from mdmem.learn.work import OpenItem
 
 
 @click.command()
 @click.argument("about", nargs=-1)
 @options.project
-@options.several(
-    "--kind", "kinds", metavar="KIND", help_text="decision, lesson, preference; repeatable.", complete=completions.kinds
-)
+@options.several("--kind kinds", "KIND", "decision, lesson, preference; repeatable.", completions.kinds)
 @click.option("--all", "every", is_flag=True, help="Also show superseded ones.")
 @options.as_json("an array of objects: id, path, kind, title, created, project, statement, superseded_by, before")
 @options.in_vault
@@ -42,14 +39,12 @@ def decisions(
     Example:  mdmem decisions time zone
               mdmem decisions src/dates.py --kind decision --kind lesson
     """
-    from mdmem.learn import decisions as learned
-
-    unknown = [kind for kind in kinds if kind not in learned.KINDS]
+    unknown = [kind for kind in kinds if kind not in decided.KINDS]
     if unknown:
-        raise UsageError(f"--kind must be one of {', '.join(learned.KINDS)}, not {unknown[0]}.")
+        raise UsageError(f"--kind must be one of {', '.join(decided.KINDS)}, not {unknown[0]}.")
     chosen_kinds = kinds or ("decision",)
     note_rows.refresh(settings)
-    listed = learned.listed(settings, " ".join(about), project=project or "", kinds=chosen_kinds, every=every)
+    listed = decided.listed(settings, " ".join(about), project=project or "", kinds=chosen_kinds, every=every)
     if as_json:
         render.print_json(listed)
         return
@@ -71,9 +66,7 @@ def decisions(
 @click.command()
 @options.project
 @options.one_session
-@options.several(
-    "--done", "closed", metavar="ID", help_text="Close this item; repeatable.", complete=completions.open_work
-)
+@options.several("--done closed", "ID", "Close this item; repeatable.", completions.open_work)
 @options.offset
 @options.limit(30)
 @options.as_json(
@@ -142,12 +135,10 @@ def fixes(settings: Config, error: tuple[str, ...], project: str | None, limit: 
     Example:  mdmem fixes "ModuleNotFoundError: No module named 'yaml'"
               pytest 2>&1 | mdmem fixes -
     """
-    from mdmem.learn import fixes as learned
-
     text = options.typed_text().read() if error == ("-",) else " ".join(error)
     note_rows.refresh(settings)
     fixes_found, has_more = extent.part(
-        iter(learned.fixes(settings, text, project=project or "", limit=limit + 1 if limit else 1000)), 0, limit
+        iter(solved.fixes(settings, text, project=project or "", limit=limit + 1 if limit else 1000)), 0, limit
     )
     if as_json:
         render.print_json(fixes_found)
@@ -186,12 +177,10 @@ def about(settings: Config, entity: str, project: str | None, as_json: bool) -> 
               mdmem about "#123"
               mdmem about "npm run build"
     """
-    from mdmem.learn import about as learned
-
     if not entity.strip():
         raise UsageError("Name what to look up: a file, a symbol, #123, a package, an error.")
     note_rows.refresh(settings)
-    knowledge = learned.about(settings, entity, project=project or "", now=options.now())
+    knowledge = known.about(settings, entity, project=project or "", now=options.now())
     if as_json:
         render.print_json(knowledge)
         return

@@ -14,6 +14,7 @@ from mdmem.cli.terminal import completions, editor, options, render, startup
 from mdmem.config import Config
 from mdmem.errors import UsageError
 from mdmem.history import attribution
+from mdmem.search import index
 from mdmem.vault import archives, layout, projects, user_notes
 from mdmem.vault import note as notes
 
@@ -23,21 +24,12 @@ HELP_FOR_EDITOR = "<!-- A line `# …` is the title. Save and close to keep the 
 @click.command("note")
 @click.argument("text", nargs=-1)
 @click.option("--title", metavar="TEXT", default="", help="Title (default: the first line).")
-@options.several("--tag", "tags", metavar="TAG", help_text="Tag; repeatable.", complete=completions.tags)
-@click.option(
-    "--project",
-    metavar="NAME",
-    shell_complete=completions.projects,
-    help="The project it belongs to (default: this folder's; '' for none).",
+@options.several("--tag tags", "TAG", "Tag; repeatable.", completions.tags)
+@options.value(
+    "--project", "NAME", "The project it belongs to (default: this folder's; '' for none).", completions.projects
 )
 @click.option("--kind", type=click.Choice(notes.WRITTEN), default="note", show_default=True, help="Kind of note.")
-@click.option(
-    "--supersedes",
-    metavar="NOTE",
-    default="",
-    shell_complete=completions.notes,
-    help="The earlier note that this one replaces.",
-)
+@options.value("--supersedes", "NOTE", "The earlier note that this one replaces.", completions.notes, default="")
 @click.option("--pin", "pinned", is_flag=True, help="Show it to agents at the start of every session.")
 @click.option("--propose", is_flag=True, help="Store it as a proposal that waits for your decision (for agents).")
 @options.as_json("an object: id, path, project")
@@ -164,8 +156,6 @@ def append(settings: Config, reference: str, text: tuple[str, ...], as_json: boo
 
 def _path(settings: Config, reference: str) -> str:
     """Return the path of the note to change; print that its archived session will be unpacked."""
-    from mdmem.search import index
-
     path = index.resolve(settings, reference)
     _tell_of_unpacking(settings, path)
     return path
@@ -253,8 +243,6 @@ def edit(settings: Config, reference: str, as_json: bool) -> None:
     \b
     Example:  mdmem edit mem:7m2x4kd9qp
     """
-    from mdmem.search import index
-
     path = index.resolve(settings, reference)
     editor.check()
     _tell_of_unpacking(settings, path)

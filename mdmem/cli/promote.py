@@ -6,9 +6,11 @@ from pathlib import Path
 
 import click
 
+from mdmem import project
 from mdmem.cli.terminal import completions, options, render
 from mdmem.config import Config
 from mdmem.errors import MdmemError, NotFoundError, UsageError
+from mdmem.search import index
 from mdmem.transcripts import promotion
 from mdmem.vault import note as notes
 from mdmem.vault import people
@@ -60,8 +62,6 @@ def promote(settings: Config, reference: str, target: str, remove: bool, yes: bo
 
 def _target(given: str) -> Path:
     """Return the file named by --to, else the first known instruction file in this project's work tree."""
-    from mdmem import project
-
     if given:
         path = Path(given).expanduser().absolute()
         if path.suffix.lower() not in (".md", ".markdown", ".mdc") or path.is_dir():
@@ -78,8 +78,6 @@ def _target(given: str) -> Path:
 
 def _promoted(settings: Config, reference: str, before: str | None) -> tuple[str, str]:
     """Return the note's id, and the file's text with the note in it."""
-    from mdmem.search import index
-
     path = index.resolve(settings, reference)
     parsed = people.read(settings.vault, path)
     meta = parsed.meta
@@ -99,8 +97,6 @@ def _promoted(settings: Config, reference: str, before: str | None) -> tuple[str
 
 def _removed(settings: Config, reference: str, before: str) -> tuple[str, str]:
     """Return the note's id, and the file's text without it; a deleted note is found by its id."""
-    from mdmem.search import index
-
     note_id = notes.id_in_reference(reference)
     if not promotion.holds(before, note_id):
         try:

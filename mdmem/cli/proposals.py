@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import click
 
 from mdmem.cli.terminal import completions, options, render
+from mdmem.config import Config
 from mdmem.errors import MdmemError
+from mdmem.learn import proposals as learned
+from mdmem.learn.proposals import Proposal
 from mdmem.views import rows as note_rows
 from mdmem.views import wording
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mdmem.config import Config
-    from mdmem.learn.proposals import Proposal
-
 
 CHOICES = {
     "y": ("accept", "carry it out"),
@@ -29,20 +25,8 @@ CHOICES = {
 
 @click.command()
 @options.project
-@options.several(
-    "--accept",
-    "accepted",
-    metavar="ID",
-    help_text="Carry out this proposal; repeatable.",
-    complete=completions.proposals,
-)
-@options.several(
-    "--dismiss",
-    "dismissed",
-    metavar="ID",
-    help_text="Drop this proposal for good; repeatable.",
-    complete=completions.proposals,
-)
+@options.several("--accept accepted", "ID", "Carry out this proposal; repeatable.", completions.proposals)
+@options.several("--dismiss dismissed", "ID", "Drop this proposal for good; repeatable.", completions.proposals)
 @options.as_json("an array of objects: key, kind, title, why, project, created, id, path, other, noted")
 @options.in_vault
 def proposals(
@@ -55,8 +39,6 @@ def proposals(
     \b
     Example:  mdmem proposals --accept 1f2e3d4c --dismiss 5b6a7988
     """
-    from mdmem.learn import proposals as learned
-
     decided = [("Accepted", learned.accept(settings, key, now=options.now())) for key in accepted]
     decided += [("Dismissed", learned.dismiss(settings, key, now=options.now())) for key in dismissed]
     listed = [proposal for _, proposal in decided]
@@ -81,8 +63,6 @@ def _proposal_row(proposal: Proposal) -> tuple[str, ...]:
 
 def ask(settings: Config, proposals: Iterable[Proposal]) -> None:
     """Ask the user about each proposal, and carry out the answers."""
-    from mdmem.learn import proposals as learned
-
     for proposal in proposals:
         click.echo()
         click.secho(f"{render.safe(proposal.title)}  [mem:{proposal.id}]", bold=True)

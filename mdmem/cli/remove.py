@@ -16,14 +16,14 @@ from mdmem.cli.terminal.outcome import print_applied, status_of
 from mdmem.cli.terminal.render import print_json, safe, warn
 from mdmem.config import Config
 from mdmem.errors import UsageError
+from mdmem.history import forget as forgetting
+from mdmem.history.forget import Target
 from mdmem.vault import note
 from mdmem.views import wording
 from mdmem.views.vault_pages import upkeep
 
 if TYPE_CHECKING:
-    from mdmem.history.forget import Target
     from mdmem.history.purging.purge import Purged, PurgePlan
-
 
 SHOWN = 20
 
@@ -55,15 +55,13 @@ def forget(
               mdmem forget --project old-prototype --until 52w
               mdmem forget --matching 'the falcon project'
     """
-    from mdmem.history import forget as work
-
     if not (names or matching or project or any(when.values())):
         raise UsageError("Name what to forget: an id, a path, a session, or --matching, --since, --until or --project.")
     options.refuse_to_ask(as_json=as_json, yes=yes)
     with progress.ProgressBar("Looking for notes", shown=not as_json):
         span, gone = options.span(when), list[str]()
-        targets = work.plan(settings, names, span=span, project=project or "", matching=matching, gone=gone)
-        worded = work.worded_pages(settings, targets)
+        targets = forgetting.plan(settings, names, span=span, project=project or "", matching=matching, gone=gone)
+        worded = forgetting.worded_pages(settings, targets)
     for sentence in gone:
         warn(sentence)
     if as_json:
@@ -84,10 +82,8 @@ def forget(
 
 
 def _forget_as_json(settings: Config, targets: list[Target], worded: list[str]) -> int:
-    from mdmem.history import forget as work
-
-    lost = work.keep(settings, [target.path for target in targets]) if targets else set()
-    applied = work.apply(settings, targets, upkeep.updater(settings)) if targets else None
+    lost = forgetting.keep(settings, [target.path for target in targets]) if targets else set()
+    applied = forgetting.apply(settings, targets, upkeep.updater(settings)) if targets else None
     changed, skipped = (applied.changed, applied.skipped) if applied else ([], [])
     for_good = sorted(lost.intersection(changed))
     print_json({"forgotten": changed, "skipped": skipped, "for_good": for_good, "kept": worded})
@@ -96,14 +92,12 @@ def _forget_as_json(settings: Config, targets: list[Target], worded: list[str]) 
 
 def _forget(settings: Config, targets: list[Target], *, yes: bool) -> int:
     """Delete notes, and print how to restore them; return the exit status."""
-    from mdmem.history import forget as work
-
     with progress.ProgressBar("Committing") as bar:
-        lost = work.keep(settings, [target.path for target in targets], bar.step)
+        lost = forgetting.keep(settings, [target.path for target in targets], bar.step)
     if lost:
         _warn_of_loss(sorted(lost), ask=not yes)
     with progress.ProgressBar("Deleting") as bar, progress.stoppable(bar.step, "Deleting") as report:
-        applied = work.apply(settings, targets, upkeep.updater(settings), report)
+        applied = forgetting.apply(settings, targets, upkeep.updater(settings), report)
     status = print_applied(applied)
     if applied.result.commits and len(lost) < len(targets):
         undo = [f"`mdmem undo {commit.oid[:8]}`" for commit in reversed(applied.result.commits)]

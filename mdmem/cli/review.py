@@ -6,7 +6,7 @@ from collections import Counter
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -14,17 +14,18 @@ from mdmem import plural, timestamps
 from mdmem.cli.terminal import completions, editor, options, progress, render
 from mdmem.cli.terminal.outcome import print_applied
 from mdmem.cli.terminal.render import print_array, safe, warn
+from mdmem.config import Config
 from mdmem.errors import MdmemError, NotFoundError, UsageError
+from mdmem.history import find, message
+from mdmem.history import review as work
+from mdmem.history.merging import undecided, whose
+from mdmem.history.merging.undecided import OpenChoice
+from mdmem.history.review import Review, ReviewItem, ReviewScreen
+from mdmem.history.rewrite import RewriteStep
 from mdmem.vault import disk as vault_files
 from mdmem.vault import journal, note, user_notes
-from mdmem.views import wording
+from mdmem.views import rows, wording
 from mdmem.views.vault_pages import upkeep
-
-if TYPE_CHECKING:
-    from mdmem.config import Config
-    from mdmem.history.merging.undecided import OpenChoice
-    from mdmem.history.review import Review, ReviewItem, ReviewScreen
-    from mdmem.history.rewrite import RewriteStep
 
 CHOICES = {
     "k": ("keep", "it stays, and is not asked about again"),
@@ -72,7 +73,7 @@ class ReviewDecision(NamedTuple):
 
 @click.command()
 @options.project
-@options.several("--kind", metavar="KIND", help_text="Only this kind; repeatable.", complete=completions.kinds)
+@options.several("--kind", "KIND", "Only this kind; repeatable.", completions.kinds)
 @options.window
 @click.option("--list", "listing", is_flag=True, help="Only list what there is to review.")
 @click.option("--notes", "by_note", is_flag=True, help="Ask note by note, tool runs too, instead of by session.")
@@ -101,9 +102,6 @@ def review(
     \b
     Example:  mdmem review --kind response --kind note
     """
-    from mdmem.history import review as work
-    from mdmem.history.merging import undecided
-
     first, last = options.span(when)
     narrowed = bool(project or kind or first or last)
     choices = [] if narrowed else undecided.waiting(settings)
@@ -136,8 +134,6 @@ def review(
 
 def _screen_of(item: ReviewItem) -> ReviewScreen:
     """Return a screen that asks about one note."""
-    from mdmem.history import review as work
-
     return work.ReviewScreen("", [item], [])
 
 
@@ -153,8 +149,6 @@ def _print_waiting(choices: list[OpenChoice], screens: list[ReviewScreen]) -> No
 
 def _carry_out(settings: Config, reviewed: Review, decided: ReviewDecision, *, complete: bool) -> int:
     """Make the changes and commit them; return the exit status."""
-    from mdmem.history import review as work
-
     counts = ", ".join(f"{name} {count}" for name, count in decided.counts.items())
     text, update_page = f"Review: {counts or 'nothing'}\n", upkeep.updater(settings)
     return print_applied(
@@ -168,8 +162,6 @@ def _row(item: ReviewItem | OpenChoice) -> dict[str, object]:
 
 def _ask_versions(settings: Config, choices: list[OpenChoice]) -> bool:
     """Ask which version stays where two machines changed the same line; return False for quit."""
-    from mdmem.history.merging import undecided, whose
-
     for number, choice in enumerate(choices, 1):
         click.secho(f"\n[{number}/{len(choices)}] Two machines changed {safe(_place(choice))}", bold=True)
         mine = whose.mine(settings, choice)
@@ -196,7 +188,6 @@ def _ask_proposals(settings: Config, project: str) -> int:
     """Ask about proposals of agents and rules. This comes last, when the decisions on notes are saved."""
     from mdmem.cli import proposals as commands
     from mdmem.learn import proposals as learned
-    from mdmem.views import rows
 
     rows.refresh(settings)
     with suppress(click.Abort):
@@ -239,8 +230,6 @@ def _ask(settings: Config, screens: list[ReviewScreen]) -> ReviewDecision | None
 
 def _ask_session(settings: Config, screen: ReviewScreen, place: str) -> ReviewDecision | None:
     """Ask about a session; return None for back."""
-    from mdmem.history import review as work
-
     _show_session(screen, place)
     while True:
         answer = options.choose(OF_A_SESSION, "k")
@@ -269,8 +258,6 @@ def _ask_session(settings: Config, screen: ReviewScreen, place: str) -> ReviewDe
 
 def _steps_to_keep(settings: Config, screen: ReviewScreen, answer: str) -> list[RewriteStep]:
     """Return the steps that keep a session's notes; first let the user edit one, if that was the answer."""
-    from mdmem.history import review as work
-
     items = [item for item in screen.items if item.change != "deleted"]
     edited: ReviewItem | None = None
     if answer == "edit" and items:
@@ -311,8 +298,6 @@ def _without_steps(answer: str) -> ReviewDecision | None:
 
 
 def _decided(settings: Config, item: ReviewItem, answer: str) -> list[RewriteStep]:
-    from mdmem.history import review as work
-
     if answer == "skip":
         return []
     if answer == "drop":
@@ -338,8 +323,6 @@ def _decided(settings: Config, item: ReviewItem, answer: str) -> list[RewriteSte
 
 def _note_id(settings: Config, name: str) -> str:
     """Return the id of the note that the user named."""
-    from mdmem.history import find
-
     try:
         return find.id_of(settings, find.path_of(settings, name))
     except NotFoundError as error:
@@ -357,8 +340,6 @@ def _cells(screen: ReviewScreen) -> tuple[str, ...]:
 
 def _counted(screen: ReviewScreen) -> str:
     """Count a session's notes by kind, deleted ones apart."""
-    from mdmem.history import message
-
     deleted = plural.number(sum(item.change == "deleted" for item in screen.all), "deleted note")
     present = message.counts(item.kind for item in screen.all if item.change != "deleted")
     return ", ".join(part for part in (present, deleted) if part and not part.startswith("0 "))
@@ -384,8 +365,6 @@ def _show_session(screen: ReviewScreen, place: str) -> None:
 
 
 def _show(settings: Config, item: ReviewItem, place: str) -> None:
-    from mdmem.history import review as work
-
     marks = " ".join(mark for mark in (item.change, "edited" if item.edited else "") if mark)
     click.echo()
     click.secho(f"{place} {safe(item.title or item.path)}", bold=True)

@@ -12,7 +12,8 @@ from mdmem import plural, timestamps
 from mdmem.cli.terminal import options, render
 from mdmem.config import Config
 from mdmem.errors import UsageError
-from mdmem.views import wording
+from mdmem.search.expansion import ledger
+from mdmem.views import figures, wording
 
 MOST_DAYS = 14
 MOST_ROWS = 8
@@ -38,9 +39,6 @@ def stats(settings: Config, /, model: bool, hours: bool, as_json: bool, **given:
     \b
     Example:  mdmem stats --since 1w --project notes-app
     """
-    from mdmem.search.expansion import ledger
-    from mdmem.views import figures
-
     if hours and not model:
         raise UsageError("--hours needs --model.")
     if model:
@@ -142,8 +140,6 @@ def _storage(sizes: dict[str, int]) -> str:
 
 def _print_ledger(calls: list[dict[str, Any]], *, hours: bool, as_json: bool) -> None:
     """Print the model calls: each one as JSON, or for people the sums by caller and day or hour."""
-    from mdmem.search.expansion import ledger
-
     if as_json:
         render.print_json(calls)
         return

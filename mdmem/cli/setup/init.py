@@ -11,8 +11,11 @@ import click
 from mdmem import config, files, project
 from mdmem.agents.install import known
 from mdmem.cli import indexing
+from mdmem.cli.setup import config_file
 from mdmem.cli.terminal import options, progress, render
 from mdmem.errors import GitError, VaultError
+from mdmem.history import commit, review
+from mdmem.history.git import repository
 from mdmem.progress import ProgressCallback, ignore
 from mdmem.settings import SETTINGS
 from mdmem.vault import JOURNAL, layout, template
@@ -64,8 +67,6 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
 
 def _refuse_unfit(root: Path, *, inside: bool) -> None:
     """Raise a VaultError for a folder that cannot become a vault. inside: it may be in another repository."""
-    from mdmem.history.git import repository
-
     if root.exists() and not root.is_dir():
         raise VaultError(f"{root} is a file. Give a folder: `mdmem init PATH`.")
     if _holds_more(root):
@@ -106,9 +107,6 @@ def make_vault(settings: config.Config, report: ProgressCallback = ignore) -> li
 
     report: called with the progress.
     """
-    from mdmem.history import commit, review
-    from mdmem.history.git import repository
-
     root = Path(settings.vault)
     is_captured = (root / JOURNAL).exists()
     for folder in (root, root / JOURNAL, root / "notes"):
@@ -161,8 +159,6 @@ def _remember_vault(root: Path) -> bool:
     """
     if Path(config.load().vault) == root:
         return False
-    from mdmem.cli.setup import config_file
-
     file, quoted = config.user_file(os.environ), shlex.quote(str(root))
     named_by, change = "", ""
     if os.environ.get("MDMEM_VAULT"):
