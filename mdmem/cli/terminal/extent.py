@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mdmem import plural
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def part(items: Iterator[Any], offset: int, limit: int) -> tuple[list[Any], bool]:
@@ -34,27 +32,19 @@ def tell(
     skips all.
     skips: whether the command has `--offset`.
     """
-    if text := line(thing, shown, total, offset=offset, skips=skips, whole=whole, more_than=more_than):
-        say(text)
-
-
-def line(
-    thing: str, shown: int, total: int | None, *, offset: int, skips: bool, whole: bool, more_than: int = 0
-) -> str:
-    """Return the line that `tell` prints, "" for none."""
     last = offset + shown
-    if total is not None and last >= total and not (whole or offset):
-        return ""
-    if total is None and not shown:
-        return f"--offset {offset} skips all {thing}s that match." if offset else ""
-    if total is not None and not shown:
+    if shown and (total is None or last < total or whole or offset):
+        places = f"{offset + 1}–{last}" if shown > 1 else f"{last}"
+        rest = "; --limit 0 shows all" if total is None or last < total else ""
+        more = f", --offset {last} the next ones" if rest and skips else ""
+        least = max(last, more_than)
+        count = f"more than {plural.number(least, thing)}" if total is None else plural.number(total, thing)
+        say(f"{places} of {count}{rest}{more}")
+    elif not shown and offset and total is None:
+        say(f"--offset {offset} skips all {thing}s that match.")
+    elif not shown and total:
         only = plural.number(total, f"{thing} matches", f"{thing}s match")
-        return f"Only {only}; --offset {offset} skips {'it' if total == 1 else 'all of them'}." if total else ""
-    places = f"{offset + 1}–{last}" if shown > 1 else f"{last}"
-    rest = "; --limit 0 shows all" if total is None or last < total else ""
-    more = f", --offset {last} the next ones" if rest and skips else ""
-    count = f"more than {plural.number(max(last, more_than), thing)}" if total is None else plural.number(total, thing)
-    return f"{places} of {count}{rest}{more}"
+        say(f"Only {only}; --offset {offset} skips {'it' if total == 1 else 'all of them'}.")
 
 
 def say(text: str) -> None:
