@@ -178,32 +178,27 @@ class LazyGroup(click.Group):
         """Run the command; after a misplaced or unknown argument, tell what was probably meant."""
         try:
             return super().invoke(ctx)
-        except click.MissingParameter as error:
-            hint = _FOUND_BY.get(_placeholder(error.param))
-            if hint is None:
-                raise
-            raise click.UsageError(f"{error.format_message()} {hint}", error.ctx) from None
-        except click.NoSuchOption as error:
-            name = error.option_name
-            options = (parameter for parameter in self.params if isinstance(parameter, click.Option))
-            option = next((option for option in options if name in option.opts), None)
-            if option is None:
-                from mdmem.cli.terminal import guesses
-
-                hint = guesses.limit_instead(error)
-                if not hint:
-                    raise
-                raise click.UsageError(f"{error.format_message()} {hint}", error.ctx) from None
-            value = f" {option.metavar}" if option.metavar else ""
-            message = f"{name} goes before the command: mdmem {name}{value} {ctx.invoked_subcommand} …"
-            raise click.UsageError(message, error.ctx) from None
         except click.UsageError as error:
-            from mdmem.cli.terminal import guesses
-
-            hint = guesses.instead(error)
+            before, hint = self._hint(ctx, error)
             if not hint:
                 raise
-            raise click.UsageError(f"{error.message}. {hint}", error.ctx) from None
+            raise click.UsageError(f"{before}{hint}", error.ctx) from None
+
+    def _hint(self, ctx: click.Context, error: click.UsageError) -> tuple[str, str]:
+        """Return what to say before a hint at what was meant, and the hint; "" for none."""
+        from mdmem.cli.terminal import guesses
+
+        if isinstance(error, click.MissingParameter):
+            return f"{error.format_message()} ", _FOUND_BY.get(_placeholder(error.param), "")
+        if not isinstance(error, click.NoSuchOption):
+            return f"{error.message}. ", guesses.instead(error)
+        name = error.option_name
+        options = (parameter for parameter in self.params if isinstance(parameter, click.Option))
+        option = next((option for option in options if name in option.opts), None)
+        if option is None:
+            return f"{error.format_message()} ", guesses.limit_instead(error)
+        value = f" {option.metavar}" if option.metavar else ""
+        return "", f"{name} goes before the command: mdmem {name}{value} {ctx.invoked_subcommand} …"
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Find the command that was typed, or suggest the nearest one."""
