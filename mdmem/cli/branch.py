@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from mdmem import plural
 from mdmem.cli.terminal import completions, options, render
 from mdmem.cli.terminal.outcome import print_applied
+from mdmem.config import Config
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.history import branches
+from mdmem.history.rewrite import Applied
 from mdmem.search.staged import place
 from mdmem.views import staged, wording
 from mdmem.views.vault_pages import upkeep
-
-if TYPE_CHECKING:
-    from mdmem.config import Config
-    from mdmem.history.rewrite import Applied
 
 
 @click.group("branch")

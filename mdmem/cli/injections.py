@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from mdmem import plural, timestamps
 from mdmem.cli.terminal import extent, options, render
+from mdmem.config import Config
 from mdmem.history import find
 from mdmem.inject import injection_log
 from mdmem.search import freshness
 from mdmem.vault import journal
 from mdmem.views import citations, rows
 from mdmem.views import injections as injections_view
-
-if TYPE_CHECKING:
-    from mdmem.config import Config
 
 
 @click.command()

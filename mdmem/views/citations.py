@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from mdmem.lazy_pattern import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mdmem.search.index.view import View
+from mdmem.search.index.view import View
 
 _MARK = lazy(r"\[mem:([^\[\]\s]{1,40})\]")
 

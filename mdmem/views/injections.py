@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from mdmem.config import Config
 from mdmem.inject import injection_log
+from mdmem.search.index.view import View
 from mdmem.views import citations
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from mdmem.config import Config
-    from mdmem.search.index.view import View
 
 REASONS = {
     "recent": "last sessions",

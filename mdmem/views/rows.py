@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Set
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
 from mdmem import timestamps
+from mdmem.config import Config
 from mdmem.errors import BusyError
 from mdmem.search import freshness, index, staged
 from mdmem.search import select as allowing
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
+from mdmem.search.index.view import View
+from mdmem.search.query import Query
 from mdmem.search.text import analysis
 from mdmem.vault import links, note
 from mdmem.watcher import client
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Set
-
-    from mdmem.config import Config
-    from mdmem.search.index.view import View
-    from mdmem.search.query import Query
-
 
 _FEW = 2_000
 """Up to this number, notes are sorted directly; above it, the order of all notes is filtered."""

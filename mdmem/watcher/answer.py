@@ -7,21 +7,17 @@ import socket
 import socketserver
 import sys
 import threading
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING
 
 from mdmem import files, log
+from mdmem.config import Config
 from mdmem.system import local
 from mdmem.watcher import client
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from mdmem.config import Config
-
-    Answer = Callable[[list[str], dict[str, str], bytes], bytes | None]
-    """Takes the words of a request, the client's environment and the body; returns None to decline."""
+Answer = Callable[[list[str], dict[str, str], bytes], bytes | None]
+"""Takes the words of a request, the client's environment and the body; returns None to decline."""
 
 PATIENCE_SECONDS = 5.0
 """Timeout for receiving a request."""

@@ -13,21 +13,17 @@ import os
 import threading
 import time
 import warnings
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from watchdog import events
 from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
+from watchdog.observers.api import BaseObserver
 
 from mdmem.vault import disk, is_in_journal
 from mdmem.watcher import stillness, touched
 from mdmem.watcher.stillness import Place, place_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from watchdog.observers.api import BaseObserver
 
 DEBOUNCE_SECONDS = 0.1
 """How long nothing must happen before a batch is complete."""

@@ -9,19 +9,16 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mdmem import __version__, config, log
+from mdmem.config import Config
 from mdmem.errors import BusyError
 from mdmem.search import freshness, index
 from mdmem.search.index import contents
 from mdmem.system import child_process
 from mdmem.timestamps import iso_time
 from mdmem.watcher import answer, client, events, followed, stillness, warm_search
-
-if TYPE_CHECKING:
-    from mdmem.config import Config
-    from mdmem.watcher.answer import Answer
+from mdmem.watcher.answer import Answer
 
 BATCH_SECONDS = 0.5
 """Longer indexing is left to a child process, which returns its memory when it ends."""

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import click
 
 from mdmem import when
 from mdmem.errors import MdmemError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 _UNEXPECTED = re.compile(r"Got unexpected extra arguments? \((.+)\)", re.DOTALL)  # click has no class for this error
 _INSTEAD = {("todo", "add"): '`mdmem note --kind task "…"` writes one.'}

@@ -6,12 +6,10 @@ import functools
 import io
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from mdmem.cli.terminal import render
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LESS = "FRX"
 """Options of `less` if $LESS sets none: quit if it fits on one screen, show colors, keep the screen."""
