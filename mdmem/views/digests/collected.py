@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any, NamedTuple
 
@@ -28,9 +28,9 @@ LONGEST_SESSION = timedelta(days=7)
 class DigestNotes(NamedTuple):
     """What happened in a span of time. answers: the id of the last answer of each session.
 
-    decided: decisions, lessons and preferences, by kind or tag. written: other notes that people wrote. failed: failed
-    runs, newest first. fixed: errors that were solved. left: work from this span that is still open. closed: work that
-    was done.
+    decisions: also lessons and preferences, by kind or tag. notes: other notes that people wrote. failures: failed
+    runs, newest first. fixes: errors that were solved. open_work: work from this span that is still open. closed_work:
+    work that was done.
     """
 
     since: str
@@ -38,12 +38,12 @@ class DigestNotes(NamedTuple):
     until: str
     sessions: list[LoggedSession]
     answers: dict[str, str]
-    decided: list[NoteRow]
-    written: list[NoteRow]
-    failed: list[NoteRow]
-    fixed: list[Fix]
-    left: list[OpenItem]
-    closed: list[OpenItem]
+    decisions: list[NoteRow]
+    notes: list[NoteRow]
+    failures: list[NoteRow]
+    fixes: list[Fix]
+    open_work: list[OpenItem]
+    closed_work: list[OpenItem]
 
     @property
     def span(self) -> str:
@@ -60,34 +60,30 @@ class DigestNotes(NamedTuple):
         """Return the part that belongs to these sessions and to a shorter span."""
         members = list(sessions)
         names = {session.session for session in members}
+
+        def within(items: list[Any]) -> list[Any]:
+            return [item for item in items if since <= item.created < until]
+
         return DigestNotes(
-            since=since,
-            until=until,
+            since,
+            until,
             sessions=members,
             answers=self.answers,
-            decided=[row for row in self.decided if since <= row.created < until],
-            written=[row for row in self.written if since <= row.created < until],
-            failed=[row for row in self.failed if row.session in names],
-            fixed=[fix for fix in self.fixed if since <= fix.created < until],
-            left=[item for item in self.left if since <= item.created < until],
-            closed=[item for item in self.closed if since <= item.created < until],
+            decisions=within(self.decisions),
+            notes=within(self.notes),
+            failures=[row for row in self.failures if row.session in names],
+            fixes=within(self.fixes),
+            open_work=within(self.open_work),
+            closed_work=within(self.closed_work),
         )
 
     def as_object(self) -> dict[str, Any]:
         """Return everything as plain values."""
-        sessions = [{**session._asdict(), "answer": self.answers.get(session.session)} for session in self.sessions]
-        return {
-            "since": self.since,
-            "until": self.until,
-            "seconds": round(self.seconds),
-            "sessions": sessions,
-            "decisions": self.decided,
-            "notes": self.written,
-            "failures": self.failed,
-            "fixes": self.fixed,
-            "open_work": self.left,
-            "closed_work": self.closed,
-        }
+        rest = self._asdict()
+        answers = rest.pop("answers")
+        sessions = [{**session._asdict(), "answer": answers.get(session.session)} for session in rest.pop("sessions")]
+        span = {"since": rest.pop("since"), "until": rest.pop("until")}
+        return {**span, "seconds": round(self.seconds), "sessions": sessions, **rest}
 
 
 def collect(config: Config, query: Query, project: str, session: str = "") -> DigestNotes:
@@ -119,23 +115,21 @@ def collect(config: Config, query: Query, project: str, session: str = "") -> Di
     solved = fixes.fixes(config, project=project, limit=MAX_FIXES)
     written = [row for row in reversed(relevant) if row.kind in note.WRITTEN]
 
-    def within(items: Iterable[Any]) -> Iterator[Any]:
-        in_span = (
-            item for item in items if since <= item.created <= until and (not session or item.session == session)
-        )
-        return (item for item in in_span if _may_be_shared(config, item.path))
+    def within(items: Iterable[Any]) -> list[Any]:
+        in_span = (item for item in items if since <= item.created <= until and session in ("", item.session))
+        return [item for item in in_span if _may_be_shared(config, item.path)]
 
     return DigestNotes(
         since=since,
         until=until,
         sessions=sessions[::-1],
         answers=answers,
-        decided=[row for row in written if row.path in decided],
-        written=[row for row in written if row.path not in decided],
-        failed=[row for row in relevant if row.success is False],
-        fixed=list(within(solved)),
-        left=list(within(work.open_work(config, project, now=last))),
-        closed=list(within(work.closed(config, project, now=last))),
+        decisions=[row for row in written if row.path in decided],
+        notes=[row for row in written if row.path not in decided],
+        failures=[row for row in relevant if row.success is False],
+        fixes=within(solved),
+        open_work=within(work.open_work(config, project, now=last)),
+        closed_work=within(work.closed(config, project, now=last)),
     )
 
 

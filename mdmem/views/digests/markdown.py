@@ -46,11 +46,11 @@ def _by_project(digest: DigestNotes) -> Iterator[str]:
 def _parts(digest: DigestNotes, level: str = "##") -> Iterator[str]:
     """Yield what does not belong to one session: decisions, notes, fixes, work."""
     parts = {
-        "Decisions": [f"{plain(row.title)} ({row.kind}) [mem:{row.id}]" for row in digest.decided],
-        "Notes written": [f"{plain(row.title)} [mem:{row.id}]" for row in digest.written],
-        "Fixes": [f"{plain(fix.error or fix.command)}: {_files(fix.files)} [mem:{fix.id}]" for fix in digest.fixed],
-        "Done": [f"[x] {plain(item.text)} [mem:{item.id}]" for item in digest.closed],
-        "Left open": [f"[ ] {plain(item.text)} ({item.kind}) [mem:{item.id}]" for item in digest.left],
+        "Decisions": [f"{plain(row.title)} ({row.kind}) [mem:{row.id}]" for row in digest.decisions],
+        "Notes written": [f"{plain(row.title)} [mem:{row.id}]" for row in digest.notes],
+        "Fixes": [f"{plain(fix.error or fix.command)}: {_files(fix.files)} [mem:{fix.id}]" for fix in digest.fixes],
+        "Done": [f"[x] {plain(item.text)} [mem:{item.id}]" for item in digest.closed_work],
+        "Left open": [f"[ ] {plain(item.text)} ({item.kind}) [mem:{item.id}]" for item in digest.open_work],
     }
     for heading, rows in parts.items():
         if rows:
@@ -61,7 +61,7 @@ def _periods(digest: DigestNotes, by: str) -> Iterator[tuple[str, DigestNotes]]:
     """Yield the days, weeks or months in which something happened, each with its part; times are local."""
     begin = datetime.fromtimestamp(timestamps.epoch(digest.since), when.LOCAL)
     times = [session.started for session in digest.sessions] + [
-        row.created for row in (*digest.decided, *digest.written)
+        row.created for row in (*digest.decisions, *digest.notes)
     ]
     if times:
         begin = max(begin, datetime.fromtimestamp(timestamps.epoch(min(times)), when.LOCAL))
@@ -71,7 +71,7 @@ def _periods(digest: DigestNotes, by: str) -> Iterator[tuple[str, DigestNotes]]:
         following = _next_period(start, by)
         first, last = timestamps.iso_time(start.timestamp()), timestamps.iso_time(following.timestamp())
         part = digest.of((session for session in digest.sessions if first <= session.started < last), first, last)
-        if part.sessions or part.decided or part.written or part.closed:
+        if part.sessions or part.decisions or part.notes or part.closed_work:
             heading = f"{start:%Y-%m}" if by == "month" else f"{start:%Y-%m-%d}"
             yield (f"Week of {heading}" if by == "week" else heading), part
         start = following
@@ -101,16 +101,16 @@ def _files(files: list[str]) -> str:
 
 
 def _summary(digest: DigestNotes) -> str:
-    if not (digest.sessions or digest.written or digest.decided):
+    if not (digest.sessions or digest.notes or digest.decisions):
         return "Nothing was stored in this time."
     projects = len({session.project for session in digest.sessions})
     prompts = sum(len(session.asks) for session in digest.sessions)
     about_sessions = [
         f"{plural.number(len(digest.sessions), 'session')} in {plural.number(projects, 'project')}",
         plural.number(prompts, "prompt"),
-        plural.number(len(digest.failed), "failed run"),
+        plural.number(len(digest.failures), "failed run"),
     ]
-    written = plural.number(len(digest.written) + len(digest.decided), "note") + " written"
+    written = plural.number(len(digest.notes) + len(digest.decisions), "note") + " written"
     parts = [*(about_sessions if digest.sessions else []), written]
     return ", ".join(parts) + (f", {wording.duration(digest.seconds)}" if digest.seconds else "") + "."
 
@@ -132,7 +132,7 @@ def _session_section(session: LoggedSession, digest: DigestNotes) -> Iterator[st
         yield f"- Outcome: {plain(session.outcome)}{citation}"
     if session.files:
         yield f"- Changed: {plural.some([f'`{file}`' for file in session.files], MAX_FILES)}"
-    failed = [row for row in digest.failed if row.session == session.session]
+    failed = [row for row in digest.failures if row.session == session.session]
     if failed:
         yield f"- Failed: {plural.some([f'{plain(row.title)} [mem:{row.id}]' for row in failed], 3, '; ')}"
 
@@ -202,13 +202,13 @@ def _text(config: Config, step: ConversationStep) -> str:
 
 
 def _facts(facts: DigestNotes) -> Iterator[str]:
-    failed = [f"{row.title} [mem:{row.id}]" for row in facts.failed]
+    failed = [f"{row.title} [mem:{row.id}]" for row in facts.failures]
     parts = {
         "Failed": failed[-10:],
-        "Solved": [f"{fix.error}: {', '.join(fix.files)} [mem:{fix.id}]" for fix in facts.fixed],
+        "Solved": [f"{fix.error}: {', '.join(fix.files)} [mem:{fix.id}]" for fix in facts.fixes],
         "Changed": [", ".join(session.files) for session in facts.sessions if session.files],
-        "Done": [item.text for item in facts.closed],
-        "Left open": [f"{item.kind}: {item.text} [mem:{item.id}]" for item in facts.left],
+        "Done": [item.text for item in facts.closed_work],
+        "Left open": [f"{item.kind}: {item.text} [mem:{item.id}]" for item in facts.open_work],
     }
     for heading, rows in parts.items():
         if rows:

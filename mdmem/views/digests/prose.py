@@ -119,14 +119,16 @@ def _fact_lines(config: Config, digest: DigestNotes, room: int, view: View) -> l
     groups = {
         "Decided and noted": [
             (row.path, row.project, f"{row.title} ({row.kind}) [mem:{row.id}]")
-            for row in (*digest.decided, *digest.written)
+            for row in (*digest.decisions, *digest.notes)
         ],
         "Solved": [
             (fix.path, fix.project, f"{fix.error or fix.command}: {', '.join(fix.files)} [mem:{fix.id}]")
-            for fix in digest.fixed
+            for fix in digest.fixes
         ],
-        "Done": [(item.path, item.project, f"{item.text} [mem:{item.id}]") for item in digest.closed],
-        "Left open": [(item.path, item.project, f"{item.kind}: {item.text} [mem:{item.id}]") for item in digest.left],
+        "Done": [(item.path, item.project, f"{item.text} [mem:{item.id}]") for item in digest.closed_work],
+        "Left open": [
+            (item.path, item.project, f"{item.kind}: {item.text} [mem:{item.id}]") for item in digest.open_work
+        ],
     }
     for heading, group in groups.items():
         sent = [
