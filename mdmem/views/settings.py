@@ -77,6 +77,15 @@ def unfit(row: Setting[Any], value: Any) -> str:
     return f"{row.key} {why}." if why else ""
 
 
+def _each(judge: Callable[[str], str]) -> Callable[[list[str]], str]:
+    """Return the judge of a list by that of its items, which returns what is wrong with one."""
+
+    def judge_list(value: list[str]) -> str:
+        return next((f"has {item!r:.60}, {why}" for item in value if (why := judge(item))), "")
+
+    return judge_list
+
+
 def _no_folder(value: str) -> str:
     """Return why no vault can be at a path; one that does not exist yet is fine."""
     path = Path(os.path.expanduser(value))  # noqa: PTH111 - pathlib raises for a user that does not exist
@@ -98,50 +107,43 @@ def _no_block(value: int) -> str:
     return f"is {value}, and at most {MAX_CHARS} is used" if value > MAX_CHARS else ""
 
 
-def _no_pattern(value: list[str]) -> str:
+def _no_pattern(pattern: str) -> str:
     from mdmem.privacy import patterns
 
-    for pattern in value:
-        why = patterns.problem(pattern)
-        if why:
-            return f"has {pattern!r:.60}, which {why}"
-    return ""
+    why = patterns.problem(pattern)
+    return f"which {why}" if why else ""
 
 
-def _no_project(value: list[str]) -> str:
-    for pattern in value:
-        letters = pattern.replace("*", "x").replace("?", "x").lower()
-        name = slug(letters, len(letters))
-        if name != letters:
-            better = "" if "*" in pattern or "?" in pattern or "/" in pattern else f"; you may mean {slug(pattern)}"
-            return (
-                f"has {pattern!r:.60}, and no project is called so: names are letters, digits and hyphens{better}."
-                " For a folder, set capture.exclude_paths"
-            )
-    return ""
+def _no_project(pattern: str) -> str:
+    letters = pattern.replace("*", "x").replace("?", "x").lower()
+    if slug(letters, len(letters)) == letters:
+        return ""
+    better = "" if "*" in pattern or "?" in pattern or "/" in pattern else f"; you may mean {slug(pattern)}"
+    return (
+        f"and no project is called so: names are letters, digits and hyphens{better}."
+        " For a folder, set capture.exclude_paths"
+    )
 
 
-def _no_tool(value: list[str]) -> str:
-    for pattern in value:
-        if not pattern or set(pattern) & _IN_NO_TOOL:
-            return (
-                f"has {pattern!r:.60}, and no tool is called so: write one glob for each name, such as "
-                "mcp__github__*. It chooses by names only, not by what a tool does"
-            )
-    return ""
+def _no_tool(pattern: str) -> str:
+    if pattern and _IN_NO_TOOL.isdisjoint(pattern):
+        return ""
+    return (
+        "and no tool is called so: write one glob for each name, such as mcp__github__*."
+        " It chooses by names only, not by what a tool does"
+    )
 
 
 _IN_NO_TOOL = frozenset(" \t|(){}^$,;\"'")
 
 
-def _no_path(value: list[str]) -> str:
-    for pattern in value:
-        why = next((why for form, why in _IN_NO_PATH if re.match(form, pattern)), "")
-        if why or pattern != pattern.strip():
-            return f"has {pattern!r:.60}, which excludes nothing: {why or 'remove the spaces around it'}"
-        if pattern.startswith("~") and os.path.expanduser(pattern) == pattern:  # noqa: PTH111 - as hooks do
-            return f"has {pattern!r:.60}, which excludes nothing: there is no such user"
-    return ""
+def _no_path(pattern: str) -> str:
+    why = next((why for form, why in _IN_NO_PATH if re.match(form, pattern)), "")
+    if not why and pattern != pattern.strip():
+        why = "remove the spaces around it"
+    if not why and pattern.startswith("~") and os.path.expanduser(pattern) == pattern:  # noqa: PTH111 - as hooks do
+        why = "there is no such user"
+    return f"which excludes nothing: {why}" if why else ""
 
 
 _IN_NO_PATH = (
@@ -193,18 +195,17 @@ def _no_mark(name: str) -> Callable[[str], str]:
     return judge
 
 
-def _no_trust(value: list[str]) -> str:
-    for row in value:
-        words = row.split()
-        try:
-            fits = len(words) == 3 and 0 <= float(words[2]) <= 1
-        except ValueError:
-            fits = False
-        if row and not re.match(r"agent( |$)|(user|space|group):[^ ]", row):
-            return f'has {row!r:.60}, which limits nobody; write "user:alice bob 0.5" or "agent * 0.3"'
-        if row and not fits:
-            return f'has {row!r:.60}, which counts as 0; write "user:alice bob 0.5" or "agent * 0.3"'
-    return ""
+def _no_trust(row: str) -> str:
+    words = row.split()
+    try:
+        fits = len(words) == 3 and 0 <= float(words[2]) <= 1
+    except ValueError:
+        fits = False
+    names_somebody = re.match(r"agent( |$)|(user|space|group):[^ ]", row)
+    if not row or (names_somebody and fits):
+        return ""
+    effect = "counts as 0" if names_somebody else "limits nobody"
+    return f'which {effect}; write "user:alice bob 0.5" or "agent * 0.3"'
 
 
 def _no_provider(value: str) -> str:
@@ -223,16 +224,16 @@ def _no_pairs(value: list[str]) -> str:
 
 _JUDGES: dict[str, Callable[[Any], str]] = {
     "vault": _no_folder,
-    "capture.tools": _no_tool,
-    "capture.exclude_tools": _no_tool,
-    "capture.exclude_projects": _no_project,
-    "capture.exclude_paths": _no_path,
+    "capture.tools": _each(_no_tool),
+    "capture.exclude_tools": _each(_no_tool),
+    "capture.exclude_projects": _each(_no_project),
+    "capture.exclude_paths": _each(_no_path),
     "privacy.tags": _no_tag,
     "inject.chars": _no_block,
-    "privacy.patterns": _no_pattern,
+    "privacy.patterns": _each(_no_pattern),
     "privacy.marker": _no_mark("marker"),
     "privacy.redacted": _no_mark("redacted"),
-    "internal.trust": _no_trust,
+    "internal.trust": _each(_no_trust),
     "sync.max_file_mb": _too_many_mb,
     "watch.sweep_seconds": _too_often,
     "expand.address": _no_address,
