@@ -14,14 +14,9 @@ from mdmem.history.export import Exported
 from mdmem.vault import note
 
 FORMS = {
-    "zip": "zip",
-    "jsonl": "jsonl",
-    "html": "html",
-    "htm": "html",
-    "db": "sqlite",
-    "sqlite": "sqlite",
-    "sqlite3": "sqlite",
-}
+    "zip": "zip", "jsonl": "jsonl", "html": "html", "htm": "html",
+    **dict.fromkeys(("db", "sqlite", "sqlite3"), "sqlite"),
+}  # fmt: skip
 """File ending -> format."""
 
 
