@@ -30,15 +30,28 @@ def reap(root: str, now: float) -> int:
         parts = folders.pop()
         try:
             with disk.open_folder(root, parts) as folder:
-                for name in folder.names():
-                    mode, changed = _look(folder, name)
-                    if stat.S_ISDIR(mode) and not name.startswith("."):
-                        folders.append((*parts, name))
-                    elif stat.S_ISREG(mode) and is_temp(name) and now - changed > TEMP_SECONDS:
-                        removed += _removed(folder, name)
+                subfolders, count = _reap_in(folder, now)
         except (OSError, VaultError):
             continue  # deleted meanwhile, or unreadable
+        folders += [(*parts, name) for name in subfolders]
+        removed += count
     return removed
+
+
+def _reap_in(folder: disk.Folder, now: float) -> tuple[list[str], int]:
+    """Delete leftovers in one folder; return its subfolders, without hidden ones, and how many files were deleted."""
+    subfolders, removed = list[str](), 0
+    for name in folder.names():
+        try:
+            state = folder.handle.stat(name)
+            if stat.S_ISDIR(state.st_mode) and not name.startswith("."):
+                subfolders.append(name)
+            elif stat.S_ISREG(state.st_mode) and is_temp(name) and now - state.st_mtime > TEMP_SECONDS:
+                folder.handle.remove(name)
+                removed += 1
+        except OSError:
+            continue  # gone already
+    return subfolders, removed
 
 
 def reap_folders(root: str, prefix: str) -> int:
@@ -55,23 +68,6 @@ def reap_folders(root: str, prefix: str) -> int:
         for name in orphans:
             shutil.rmtree(os.path.join(root, name), ignore_errors=True)
     return len(orphans)
-
-
-def _look(folder: disk.Folder, name: str) -> tuple[int, float]:
-    """Return mode and mtime of a name without following links; zeros when it is gone."""
-    try:
-        state = folder.handle.stat(name)
-    except OSError:
-        return 0, 0.0
-    return state.st_mode, state.st_mtime
-
-
-def _removed(folder: disk.Folder, name: str) -> bool:
-    try:
-        folder.handle.remove(name)
-    except OSError:
-        return False  # gone already
-    return True
 
 
 def remove_empty(root: str, folders: list[str], least: int = 1) -> None:
