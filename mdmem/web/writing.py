@@ -31,31 +31,34 @@ class ForgedError(MdmemError):
 
 
 def do(request: PageRequest) -> Response:
-    """Carry out a form's action, and redirect to the page it came from.
+    """Carry out a form's action, and redirect to the page it came from. If it fails, a form with a text is shown again.
 
     Raises:
-        ForgedError: when the form does not contain this browser's token. A form with a text is shown again instead.
+        ForgedError: when the form does not contain this browser's token.
         NotFoundError: when there is no such action.
-        MdmemError: as the action does.
+        MdmemError, OSError: as the action does.
     """
     action = ACTIONS.get(request.parts["action"])
     if action is None:
         raise NotFoundError(f"There is no action {request.parts['action']!r:.40}.")
     try:
         _check(request)
+        response = action(request)
     except ForgedError:
         if action not in _FORMS:
             raise
         response = _FORMS[action](request, _OLD_FORM)
         response.status_code = 403
         return response
-    try:
-        response = action(request)
     except disk.NotSyncedError as error:  # a second try would store it twice
         to = address.note(path := os.path.relpath(str(error.filename), request.config.vault), path)
         response = _back_with_message(
             request, f"Saved, but a power cut may undo it: {wording.cause(error)}.", to, bad=True
         )
+    except (MdmemError, OSError) as error:
+        if action not in _FORMS:
+            raise
+        response = _FORMS[action](request, error)
     request.site.live.catch_up()  # the next page shows what was written
     return response
 
@@ -108,20 +111,15 @@ def _add(request: PageRequest) -> Response:
         return request.back(address.note(saved_before, saved_before))
     text = _typed(request)
     kind, project, tags = (form.get(key, "") for key in ("kind", "project", "tags"))
-    try:
-        added = decisions.add(
-            request.config,
-            form.get("title", ""),
-            text,
-            kind=kind,
-            project=layout.project_called(request.config.vault, project),
-            tags=user_notes.typed_tags(tags),
-            now=time.time(),
-        )
-    except disk.NotSyncedError:
-        raise
-    except (MdmemError, OSError) as error:
-        return _not_added(request, error)
+    added = decisions.add(
+        request.config,
+        form.get("title", ""),
+        text,
+        kind=kind,
+        project=layout.project_called(request.config.vault, project),
+        tags=user_notes.typed_tags(tags),
+        now=time.time(),
+    )
     request.browser.saved = _digest(request), added.path
     return _back_with_message(
         request, f"Saved.{_kept_out(request, added.path, text)}", address.note(added.path, added.path)
@@ -131,20 +129,13 @@ def _add(request: PageRequest) -> Response:
 def _edit(request: PageRequest) -> Response:
     """Change a note's title and text, unless the file has changed since the form was made."""
     text, title = _typed(request), request.form.get("title", "").strip()
-    try:
-        opened = _opened(request)
-        if notes.digest(opened.data) != request.form.get("digest", ""):
-            if _saved_before(request):
-                return request.back(address.note(opened.id, opened.path))
-            raise user_notes.ChangedError(opened.path)
-        title = "" if title == opened.title else title
-        user_notes.change_text(
-            request.config, opened.path, text, seen=opened.data, title=title, most=notes.MAX_FORM_BYTES
-        )
-    except disk.NotSyncedError:
-        raise
-    except (MdmemError, OSError) as error:
-        return _not_saved(request, error)
+    opened = _opened(request)
+    if notes.digest(opened.data) != request.form.get("digest", ""):
+        if _saved_before(request):
+            return request.back(address.note(opened.id, opened.path))
+        raise user_notes.ChangedError(opened.path)
+    title = "" if title == opened.title else title
+    user_notes.change_text(request.config, opened.path, text, seen=opened.data, title=title, most=notes.MAX_FORM_BYTES)
     request.browser.saved = _digest(request), opened.path
     kept_out = _kept_out(request, opened.path, text)
     try:
@@ -342,7 +333,7 @@ ACTIONS: dict[str, Callable[[PageRequest], Response]] = {
 }
 """Action in a form's address -> the function that does it."""
 
-_FORMS: dict[Callable[[PageRequest], Response], Callable[[PageRequest, MdmemError], Response]] = {
+_FORMS: dict[Callable[[PageRequest], Response], Callable[[PageRequest, MdmemError | OSError], Response]] = {
     _add: _not_added,
     _edit: _not_saved,
 }
