@@ -16,8 +16,8 @@ from mdmem.learn import decisions as decided
 from mdmem.learn import fixes as solved
 from mdmem.learn import work
 from mdmem.learn.about import Knowledge
-from mdmem.learn.fixes import Fix
 from mdmem.learn.work import OpenItem
+from mdmem.search.solved import Fix
 from mdmem.views import rows as note_rows
 from mdmem.views import wording
 from mdmem.views.vault_pages.open_work import LABELS

@@ -11,7 +11,6 @@ from mdmem.search.index.view import View
 from mdmem.search.solved import Finder, Fix
 from mdmem.search.text import entities, errors
 
-__all__ = ["Fix", "fixes"]
 _NEAR = 40
 
 

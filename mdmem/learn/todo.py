@@ -11,10 +11,8 @@ from mdmem.agents import aliases
 from mdmem.capture.tools import body
 from mdmem.config import Config
 from mdmem.inject import excerpts, unfinished
-from mdmem.inject.open_work import OVER, TASK, TOOLS
+from mdmem.inject.open_work import OVER, TASK
 from mdmem.vault import note, people
-
-__all__ = ["OVER", "TOOLS", "Listed", "left_by_answers", "of_answers", "of_session"]
 
 _ITEM = re.compile(r"^[ \t]*[-*+] \[([ xX-])\] (\S.*)$", re.MULTILINE)
 
@@ -39,7 +37,7 @@ class Listed(NamedTuple):
 
 
 def of_session(config: Config, paths: Iterable[str]) -> list[Listed]:
-    """Return the last state of a session's list. paths: the notes of its TOOLS, oldest first."""
+    """Return the last state of a session's list. paths: the notes of its `open_work.TOOLS`, oldest first."""
     lists: list[tuple[str, str, note.Parsed]] = []
     tasks: dict[str, Listed] = {}
     waits: dict[str, set[str]] = {}

@@ -11,6 +11,7 @@ from mdmem.config import Config
 from mdmem.errors import NotFoundError
 from mdmem.hashing import short
 from mdmem.history import attribution
+from mdmem.inject.open_work import OVER, TOOLS
 from mdmem.learn import decisions, taken_up, todo
 from mdmem.search import freshness, runs, turn_groups
 from mdmem.search.asking import shape, small_talk
@@ -164,7 +165,7 @@ class _Project:
     def _listed(self) -> Iterator[tuple[OpenItem, todo.Listed]]:
         """Yield the items of the project's lists with their last state."""
         sessions: dict[str, list[int]] = {}
-        for number in self._of_tools(todo.TOOLS):
+        for number in self._of_tools(TOOLS):
             sessions.setdefault(str(self._view.facts(number).get("session", "")), []).append(number)
         every = [(numbers, todo.of_session) for numbers in sessions.values()]
         every += [([number], todo.of_answers) for number in self._last_boxes()]
@@ -209,7 +210,7 @@ class _Project:
         for number in self._view.notes("facet", "kind:task") & self._notes:
             parsed = people.readable(self._config.vault, self._view.path(number))
             meta = parsed.meta
-            is_over = meta.get("done") or meta.get("superseded_by") or str(meta.get("status", "")).lower() in todo.OVER
+            is_over = meta.get("done") or meta.get("superseded_by") or str(meta.get("status", "")).lower() in OVER
             if meta and not is_over:
                 yield self._item(number, "task", str(self._view.facts(number)["title"]),
                                  blocked_by=decisions.ids(meta.get("blocked_by")))  # fmt: skip

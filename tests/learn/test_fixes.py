@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.learn.fixes import Fix
 from mdmem.learn.fixes import fixes as known
 from mdmem.search.runs import CommandRun
-from mdmem.search.solved import Finder
+from mdmem.search.solved import Finder, Fix
 from mdmem.search.text import errors
 from mdmem.vault import journal, note, people
 from tests.helpers.indexed import indexed
