@@ -204,17 +204,16 @@ def write(notes: Iterable[Exported], file: BinaryIO) -> None:
             if isinstance(entry, ExportedSession):
                 note_count += len(entry.notes)
                 session_count += 1
-                number = texts.add(
-                    _encoded(f'<h3 dir="auto">{markup.line(entry.title)}</h3>\n{session_article(entry)}')
-                )
-                order.append((wording.day(entry.started), False, entry.started, entry.folder, number))
+                title, article = entry.title, session_article(entry)
+                place = (wording.day(entry.started), False, entry.started, entry.folder)
+            elif is_page(entry):
                 continue
-            if not is_page(entry):
+            else:
                 note_count += 1
-                number = texts.add(
-                    _encoded(f'<h3 dir="auto">{markup.line(title_of(entry))}</h3>\n{note_article(entry)}')
-                )
-                order.append((wording.day(created(entry)) or "Without a date", True, "", "", number))
+                title, article = title_of(entry), note_article(entry)
+                place = (wording.day(created(entry)) or "Without a date", True, "", "")
+            number = texts.add(_encoded(f'<h3 dir="auto">{markup.line(title)}</h3>\n{article}'))
+            order.append((*place, number))
         before, after = around("mdmem")
         counted = f"{plural.number(note_count, 'note')}, {plural.number(session_count, 'session')}"
         file.write(_encoded(f"{before}<h1>What happened</h1>\n<p>{counted}.</p>\n"))
