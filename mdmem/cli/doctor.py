@@ -75,13 +75,6 @@ def _sum_up(results: list[checks.CheckResult], *, fix: bool) -> None:
 
 
 def _as_object(result: checks.CheckResult) -> dict[str, object]:
-    severity, text, todo, fix = result.finding
-    fixable = fix is not None
-    return {
-        "check": result.check,
-        "severity": severity,
-        "text": text,
-        "todo": todo,
-        "fixable": fixable,
-        "done": result.done,
-    }
+    finding = result.finding._asdict()
+    fixable = finding.pop("fix") is not None
+    return {"check": result.check, **finding, "fixable": fixable, "done": result.done}

@@ -16,11 +16,15 @@ import click
 from mdmem import config, plural
 from mdmem.agents.install import known
 from mdmem.cli import indexing
+from mdmem.cli.setup import config_file
 from mdmem.cli.terminal import completions, options, progress
 from mdmem.cli.terminal.render import print_json, safe, warn
 from mdmem.errors import MdmemError, UsageError, VaultError
+from mdmem.history.git import part as parts
 from mdmem.vault import layout
 from mdmem.views import wording
+from mdmem.views.vault_pages import upkeep
+from mdmem.watcher import client
 
 if TYPE_CHECKING:
     from mdmem.config import Config
@@ -51,8 +55,6 @@ def sync(settings: Config, remote: str, every: str | None, whole: bool, as_json:
     from mdmem.history.scan import ScanMode
     from mdmem.search import index
     from mdmem.search.index import completion
-    from mdmem.views.vault_pages import upkeep
-    from mdmem.watcher import client
 
     if every is not None:
         minutes = 0 if every.lower() in ("off", "never", "0") else round(wording.seconds_of(every) / 60)
@@ -86,8 +88,6 @@ def sync(settings: Config, remote: str, every: str | None, whole: bool, as_json:
 
 def _tell(synced: Synced) -> None:
     """Print what a sync did, and what is left for the user to decide."""
-    from mdmem.history.git import part
-
     click.echo(f"Received {plural.number(len(synced.received), 'file')}, sent {plural.number(synced.sent, 'commit')}.")
     if synced.private:
         what = plural.number(synced.private, "note stays", "notes stay")
@@ -106,7 +106,7 @@ def _tell(synced: Synced) -> None:
         other_version = f"the other version is beside {path}, with .conflict- in its name"
         warn(f"Both machines changed {path}: {other_version}. Delete one.")
     for path in synced.refused:
-        is_odd = part.can_be(path)
+        is_odd = parts.can_be(path)
         why = "it is not a regular file, as a link or a submodule" if is_odd else "this system does not allow its name"
         todo = " A merge on this machine drops it from the history: put the files themselves in its place there."
         warn(f"Skipped the remote's {path}: {why}.{todo if is_odd else ''}")
@@ -126,9 +126,6 @@ def _bring_rest(settings: Config, *, as_json: bool) -> int:
 
 def _sync_every(settings: Config, minutes: int) -> None:
     """Set in the user's own config.toml how often the watcher syncs, and print the effect."""
-    from mdmem.cli.setup import config_file
-    from mdmem.watcher import client
-
     file = config.user_file(os.environ)
     config_file.change(file, "sync.every", minutes, "0")
     if not minutes:
@@ -162,7 +159,6 @@ def clone(
     Example:  mdmem clone git@example.org:me/memory.git
               mdmem clone git@example.org:me/memory.git --since 2026 --project app
     """
-    from mdmem.history.git import part as parts
     from mdmem.history.space import clone as work
 
     root = Path(config.load(path or vault).vault)
@@ -235,7 +231,6 @@ def export(
 def _export(settings: Config, target: tuple[str, ...], form: str | None, **filters: Any) -> tuple[ExportCounts, str]:
     """Write the export; return how much it has, and the message."""
     from mdmem.views import exports
-    from mdmem.views.vault_pages import upkeep
 
     with suppress(MdmemError, OSError):  # a vault that cannot be written or indexed is still exported
         upkeep.refresh(settings, now=time.time())
