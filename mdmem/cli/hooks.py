@@ -44,9 +44,7 @@ def hook(vault: str | None, agent: str, report: bool) -> None:
 @click.command()
 @click.argument("agent", default="claude-code")
 @click.option("--explain", metavar="PROMPT", help="Show what would be injected for PROMPT and why; reads no payload.")
-@click.option(
-    "--cwd", metavar="DIR", default=".", type=click.Path(), help="With --explain: the folder the agent would be in."
-)
+@options.value("--cwd", "DIR", "With --explain: the folder the agent would be in.", default=".", type=click.Path())
 @options.value("--session", "ID", "With --explain: the session it would be in.", completions.sessions, default="")
 @options.as_json("an object: project, trigger, query, results, block, tokens and more (with --explain)")
 @click.pass_obj
@@ -72,11 +70,12 @@ def _explain(settings: Config, agent: str, prompt: str, cwd: str, session: str, 
     from mdmem.inject import context, occasion
 
     event = Event(agent=agent, name="UserPromptSubmit", session=session, cwd=str(Path(cwd).resolve()), prompt=prompt)
+    start = Event(agent=agent, name="SessionStart", session=session, cwd=event.cwd, source="startup")
     now, deadline = time.time(), time.monotonic() + 3600.0
     explanation = context.explain(settings, event, now, deadline)
     assumed = occasion.Occasion(settings, event, now, deadline)
     counts = rows.ask(settings, lambda view: _counts(view, assumed.names))
-    started = context.at_start(settings, _start_of(event), now, deadline)
+    started = context.at_start(settings, start, now, deadline)
     moved = projects.possibly_moved(settings, assumed.place) if not counts[0] and counts[1] else []
     if as_json:
         facts = {"project": assumed.project, "project_notes": counts[0], "vault_notes": counts[1], "moved": moved}
@@ -106,10 +105,6 @@ def _offer_moved(settings: Config, place: Project, moved: list[projects.MovedPro
         click.echo(f"If it was {old_place}: add {identity} to `identity` in {Path(settings.vault, project.page)}.")
     if not moved:
         click.echo(f"If it was moved or renamed, add {identity} to `identity` in the project.md of the old project.")
-
-
-def _start_of(event: Event) -> Event:
-    return Event(agent=event.agent, name="SessionStart", session=event.session, cwd=event.cwd, source="startup")
 
 
 def _counts(view: View, names: frozenset[str]) -> tuple[int, int]:

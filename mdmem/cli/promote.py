@@ -22,9 +22,7 @@ _MAX_CHARS = 8_000
 
 @click.command()
 @click.argument("reference", metavar="NOTE", shell_complete=completions.notes)
-@click.option(
-    "--to", "target", metavar="FILE", default="", help="The instruction file (default: the one in this project)."
-)
+@options.value("--to target", "FILE", "The instruction file (default: the one in this project).", default="")
 @click.option("--remove", is_flag=True, help="Take the note out of the file again.")
 @options.yes
 @options.as_json("an object: id, file, action")

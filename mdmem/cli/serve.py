@@ -17,18 +17,13 @@ from mdmem.cli.terminal import options
 from mdmem.config import Config
 from mdmem.errors import ConfigError
 
+_PORT = options.WholeNumber(1, 65_535)
+
 
 @click.command()
 @click.option("--http", "over_http", is_flag=True, help="Serve over HTTP instead of stdin and stdout.")
-@click.option(
-    "--port",
-    type=options.WholeNumber(1, 65_535),
-    metavar="PORT",
-    help="With --http: the port (default: any free port).",
-)
-@click.option(
-    "--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="With --http: the address to serve on."
-)
+@options.value("--port", "PORT", "With --http: the port (default: any free port).", type=_PORT)
+@options.value("--host", "ADDRESS", "With --http: the address to serve on.", default="127.0.0.1", show_default=True)
 @click.pass_obj
 def mcp(vault: str | None, over_http: bool, port: int | None, host: str) -> None:
     """Serve the vault as MCP tools. Clients start this themselves: `mdmem install claude-code --mcp`.
@@ -84,12 +79,7 @@ def _serve_http(vault: str | None, host: str, port: int | None) -> None:
 
 @click.command()
 @click.option("--demo", is_flag=True, help="Show a recorded day in a throwaway vault; yours is not touched.")
-@click.option(
-    "--port",
-    type=options.WholeNumber(1, 65_535),
-    metavar="PORT",
-    help="Use this port only (default: the vault's own, or any free one).",
-)
+@options.value("--port", "PORT", "Use this port only (default: the vault's own, or any free one).", type=_PORT)
 @click.option("--no-open", is_flag=True, help="Only print the link.")
 @click.pass_obj
 def web(vault: str | None, demo: bool, port: int | None, no_open: bool) -> None:
