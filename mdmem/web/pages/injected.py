@@ -35,10 +35,6 @@ class ShownInjection(NamedTuple):
     memories: dict[str, NoteRow | None]
 
 
-def _shown_injection(request: PageRequest, injection: Injection, session: SessionRow | None) -> ShownInjection:
-    return ShownInjection(injection, session, _prompt(request.view, injection), request.rows_by_id(injection.ids))
-
-
 def _prompt(view: View, injection: Injection) -> NoteRow | None:
     """Return the prompt of an injection: the session's nearest in time."""
     if injection.event != "UserPromptSubmit":
@@ -62,7 +58,10 @@ def injected(request: PageRequest) -> Response:
     with_memories = [row for row in log if row.get("ids")]
     return request.page(
         "injected",
-        shown=[_shown_injection(request, injection, table.get(injection.session)) for injection in read],
+        shown=[
+            ShownInjection(given, table.get(given.session), _prompt(request.view, given), request.rows_by_id(given.ids))
+            for given in read
+        ],
         part_of=part,
         times=len(with_memories),
         memories=sum(len(row["ids"]) for row in with_memories),
