@@ -222,3 +222,45 @@ def test_after_a_compaction_the_prompt_itself_is_not_how_the_session_ended(atlas
 
     assert "five colors" in told
     assert "Not answered yet" not in told
+
+
+@pytest.fixture
+def offline(vault: Path, tmp_path: Path) -> Talk:
+    """Return a new session of an app after one about offline regions and one about a release."""
+    past = Talk(vault, tmp_path / "trails")
+    past.start()
+    past.says("Offline maps for regions that the user picks")
+    past.edits("RegionStore.kt", ["+class RegionStore"])
+    past.answers("Offline regions are cut from the PMTiles archive and kept as MBTiles in the app's folder.")
+    past.says("why not just copy pmtiles")
+    past.answers("The renderer reads PMTiles over HTTP only.")
+    release = new_session(past, 1)
+    release.says("Release build")
+    release.runs("./gradlew bundleRelease", "BUILD SUCCESSFUL")
+    release.answers("Version 1.6 is uploaded to the internal track with fastlane.")
+    return new_session(past, 5)
+
+
+@pytest.mark.parametrize(
+    ("order", "told"),
+    [
+        ("ship version 1.7 the way we shipped 1.6", "internal track with fastlane"),
+        ("keep the elevation data in the app's folder like the offline regions", "MBTiles"),
+    ],
+)
+def test_an_order_to_do_it_like_earlier_work_gets_that_work(offline: Talk, order: str, told: str) -> None:
+    assert told in entries(ask(offline, order))[0]
+
+
+@pytest.mark.parametrize(
+    "order", ["write a class for regions", "make the icon the same size as the app's", "list the releases like a table"]
+)
+def test_an_order_that_likens_to_nothing_stored_gets_nothing(offline: Talk, order: str) -> None:
+    assert ask(offline, order) == ""
+
+
+def test_talk_that_went_on_with_the_work_is_given_behind_it(offline: Talk) -> None:
+    first, second = entries(ask(offline, "why MBTiles and not PMTiles for the offline regions?"))
+
+    assert "kept as MBTiles" in first
+    assert "over HTTP only" in second

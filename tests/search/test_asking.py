@@ -258,6 +258,13 @@ def test_who_only_wants_to_go_on_asks_for_nothing_else(prompt: str) -> None:
     assert (found.grade, found.topic, found.resumes) == (SURE, "", True)
 
 
+def test_what_is_left_before_something_is_open_work() -> None:
+    found = shape.of("what's left before the festival?")
+
+    assert found is not None
+    assert (found.grade, found.resumes) == (SURE, True)
+
+
 def test_what_was_picked_is_not_picked_up() -> None:
     picked, resumed = shape.of("which analytics tool did we pick?"), shape.of("pick up the redis work from yesterday")
 
@@ -808,6 +815,12 @@ def test_which_tells_more_of_something_where_a_verb_follows(prompt: str) -> None
         "before I touch the importer, anything I should know about its locks",
         "has anyone tried gurobi here?",
         "so um i remember there was something with the swiss invoices, can you look that up",
+        "ship 1.7 the way we shipped 1.6",
+        "send the heart rate from the watch the way we send the distance",
+        "convert the weather files with the same settings as the AIS files",
+        "backfill 2024 as well, with the settings that worked for 2025",
+        "the ice cave has reflections too, use what we did in the flooded mine",
+        "the Bremerhaven feed is 2 hours off, fix it like Rotterdam",
     ],
 )
 def test_an_order_that_points_to_earlier_work_likely_asks_for_it(prompt: str) -> None:
@@ -840,10 +853,48 @@ def test_an_order_that_points_to_earlier_work_likely_asks_for_it(prompt: str) ->
         "use the same color for links",
         "the last thing I want is a lock",
         "make the header fix for phones",
+        "make the button look like the one in the header",
+        "style the list like the one in the footer",
+        "change the way we round prices",
+        "simplify how we load the tracks",
+        "add logging to the function we changed",
+        "delete everything that we added in this commit",
+        "put the field where we show the coupon",
+        "I would like the lamp to be brighter",
+        "make the enemy as fast as the player",
     ],
 )
 def test_an_order_that_points_to_what_is_here_does_not_ask(prompt: str) -> None:
     assert shape.of(prompt) is None
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "migrate the profile screen to Compose like the settings screen",
+        "give the bats the same separation as the moths",
+        "write the lever script in our GDScript style",
+    ],
+)
+def test_an_order_that_only_compares_possibly_asks_for_earlier_work(prompt: str) -> None:
+    asked = shape.of(prompt)
+
+    assert asked is not None
+    assert asked.grade == POSSIBLE
+
+
+@pytest.mark.parametrize(
+    ("prompt", "topic"),
+    [
+        ("add a message queue, and stick to our buffer rule", "buffer rule"),
+        ("when did we change our cache policy for images?", "when our cache policy for images?"),
+    ],
+)
+def test_an_order_is_about_the_rule_that_it_names_and_a_question_about_all_of_it(prompt: str, topic: str) -> None:
+    asked = shape.of(prompt)
+
+    assert asked is not None
+    assert asked.topic == topic
 
 
 def test_an_error_is_looked_up_without_the_modules_that_others_share() -> None:

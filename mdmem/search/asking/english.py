@@ -72,12 +72,6 @@ _RESUMES_TWO = frozenset(  # the same in two words
      ("return", "to"), ("left", "off"), ("keep", "going"), ("go", "on"), ("catch", "me"), ("take", "up"),
      ("we", "stand"), ("things", "stand")]
 )  # fmt: skip
-_IRREGULAR = _words(  # past forms that do not end in -ed
-    "chose went made kept said told found got took gave wrote built left broke ran thought meant led lost came began "
-    "threw sent dealt spent knew saw drew fell grew held brought bought caught taught stood understood won rose chosen "
-    "gone done seen taken given written broken known thrown fallen stuck cut put set hit let split shut "
-    "froze frozen hung shrank sank slept slid shook shot struck swept tore woke drove dug hid spun sped wore rewrote"
-)
 _AGAIN = _words("again still back")  # with a past form or a trouble, something has come back
 _AT_WORK = _words(
     "same test tests code output message line work works working worked fail failed failing get gets getting "
@@ -137,7 +131,11 @@ def judge(words: list[str], *, asks: bool) -> int:
         question = wh = False
     if question and (sure := _asks_surely(words, used, wh=wh, past=past, back=back)) != NOT:
         return sure
-    grade = max(_without_question(words, used, past=past, back=back), LIKELY * references.points_back(words))
+    grade = max(
+        _without_question(words, used, past=past, back=back),
+        LIKELY * references.points_back(words),
+        references.likens(words),
+    )
     if not question:
         return max(grade, _in_passing(words, used, past=past))
     asked = words[words.index(first) :] if first else words
@@ -174,7 +172,7 @@ def ends(words: list[str]) -> bool:
     return words[0] == "which" and is_noun
 
 
-_NO_NOUN = _INVERTED | MODAL | _HAVE | SUBJECTS | _IRREGULAR | _words("it they he she the then also only")
+_NO_NOUN = _INVERTED | MODAL | _HAVE | SUBJECTS | orders.IRREGULAR | _words("it they he she the then also only")
 """Words behind a `which` that tells more of something."""
 
 
@@ -362,7 +360,7 @@ def _is_past(words: list[str], used: frozenset[str]) -> bool:
         used = frozenset(words)
     if (used & (_IS | _GETS) and not used & _HAVE) or "will" in used or _supposes(words, used):
         return False  # "why is it pinned" is about the present
-    if used & (_IRREGULAR - _BASES if used & _PRESENT else _IRREGULAR):
+    if used & (orders.IRREGULAR - _BASES if used & _PRESENT else orders.IRREGULAR):
         return True
     if used.isdisjoint(WE) and _after(words[:3], _ASKS, _words("do does")):
         return False  # "how do materialized views work"

@@ -1,4 +1,4 @@
-"""Orders: the verbs that English orders to an agent begin with."""
+"""Orders: the verbs that English orders to an agent begin with, and past forms."""
 
 from __future__ import annotations
 
@@ -25,4 +25,11 @@ VERBS = word_set(
     "stub submit summarize support suppress swap switch sync take tell test throw tidy toggle track "
     "transform translate trim truncate try turn tweak undo unify uninstall unwrap update upgrade upload "
     "use validate verify wait wire work wrap write"
+)
+
+IRREGULAR = word_set(  # past forms that do not end in -ed
+    "chose went made kept said told found got took gave wrote built left broke ran thought meant led lost came began "
+    "threw sent dealt spent knew saw drew fell grew held brought bought caught taught stood understood won rose chosen "
+    "gone done seen taken given written broken known thrown fallen stuck cut put set hit let split shut "
+    "froze frozen hung shrank sank slept slid shook shot struck swept tore woke drove dug hid spun sped wore rewrote"
 )

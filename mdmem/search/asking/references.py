@@ -1,49 +1,34 @@
-"""References: finds where an English order or statement points to how something was done before.
+"""References: finds where an English order or statement points to how something was done before, or to a rule.
 
-`do it the way you did for the webhook test`, `use the same trick as with the bank importer`, `we had that with the
-Japanese ones`. Such a sentence asks nothing, and still needs what it points to.
+`ship it the way we shipped 1.6`, `use the same trick as with the bank importer`, `stick to our naming rule`, `we had
+that with the Japanese ones`. Such a sentence asks nothing, and still needs what it points to.
 """
 
 from __future__ import annotations
 
-from mdmem.search.asking.orders import VERBS, word_set
+from mdmem.search.asking.general import after
+from mdmem.search.asking.orders import IRREGULAR, VERBS, word_set
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-
-_WHO = word_set("we you i")
-_DID = word_set(
-    "did had built used made wrote solved fixed got tried chose decided handled measured added introduced wired"
-)
-_MANNER = word_set(  # what earlier work can be used again as
-    "trick way approach technique method pattern fix workaround solution fallback idea recipe thing setup strategy"
-)
+LIKELY, POSSIBLE, NOT = 2, 1, 0
+"""As in `english`, which uses this."""
+WHO, POINTS = word_set("we you i"), word_set("for with in on to from when")
 _HAD = word_set("had seen")
 """`bad device token, had that`."""
-POINTS = word_set("for with in on to from when")
-_OF, _TO = word_set("of from for in with"), word_set("to on")
-_AS = word_set("as like")  # `do it like for the exporter`
 _THAT = word_set("that this it those these")
-_ONE = word_set("one ones thing kind way")
-_ELSEWHERE = word_set(
-    "doc docs documentation readme upstream other others example examples spec article link mockup design screenshot "
-    "case cases usual"
-)
-"""Where something may come from that is no earlier work."""
-_USE = word_set("use apply reuse take do try copy follow repeat")  # `use the trick from the importer`
-_MAKE = word_set("make")  # `make the fix to X too`
 
 
 def points_back(words: list[str]) -> bool:
     """Whether a sentence points to earlier work. words: folded."""
-    if len(words) > 2 and words[-2] in _HAD and words[-1] in _THAT and _WHO.isdisjoint(words):
+    if len(words) > 2 and words[-2] in _HAD and words[-1] in _THAT and WHO.isdisjoint(words):
         return True
     if _is_settled(words):
         return True
     rows = ((at, row) for at, word in enumerate(words) for row in _ROWS_BY_WORD.get(word, ()))
-    if _same_as(words) or any(_begins(words[at:], *row) for at, row in rows):
+    if any(_begins(words[at:], *row) for at, row in rows):
         return True
     if _begins(words, _RECALL, _NAMED) and _STATES.isdisjoint(words):
         return words[-1] in _HAPPENED or words[-1].isdecimal()
@@ -51,13 +36,109 @@ def points_back(words: list[str]) -> bool:
         return True
     if _holds(words, _NEGATED, _WE):
         return not _holds(words, _IN, _AT_HAND)
-    if words[0] in _ENDS and _holds(words[2:], _WHO, _BEGAN):
-        return True
+    return words[0] in _ENDS and _holds(words[2:], WHO, _BEGAN)
+
+
+def likens(words: list[str]) -> int:
+    """Return how surely an order points to earlier work that it is to be like, or to a rule. words: folded.
+
+    SURE is never returned; LIKELY if it tells that something was done, or uses again what solved something; POSSIBLE if
+    it only compares with something, which the current files may show.
+    """
+    words = words[next((at for at, word in enumerate(words) if word not in _LEADS), 0) :]
+    if words[0] in _NO_ORDER:
+        return NOT
+    if _uses_again(words):
+        return LIKELY
+    return max(_likened(words), default=POSSIBLE if words[rule(words)] else NOT)
+
+
+def _likened(words: list[str]) -> Iterator[int]:
+    """Yield for each thing that an order names as what something is to be like how surely that is earlier work."""
+    same = len(words)
+    for at, word in enumerate(words[:-1]):
+        before, behind = words[at - 1] if at else "", words[at + 1]
+        same = min(same, at) if word == "same" else same
+        if word in WHO and 1 < at < len(words) - 2 and behind not in _NOT_DONE:
+            if _is_done(words, at) and _HERE.isdisjoint(words[at + 2 :]):
+                yield LIKELY
+        elif behind in _NOTHING or not _is_known(words[at + 1 :]):
+            continue
+        elif word == "as" and (behind in _AS_WITH or same < at):
+            is_one = before == "same" and words[at + 2 : at + 3] == ["one"]
+            is_manner = is_one or behind in _AS_WITH or not MANNER.isdisjoint(words[same:at])
+            yield LIKELY if is_manner else POSSIBLE
+        elif word == "like" and before not in _SEEMING | WHO:
+            is_manner = behind in POINTS | WHO or (before in _IT and words[at - 2] in _SOLVE)
+            yield LIKELY if is_manner else POSSIBLE
+
+
+def _is_done(words: list[str], at: int) -> bool:
+    """Whether a clause of "we" tells how something was done, or is done elsewhere. at: the place of the "we"."""
+    before, verb, behind = words[at - 1], words[at + 1], words[at + 2]
+    if verb.endswith("ed") or verb in IRREGULAR or verb in _DID:
+        return before in _LIKENS or behind in _BEHIND_DONE
+    return before in _LIKENS - {"how"} and (before != "way" or at > _CHANGED_WAY)
+
+
+def _is_known(named: list[str]) -> bool:
+    """Whether words can name earlier work: none of them points to what is at hand."""
+    is_placed = named[:1] == ["the"] and named[1:2] in (["one"], ["ones"]) and named[2:3] in (["in"], ["on"], ["at"])
+    return not is_placed and _ELSEWHERE.isdisjoint(named)
+
+
+def rule(words: list[str]) -> slice:
+    """Return the words of an order that name a rule: `naming rule` in `stick to our naming rule`; none if none do."""
+    at = next((at for at, word in enumerate(words) if word in _OUR and words[0] not in _NO_ORDER), len(words))
+    end = next((end for end in range(at + 2, min(at + 5, len(words))) if words[end] in _NORM), at)
+    return slice(at + 1, end + 1)
+
+
+def _uses_again(words: list[str]) -> bool:
+    """Whether an order uses again what solved something: `use the trick from the importer`."""
     is_also = words[-1] == "too" or words[-2:] == ["as", "well"]
-    verbs, behind = (_USE | _MAKE, _OF | _TO) if is_also else (_USE, _OF)
-    uses = words[0] in verbs and _holds(words[2:], _MANNER, behind)
-    likens = _holds(words, _DO, _THAT, _AS, POINTS | _NAMED)
-    return (uses or likens) and _ELSEWHERE.isdisjoint(words)
+    behind = _FROM | _TO if is_also else _FROM
+    verbs = _USE if is_also else _USE - {"make"}
+    return words[0] in verbs and after(words[2:], MANNER, behind) and _ELSEWHERE.isdisjoint(words)
+
+
+MANNER = word_set(
+    "trick way approach technique method pattern fix workaround solution fallback idea recipe thing setup settings "
+    "steps strategy"
+)
+"""What earlier work can be used again as."""
+_BEHIND_DONE = POINTS | word_set("about of at against by")
+_NO_ORDER = WHO | word_set(
+    "the a an it its this that these those there here he she they is are was were what why who which when where how "
+    "will would can could should may might if my our im ive did does has have"
+)
+"""No order begins with one of these."""
+_LEADS = word_set("please and so then now also ok okay lets next")
+_ELSEWHERE = word_set(
+    "doc docs documentation readme upstream other others example examples spec article link mockup design screenshot "
+    "picture case cases usual rest above below before this that these those here it now"
+)
+"""What is at hand, or no earlier work: `like in the mockup`, `the same as above`."""
+_HERE = word_set("above below here this these")
+_AS_WITH = WHO | word_set("for with")
+_NOTHING = word_set("a an so to is are well soon long much many possible usual")
+"""Words behind `like` and `as` that compare with nothing known."""
+_SEEMING = word_set(
+    "look looks looking feel feels sound sounds seem seems behave behaves be is are was were would id something "
+    "anything things stuff more just not act"
+)
+"""Before `like`, these tell how something appears."""
+_LIKENS, _DID = word_set("way like as how"), word_set("did had")
+_CHANGED_WAY = 3
+"""Place of the "we" in `change the way we load it`, which is about what is at hand."""
+_NOT_DONE = word_set("want need wanted needed should could would can will must may might just have currently")
+_USE = word_set("use apply reuse take try copy follow repeat make")  # `use the trick from the importer`
+_SOLVE, _IT = word_set("do handle solve fix implement"), word_set("it that this them")
+"""`do it like the importer`."""
+_FROM, _TO = word_set("of from for in with"), word_set("to on")
+_NORM = word_set("rule rules style styles convention conventions policy policies guideline guidelines standard")
+"""What people agree on and write down: `in our SQL style`."""
+_OUR = word_set("our my")
 
 
 def _is_settled(words: list[str]) -> bool:
@@ -169,17 +250,13 @@ _HAPPENED = word_set(
 _STATES = word_set("is are was were to must should has have needs for next when")
 """With these, a sentence says what shall be remembered: `remember the port is 8081`."""
 _ENDS, _BEGAN = word_set("finish complete"), word_set("began begun started left")  # `finish what we began`
-_DO = word_set("do handle solve fix implement")  # `solve it as with the importer`
-
-
 _PREFERENCE = word_set("preference preferences preferred")
 
 
 _ROWS: tuple[tuple[frozenset[str], ...], ...] = (
-    (word_set("way how as like"), _WHO, _DID, POINTS | _THAT | word_set("the our")),
-    (_WHO, _DID, _THAT, POINTS),
-    (_WHO, word_set("built had made used chose measured wrote"), POINTS),
-    (word_set("like"), _WHO, word_set("did had")),
+    (WHO, word_set("did had"), _THAT, POINTS),
+    (word_set("that which"), word_set("worked helped fixed solved"), word_set("for with in on")),
+    (WHO, word_set("built had made used chose measured wrote"), POINTS),
     (word_set("we"), word_set("know learned learnt"), word_set("of")),
     (word_set("did does"), word_set("that it this"), word_set("turn"), word_set("out")),
     (word_set("next"), word_set("step steps"), word_set("for on with in")),
@@ -199,26 +276,6 @@ _ROWS_BY_WORD: dict[str, list[tuple[frozenset[str], ...]]] = {}
 for _row in _ROWS:
     for _word in _row[0]:
         _ROWS_BY_WORD.setdefault(_word, []).append(_row)
-
-
-def _same_as(words: list[str]) -> bool:
-    """Whether something shall be the same as something named: `same trick as with the importer`."""
-    for at, word in enumerate(words):
-        if word == "same":
-            following = words[at + 1 :]
-            following = following[1:] if following[:1] and following[0] in _MANNER else following
-            if _begins(following, _AS, POINTS | _WHO) or _begins(following, _AS, word_set("the"), _ONE):
-                return True
-            if any(_begins(following[skipped:], _AS, _FOR) for skipped in (1, 2)):
-                return True  # `the same threshold logic as for Tonneins`
-            # `the same limit for videos as for images`
-            behind = following[following.index("for") :] if "for" in following else []
-            if _holds(behind, _AS, word_set("for")):
-                return True
-    return False
-
-
-_FOR = word_set("for with")
 
 
 def _holds(words: list[str], *row: frozenset[str]) -> bool:

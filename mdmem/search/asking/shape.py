@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdmem.search.asking import english, failures, frames, naming, orders, prose, slips, unfinished
+from mdmem.search.asking import english, failures, frames, naming, orders, prose, references, slips, unfinished
 from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, SURE
 from mdmem.search.asking.form_words import FAILING, FAILING_UNSPACED, FILLERS, LEFT_OFF
 from mdmem.search.asking.languages import BEFORE_ASKS, HOW_TO, LANGUAGES, is_unspaced, unspaced
@@ -156,8 +156,10 @@ def _asking_part(text: str, sentence: str, language: str) -> str:
 
 
 def _likened(sentence: str, language: str) -> str:
-    """Return the earlier work to which a sentence in another language than English points; "" if to none."""
+    """Return the rule, or in another language than English the earlier work, to which a sentence points; "" if none."""
     typed = prose.words(sentence)
+    if language == "en":
+        return " ".join(typed[references.rule(prose.folds(typed))])
     at = LANGUAGES[language].likened(prose.folds(typed)) if language in LANGUAGES else 0
     return " ".join(typed[at:]) if at else ""
 
@@ -251,7 +253,7 @@ def _judge(sentence: str, *, asks: bool) -> _Judgment:
         return _judge_whole(told, asks=False)  # `encore cette erreur : …`, whose words are mostly the message's
     last = sentence[end + 1 :]
     words = prose.folds(prose.words(last))
-    is_question = english.ends(words) or not _ENDS.isdisjoint(words[:1])
+    is_question = english.ends(words) or not _ENDS.isdisjoint(words[:1]) or references.likens(words) != NOT
     return max(whole, _judge_whole(last, asks=asks), key=lambda judgment: judgment[0]) if is_question else whole
 
 
