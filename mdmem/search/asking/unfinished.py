@@ -39,4 +39,4 @@ _ANYTHING = _words("what whats anything any")
 _MAY_BE_OPEN = ("anything", "is anything", "is there anything", "whats", "what is")
 _OPEN_OF = _words("on for with in from of about regarding")
 _UNDONE = _words("left remains remaining missing unfinished undone half outstanding todo todos")  # `what is left to do`
-_BEHIND_UNDONE = frozenset(["", "to", "for", "on", "open", "undone", "done", "finished", "work", "tasks"])
+_BEHIND_UNDONE = frozenset(["", *_words("to for on before until open undone done finished work tasks")])
