@@ -105,7 +105,7 @@ def _with_talk(shown: Sequence[Answer], answers: Sequence[Answer]) -> list[Answe
         added = [answer for answer in answers if _goes_on(answer, first) and not answer.is_talk]
     else:
         talk = [answer for answer in answers if answer.is_talk and answer.folder == first.folder != ""]
-        added = [answer for answer in talk if answer.score >= (ALIKE if _goes_on(first, answer) else 1.0) * first.score]
+        added = [answer for answer in talk if answer.score >= (ALIKE if _goes_on(first, answer) else GAP) * first.score]
     return [first, *added[:1], *(answer for answer in shown[1:] if answer not in added[:1])]
 
 
@@ -183,7 +183,7 @@ def _outweighed(answer: Answer, answers: Sequence[Answer]) -> bool:
     return is_kept(answer) and most > answer.weight and most >= FULLER * answer.weight
 
 
-FULLER = 2.0
+FULLER = 1.5
 """An answer with this many times more of the question outweighs a person's note."""
 
 

@@ -937,6 +937,30 @@ def test_a_short_note_with_one_word_does_not_hide_work_that_has_most_of_the_ques
     assert "Pieter" not in given
 
 
+@pytest.fixture
+def orchard(tmp_path: Path, vault: Path) -> tuple[config.Config, str]:
+    """Return a project with a few sessions."""
+    told = (
+        ("Draw the header", "page.css", "Drawn."),
+        ("Order form for apple boxes", "order.php", "Spam is held off by a honeypot field."),
+        ("Import the tours", "gpx.kt", "The planned tours of Komoot come as routes, which the parser skips so far."),
+        ("Load the fonts", "fonts.css", "Loaded."),
+    )
+    for number, (asked, file, ended) in enumerate(told):
+        talk = Talk(vault, tmp_path / "orchard", f"{number:08d}-0000-4000-8000-000000000000")
+        talk.says(asked)
+        talk.edits(file)
+        talk.answers(ended)
+    return config.load(str(vault)), str(talk.cwd)
+
+
+def test_why_something_does_what_it_does_is_answered_by_work_that_stands_out(
+    orchard: tuple[config.Config, str],
+) -> None:
+    assert "parser skips" in block(orchard, "why do komoot tours come out empty")
+    assert block(orchard, "why do fonts come out empty") == ""
+
+
 def test_a_note_is_found_by_the_one_word_of_its_title(tmp_path: Path, vault: Path) -> None:
     talk = Talk(vault, tmp_path / "shop")
     for what in ("Draw the header", "Load the fonts", "Toggle the lamp"):
