@@ -106,6 +106,17 @@ def pending(config: Config, *, project: str = "", kinds: Iterable[str] = ()) -> 
     return Review(base, head, sorted(items, key=lambda item: (item.created, item.path)))
 
 
+def last_review(config: Config) -> str:
+    """Return the time of the last finished review on this machine, as notes write times; "" for never."""
+    try:
+        repo = repository.open_vault(config.vault)
+    except VaultError:
+        return ""
+    result = repository.attempt(repo, "log", "-1", "--format=%ct", REF)
+    seconds = result.out.decode("ascii", "replace").strip()
+    return timestamps.note_time(float(seconds)) if not result.status and seconds.isdigit() else ""
+
+
 def finish(
     config: Config,
     seen: Review,

@@ -6,6 +6,8 @@ NOTES = "notes"
 """The folder with notes that people and agents write themselves."""
 DAYS = "days"
 """The folder of the pages of days, which cover all projects."""
+START_PAGE = "README.md"
+"""The page that a person sees first in a file browser or at a git host."""
 
 MAX_PATH_CHARS = 159
 """Maximum length of a note's path relative to the vault: Windows allows 260 including the vault's own path.

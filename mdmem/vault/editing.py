@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, cast
-
-import yaml
+from typing import Any, NamedTuple
 
 from mdmem.errors import UsageError
 from mdmem.vault import front_matter, note
 
-_Loader: Any = getattr(yaml, "CParser", yaml.SafeLoader)
-_STARTS = (yaml.MappingStartEvent, yaml.SequenceStartEvent)
-_ENDS = (yaml.MappingEndEvent, yaml.SequenceEndEvent)
 _BOM = "\ufeff"
 _FENCES = ("---\n", "---\r\n")
 _HALVES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
@@ -158,12 +153,18 @@ def _with_items(header: str, entry: _Entry, new: list[Any], old: list[Any], newl
 
 def _entries(header: str) -> Iterator[_Entry]:
     """Yield the keys of the front matter, in order. Raises UsageError unless each has a line of its own."""
+    import yaml  # slow to load; many commands load this module and change no front matter
+
+    starts = (yaml.MappingStartEvent, yaml.SequenceStartEvent)
+    ends = (yaml.MappingEndEvent, yaml.SequenceEndEvent)
+    loader: Any = getattr(yaml, "CParser", yaml.SafeLoader)
+    events: Iterator[Any] = yaml.parse(header.translate(_HALVES), Loader=loader)
     depth = end = 0
     key = value = None
     items: list[_Item] = []
-    for event in _events(header):
+    for event in events:  # one by one, so that deep nesting is harmless
         at = event.start_mark.index
-        depth -= isinstance(event, _ENDS)
+        depth -= isinstance(event, ends)
         if isinstance(event, yaml.ScalarEvent) or event.end_mark.index > at:
             end = event.end_mark.index
         if depth == 0 and isinstance(event, yaml.MappingStartEvent) and event.flow_style:
@@ -175,15 +176,11 @@ def _entries(header: str) -> Iterator[_Entry]:
             value = event
         elif depth == 2 and isinstance(event, yaml.ScalarEvent):
             items.append(_Item(_line_start(header, at), at, end))
-        depth += isinstance(event, _STARTS)
+        depth += isinstance(event, starts)
         if depth == 1 and value is not None:
-            yield _entry(header, key, value, end, items)
+            is_list = isinstance(value, yaml.SequenceStartEvent) and not value.flow_style
+            yield _entry(header, key, value, end, items if is_list else [])
             key = value = None
-
-
-def _events(header: str) -> Iterator[Any]:
-    """Return YAML's events for the front matter; processing events one by one makes deep nesting harmless."""
-    return cast("Iterator[Any]", yaml.parse(header.translate(_HALVES), Loader=_Loader))
 
 
 def _entry(header: str, key: Any, value: Any, end: int, items: list[_Item]) -> _Entry:
@@ -193,10 +190,9 @@ def _entry(header: str, key: Any, value: Any, end: int, items: list[_Item]) -> _
     colon = header.index(":", key.end_mark.index) + 1
     end = max(len(header[:end].rstrip("\r\n")), colon)
     start = min(max(value.start_mark.index, colon), end)
-    listed = isinstance(value, yaml.SequenceStartEvent) and not value.flow_style
     plain = all(header[item.line : item.start].strip(" ") == "-" for item in items)
     whole = all("\n" not in header[item.start : item.end] for item in items)
-    return _Entry(key.value, line, colon, start, end, tuple(items) if listed and plain and whole else ())
+    return _Entry(key.value, line, colon, start, end, tuple(items) if plain and whole else ())
 
 
 def _line_start(header: str, at: int) -> int:

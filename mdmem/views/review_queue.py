@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from mdmem import timestamps
 from mdmem.config import Config
-from mdmem.errors import VaultError
 from mdmem.history import past, review
 from mdmem.history.git import checked_out, repository, writer
 from mdmem.history.git.repository import Repository
@@ -81,17 +80,6 @@ def _unchanged(repo: Repository, base: str, head: str) -> array[int]:
 def _has(hashes: array[int], value: int) -> bool:
     place = bisect_left(hashes, value)
     return place < len(hashes) and hashes[place] == value
-
-
-def last_review(config: Config) -> str:
-    """Return the time of the last finished review on this machine, as notes write times; "" for never."""
-    try:
-        repo = repository.open_vault(config.vault)
-    except VaultError:
-        return ""
-    result = repository.attempt(repo, "log", "-1", "--format=%ct", review.REF)
-    seconds = result.out.decode("ascii", "replace").strip()
-    return timestamps.note_time(float(seconds)) if not result.status and seconds.isdigit() else ""
 
 
 def since(listing: Listing, seen: str) -> Iterator[int]:

@@ -50,6 +50,20 @@ def test_commit_says_what_it_did_and_then_that_there_is_nothing() -> None:
     assert second == "Nothing to commit.\n"
 
 
+@pytest.mark.usefixtures("kept")
+def test_a_commit_without_changes_loads_only_what_it_needs_to_see_that() -> None:
+    for _ in range(2):
+        run_here("commit", check=True)  # the pages that the first one makes are committed by the second
+
+    code = "import sys, mdmem.cli\ntry: mdmem.cli.main()\nfinally: print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code, "commit"], capture_output=True, text=True, check=True)
+
+    loaded = set(done.stderr.split())
+    assert done.stdout == "Nothing to commit.\n"
+    assert {"git.cmd", "mdmem.views.vault_pages.upkeep"} <= loaded
+    assert {"git.repo", "yaml", "whoosh", "mdmem.views.vault_pages.making", "mdmem.learn"}.isdisjoint(loaded)
+
+
 @pytest.mark.slow
 def test_commit_is_quiet_when_told_and_ends_with_1_when_something_was_held_back(mdmem: Run, kept: Path) -> None:
     put(kept, "notes/a.md", "<private>x</private>\n")

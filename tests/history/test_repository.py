@@ -281,6 +281,42 @@ def test_a_broken_git_configuration_of_the_user_is_named(vault: Path, home: Path
     assert ".gitconfig" in done.stderr
 
 
+def test_another_part_of_the_process_can_import_all_of_gitpython_later() -> None:
+    code = """
+import sys
+from mdmem.history.git import git_python
+run, missing = git_python.load()
+before = [name for name in ("git", "git.repo") if name in sys.modules]
+import git
+print(before, git.Repo.__name__, git.Git is run, git.GitCommandNotFound is missing, git_python.load()[0] is run)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "[] Repo True True True\n"
+
+
+def test_a_git_that_is_installed_later_is_found_by_the_same_process(vault: Path) -> None:
+    repository.init(vault)
+    code = f"""
+import os
+from mdmem.errors import GitError
+from mdmem.history.git import checked_out, repository
+repo = repository.open_vault({str(vault)!r})
+path, os.environ["PATH"] = os.environ["PATH"], {str(vault)!r}
+try:
+    checked_out.branch(repo)
+except GitError as error:
+    print(error)
+os.environ["PATH"] = path
+print(checked_out.branch(repo))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    first, second = done.stdout.splitlines()
+    assert first.startswith("git is not installed, or not on PATH.")
+    assert second == "refs/heads/main"
+
+
 @pytest.mark.parametrize(
     "printed",
     [

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from mdmem import files
 from mdmem.errors import GitError, VaultError, no_vault
-from mdmem.history.git import advice, dot_git, lost_head, stopping, transfer
+from mdmem.history.git import advice, dot_git, git_python, lost_head, stopping, transfer
 from mdmem.history.git.environment import (
     BOUNDS,
     ENVIRONMENT,
@@ -31,7 +31,7 @@ from mdmem.history.git.environment import (
 )
 
 if TYPE_CHECKING:
-    from git import Git
+    from git.cmd import Git
 
 OLDEST = "2.32"
 """The first git that can ignore the user's and the system's configuration."""
@@ -386,7 +386,7 @@ def _clean_name(text: str) -> str:
 
 
 def _load(folder: Path) -> tuple[Git, type[Exception]]:
-    """Import GitPython, which takes about 100 ms of CPU, to start git in a folder.
+    """Return what starts git in a folder, and the error that it raises for a missing git.
 
     GitPython replaces variables in a folder's name, as in `$HOME/v`, and where there is no folder of the resulting
     name, it starts git in the current one, such as a person's project.
@@ -394,7 +394,7 @@ def _load(folder: Path) -> tuple[Git, type[Exception]]:
     if not os.access(folder, os.X_OK):
         raise GitError(f"git cannot be started in {folder}: the folder is missing or shut.")
     try:
-        import git
+        git, missing = git_python.load()
     except ImportError as error:
         status = getattr(error.__cause__, "status", None)
         if isinstance(status, int):
@@ -403,9 +403,9 @@ def _load(folder: Path) -> tuple[Git, type[Exception]]:
             why = reason(GitResult(status, b"", stderr))
             raise GitError(f"{program} does not run: {why} Notes are kept; fix that to have a history.") from error
         raise GitError(advice.not_started(error)) from error
-    runner = git.Git()
+    runner = git()
     runner._working_dir = str(folder)
-    return runner, git.GitCommandNotFound
+    return runner, missing
 
 
 def _without_inherited(variables: dict[str, str], network: bool) -> list[str]:

@@ -14,7 +14,7 @@ from mdmem.history import pages, past
 from mdmem.learn.work import OpenItem
 from mdmem.search.index.layout import digest
 from mdmem.search.index.view import View
-from mdmem.vault import DAYS, disk, front_matter, generated, journal, layout, note, template
+from mdmem.vault import DAYS, START_PAGE, disk, front_matter, generated, journal, layout, note, template
 from mdmem.vault.unreadable import UnreadableFolders
 from mdmem.views.sessions import SessionRow
 from mdmem.views.vault_pages import day_page, listed, open_work, project_page, session_page, start_page
@@ -111,7 +111,7 @@ def _changed(config: Config, listing: Listing, marks: _Marks) -> Iterator[tuple[
             yield from _sessions(listing, marks, sessions, open_items, has_page=listing.view.find(page) is not None)
             yield page, project_page.lines(listing, name, open_items)
     yield from _days(listing, marks)
-    yield start_page.PATH, start_page.lines(listing, open_work_items)
+    yield START_PAGE, start_page.lines(listing, open_work_items)
 
 
 def _sessions(
@@ -165,7 +165,7 @@ def _days(listing: Listing, marks: _Marks) -> Iterator[tuple[str, list[str]]]:
     """Yield the pages of days that may differ."""
     view = listing.view
     days = [day for day in day_page.days(listing) if day.name in listing.days]
-    has_start = os.path.lexists(f"{listing.root}/{start_page.PATH}")
+    has_start = os.path.lexists(f"{listing.root}/{START_PAGE}")
     for place, day in enumerate(days):
         path = listing.day_page(day.name)
         around = (days[place + 1] if place + 1 < len(days) else None, days[place - 1] if place else None)
@@ -269,7 +269,7 @@ def _with_valid_front_matter(data: bytes) -> bytes:
 
 def _with_markers(path: str, data: bytes) -> bytes:
     """Return a page with the missing markers, if it is unchanged since an earlier version created it."""
-    templates = {start_page.PATH: "vault/README.md", journal.PROJECT_PAGE: "notes/project.md"}
+    templates = {START_PAGE: "vault/README.md", journal.PROJECT_PAGE: "notes/project.md"}
     template_name = templates.get(path.rpartition("/")[2])
     if template_name is None:
         return data

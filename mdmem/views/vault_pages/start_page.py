@@ -7,16 +7,16 @@ from itertools import islice
 
 from mdmem import plural, timestamps
 from mdmem.capture import page
+from mdmem.history import review
 from mdmem.inject.open_work import HEADING
 from mdmem.learn.work import OpenItem
 from mdmem.search.index.view import View
-from mdmem.vault import disk, generated, journal, layout
+from mdmem.vault import START_PAGE, disk, generated, journal, layout
 from mdmem.views import review_queue
 from mdmem.views.sessions import SessionRow
 from mdmem.views.vault_pages import day_page, listed, open_work
 from mdmem.views.vault_pages.listed import Listing
 
-PATH = "README.md"
 MAX_PROJECTS = 50
 MAX_SESSIONS = 10
 MAX_OPEN = 8
@@ -68,8 +68,8 @@ def _review(listing: Listing) -> list[str]:
     The time of that is taken from this machine's history or from the page, whichever is later: the page carries it to
     the other machines, so that all write the same.
     """
-    old = generated.inside(disk.readable(listing.root, PATH) or b"")
-    last_review = max(generated.last_review(old), review_queue.last_review(listing.config), key=timestamps.epoch)
+    old = generated.inside(disk.readable(listing.root, START_PAGE) or b"")
+    last_review = max(generated.last_review(old), review.last_review(listing.config), key=timestamps.epoch)
     mark = [generated.review_mark(last_review), ""] if last_review else []
     numbers = list(islice(review_queue.since(listing, last_review), MAX_WAITING + 1))
     waiting = f"More than {MAX_WAITING} notes" if len(numbers) > MAX_WAITING else review_size(listing.view, numbers)

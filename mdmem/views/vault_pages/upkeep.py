@@ -17,6 +17,7 @@ import click
 from mdmem import files
 from mdmem.errors import MdmemError
 from mdmem.hashing import short
+from mdmem.vault import START_PAGE
 
 if TYPE_CHECKING:
     from mdmem.config import Config
@@ -88,7 +89,6 @@ def _make(
     is_told: print why it is postponed. is_resting: postpone it unless a note that pages lead to is gone.
     """
     from mdmem.search import freshness
-    from mdmem.views.vault_pages import making  # slow to load, and not needed if no page is due
 
     changes, notices = freshness.bring_up_to_date(config, wait_seconds=0, most=freshness.MOST_AT_ONCE)
     if not changes.complete and freshness.being_built(config):  # pages of a partial index would be wrong
@@ -105,6 +105,8 @@ def _make(
         source = _source(config, view)
         if source == last.source and not everything:
             return None
+        from mdmem.views.vault_pages import making  # slow to load
+
         try:
             written, marks = making.make(config, view, last.seen, last.marks, everything=everything)
             return written, Stamp(marks=marks, source="" if written else source, places=places)
@@ -139,13 +141,12 @@ def _places(view: View) -> Set[str]:
 def _source(config: Config, view: View) -> str:
     """Return a mark of the pages' sources: the index, the settings, the last review, and the start page."""
     from mdmem import __version__
-    from mdmem.views import review_queue
-    from mdmem.views.vault_pages import start_page
+    from mdmem.history import review
 
-    reviewed = review_queue.last_review(config)
+    reviewed = review.last_review(config)
     settings = sorted(config.settings.values.items())
     try:
-        page = Path(config.vault, start_page.PATH).lstat()
+        page = Path(config.vault, START_PAGE).lstat()
         start = (page.st_mtime_ns, page.st_size)
     except OSError:
         start = None
