@@ -99,11 +99,11 @@ def _make(
     def answer(view: View) -> tuple[list[str], Stamp] | None:
         if (quick and not last.seen and view.live > QUICK_NOTES) or freshness.being_built(config):
             return None
-        places = _places(view)
-        if is_resting and not (changes.removed or last.places - places):
-            return None
         source = _source(config, view)
         if source == last.source and not everything:
+            return None  # nor is a note gone
+        places = _places(view)
+        if is_resting and not (changes.removed or last.places - places):
             return None
         from mdmem.views.vault_pages import making  # slow to load
 
