@@ -660,8 +660,19 @@ def test_a_reader_that_fails_on_whole_files_has_the_index_rebuilt_once(vault: Pa
     assert freshness.untold(settings) == ()
 
 
-@pytest.mark.parametrize("error", [MemoryError(), RecursionError(), OSError(errno.EMFILE, "too many open files")])
-def test_what_the_system_lacks_for_a_moment_throws_no_index_away(
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        RecursionError(),
+        OSError(errno.EMFILE, "too many open files"),
+        ModuleNotFoundError("a module that an upgrade has just removed"),
+        SyntaxError("a module that an upgrade has half written"),
+        NameError("a module of the new version in a process of the old one"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_what_a_process_lacks_for_a_moment_throws_no_index_away(
     vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     write(vault, "a.md", "alpha")

@@ -97,8 +97,8 @@ def repair(config: Config, error: Exception, wait_seconds: float = WAIT_SECONDS)
     """Remove the damaged parts of an index whose reading raised `error`; return what was wrong, or "".
 
     The other notes can still be found; the removed ones count as new when every file is checked next. If the index is
-    whole, nothing is removed for an error of the system, such as a full disk while a page is written, or lack of
-    memory.
+    whole, nothing is removed for an error of the system, such as a full disk while a page is written or lack of
+    memory, nor of the program, such as a module that is missing for a moment during an upgrade.
 
     Raises:
         BusyError: when another process is writing for longer than `wait_seconds`.
@@ -106,10 +106,14 @@ def repair(config: Config, error: Exception, wait_seconds: float = WAIT_SECONDS)
     """
     from mdmem.search.index import writer
 
-    is_suspect = not isinstance(error, OSError | MemoryError | RecursionError)
+    is_suspect = not isinstance(error, _NO_DAMAGE)
     if not writer.remove_damaged(config.index_dir, wait_seconds=wait_seconds, is_suspect=is_suspect):
         return ""
     return str(error) if isinstance(error, DamagedError) else f"it cannot be read ({error!r:.200})"
+
+
+_NO_DAMAGE = (OSError, MemoryError, RecursionError, ImportError, NameError, SyntaxError)
+"""Errors that the content of an index cannot cause."""
 
 
 def begin(config: Config, most: int, wait_seconds: float) -> Changes | None:
