@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each command would compile its modules again
+
 BARE = [os.path.realpath(sys.executable), "-I", "-S", "-c", "pass"]
 """The floor: the interpreter alone, without site-packages."""
 

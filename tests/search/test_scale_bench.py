@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,14 @@ def test_a_bench_gets_the_words_behind_its_name() -> None:
     words = [sys.executable, "-m", "tests.bench", "segments", "--help"]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     assert "usage: python -m tests.bench segments" in done.stdout
+
+
+def test_a_measured_command_may_write_bytecode_as_a_users_does() -> None:
+    code = "import os; from tests.bench import measure; print('PYTHONDONTWRITEBYTECODE' in os.environ)"
+    env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+
+    assert done.stdout == "False\n"
 
 
 def test_each_tool_that_is_installed_is_measured_and_one_that_is_not_is_named(
