@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from git.cmd import Git
     from git.exc import GitCommandNotFound
 
-_PACKAGE = "git"
+_PACKAGE, _PART = "git", "git.cmd"
 
 
 def load() -> tuple[type[Git], type[GitCommandNotFound]]:
@@ -21,7 +21,7 @@ def load() -> tuple[type[Git], type[GitCommandNotFound]]:
 
     Raises ImportError when GitPython is missing or git does not run; the latter's error is its cause.
     """
-    spec = None if _PACKAGE in sys.modules else find_spec(_PACKAGE)
+    spec = find_spec(_PACKAGE) if sys.modules.keys().isdisjoint((_PACKAGE, _PART)) else None
     if spec is not None:
         sys.modules[_PACKAGE] = module_from_spec(spec)  # its modules can be imported, and its own code has not run
     try:
