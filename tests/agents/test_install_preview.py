@@ -325,3 +325,13 @@ def test_one_file_that_cannot_be_read_keeps_no_other_agent_registered(ask: Run, 
     assert str(broken) in done.stderr
     assert broken.read_text("utf-8") == "{"
     assert not (home / ".cursor" / "hooks.json").exists()
+
+
+def test_hooks_that_cannot_be_removed_stay_reviewed_in_codex(ask: Run, home: Path) -> None:
+    ask("install", "codex", "--yes")
+    hooks, reviewed = home / ".codex" / "hooks.json", home / ".codex" / "config.toml"
+    before = f'[hooks.state."{hooks}:stop:0:0"]\ntrusted_hash = "sha256:2"\n'
+    reviewed.write_text(before, encoding="utf-8")
+    hooks.chmod(0o400)
+    assert "is read-only" in ask("uninstall", "codex").stderr
+    assert reviewed.read_text("utf-8") == before

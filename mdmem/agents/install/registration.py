@@ -125,7 +125,10 @@ def unregister(agent: str, scope: str = "user") -> SettingsChange:
     command_lines = _command_lines(known_agent, file)
     if not command_lines or file.text is None:
         return change._replace(action="unchanged", backup=file.backup())
+    is_ours_alone = _is_empty_without(known_agent, file)
     change = _remove_entries(known_agent, file, change, _vault(command_lines))
+    if is_ours_alone:
+        trust.forget(known_agent.name, file.path)
     if change.action == "deleted":
         file.remove_empty_folders(known_agent.module.folder(os.environ))
     for place in {launcher.path(), *filter(None, map(launcher_of, command_lines))}:
@@ -138,8 +141,6 @@ def _remove_entries(known_agent: KnownAgent, file: SettingsFile, change: Setting
     if known_agent.plugin or file.text is None:
         file.delete()
         return change._replace(action="deleted")
-    if _is_empty_without(known_agent, file):
-        trust.forget(known_agent.name, file.path)
     before = file.text_before()
     if before is not None and _registers_as(file, known_agent, before, vault, shared=change.scope == "project"):
         file.restore()
