@@ -327,6 +327,28 @@ def test_one_file_that_cannot_be_read_keeps_no_other_agent_registered(ask: Run, 
     assert not (home / ".cursor" / "hooks.json").exists()
 
 
+def test_what_else_is_removed_is_shown_where_one_agent_cannot_be_changed(ask: Run, home: Path) -> None:
+    ask("install", "gemini", "codex", "cursor", "--also", "reading", "--yes")
+    kept, rules = home / ".codex" / "hooks.json", home / ".codex" / "rules" / "mdmem.rules"
+    gone = [home / ".gemini" / "settings.json", rules, home / ".cursor" / "hooks.json"]
+    kept.chmod(0o400)
+    named = ("uninstall", "gemini", "codex", "cursor")
+
+    shown, done = ask(*named, "--dry-run"), ask(*named, "--json")
+
+    for told in (shown, done):
+        assert (told.returncode, f"{kept} is read-only" in told.stderr) == (ConfigError.exit_code, True)
+    assert [f"--- {path}\n+++ /dev/null\n" in shown.stdout for path in gone] == [True] * 3
+    assert {row["path"] for row in json.loads(done.stdout)} == set(map(str, gone))
+    assert (kept.exists(), [path for path in gone if path.exists()]) == (True, [])
+
+
+def test_a_misspelled_agent_is_reported_before_any_is_removed(ask: Run, home: Path) -> None:
+    ask("install", "gemini", "--yes")
+    assert "Did you mean codex?" in ask("uninstall", "gemini", "codec").stderr
+    assert (home / ".gemini" / "settings.json").exists()
+
+
 def test_hooks_that_cannot_be_removed_stay_reviewed_in_codex(ask: Run, home: Path) -> None:
     ask("install", "codex", "--yes")
     hooks, reviewed = home / ".codex" / "hooks.json", home / ".codex" / "config.toml"
@@ -335,3 +357,24 @@ def test_hooks_that_cannot_be_removed_stay_reviewed_in_codex(ask: Run, home: Pat
     hooks.chmod(0o400)
     assert "is read-only" in ask("uninstall", "codex").stderr
     assert reviewed.read_text("utf-8") == before
+
+
+def test_a_status_line_without_hooks_is_reported_as_removed(ask: Run, home: Path) -> None:
+    ask("install", "claude-code", "--status-line", "--yes")
+    file = home / ".claude" / "settings.json"
+    line = json.loads(file.read_text("utf-8"))["statusLine"]
+    file.write_text(json.dumps({"statusLine": line, "theme": "dark"}), encoding="utf-8")
+    for words in (["claude-code", "--dry-run"], ["--all", "--dry-run"], ["claude-code"]):
+        (row,) = json.loads(ask("uninstall", *words, "--json").stdout)
+        assert (row["path"], row["action"]) == (str(file), "removed")
+    assert json.loads(file.read_text("utf-8")) == {"theme": "dark"}
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="launchd's files are elsewhere")
+def test_what_was_removed_is_shown_where_the_service_cannot_be(ask: Run, home: Path) -> None:
+    ask("install", "gemini", "service", "--yes")
+    (service,) = (home / ".config" / "systemd" / "user").iterdir()
+    service.write_text("[Unit]\n", encoding="utf-8")
+    done = ask("uninstall", "gemini", "service")
+    assert f"removed, with the now empty file {home / '.gemini' / 'settings.json'}\n" in done.stdout
+    assert f"{service} is not mdmem's" in done.stderr

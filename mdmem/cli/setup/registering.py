@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -197,17 +198,21 @@ def uninstall(
     root = config.load(vault).vault
     with_unit = unit.NAME in agents or (every and not only_mcp and unit.installed(root, os.environ))
     agents = tuple(name for name in agents if name != unit.NAME)
+    for name in agents:  # check that all exist before changing anything
+        if name not in CLIENTS:
+            known.row_of(name)
     hooked = [row.agent for row in registration.survey() if row.scope == scope and row.state != "absent"]
     names = agents or (dict.fromkeys([*hooked, *mcp_registration.clients(scope)]) if every else ())
-    failed: list[MdmemError] | None = [] if every else None
+    failed: list[MdmemError] = []
+    removals = _removals(names, scope, only_mcp=only_mcp, failed=failed)
     if dry_run:
         with settings_file.rehearsal() as planned:
-            changes = list(_removals(names, scope, only_mcp=only_mcp, failed=failed))
-        changes = _with_diffs(changes, planned)
+            changes = _with_diffs(list(removals), planned)
     else:
-        changes = list(_removals(names, scope, only_mcp=only_mcp, failed=failed))
+        changes = list(removals)
     if with_unit:
-        changes.append(unit.uninstall(root, os.environ, now=now, dry_run=dry_run))
+        with _collected(failed):
+            changes.append(unit.uninstall(root, os.environ, now=now, dry_run=dry_run))
     said = [one for one in changes if not every or one.action != "unchanged"]
     if dry_run and not as_json:
         _print_diffs(said)
@@ -217,23 +222,25 @@ def uninstall(
         click.echo(f"mdmem is not registered with any agent in the {scope} settings; nothing was changed.")
     if not (as_json or dry_run) and any(change.action in ("removed", "deleted") for change in said):
         _tell_what_stays(config.load(vault))
-    _raise_first(failed or [])
+    _raise_first(failed)
 
 
 def _removals(
-    names: Iterable[str], scope: str, *, only_mcp: bool, failed: list[MdmemError] | None
+    names: Iterable[str], scope: str, *, only_mcp: bool, failed: list[MdmemError]
 ) -> Iterator[registration.SettingsChange]:
-    """Remove each agent and client. failed: collects the errors of those whose settings cannot be changed.
-
-    Raises ConfigError for the first of them if `failed` is None.
-    """
+    """Remove each agent and client. failed: collects the errors of those whose settings cannot be changed."""
     for name in names:
-        try:
+        with _collected(failed):
             yield from _unregister(name, scope, only_mcp=only_mcp)
-        except ConfigError as error:
-            if failed is None:
-                raise
-            failed.append(error)
+
+
+@contextmanager
+def _collected(failed: list[MdmemError]) -> Iterator[None]:
+    """Add an error of the block to `failed`, so that what else is changed is still printed."""
+    try:
+        yield
+    except MdmemError as error:
+        failed.append(error)
 
 
 def _with_diffs(
@@ -249,7 +256,7 @@ def _with_diffs(
         if change.action != "unchanged" or real not in by_path:
             by_path[real] = change._replace(backup="")
     for real, content in planned.items():
-        if not real.endswith(_OWN_SUFFIXES):
+        if by_path and not real.endswith(_OWN_SUFFIXES):
             beside = (one for one in by_path if Path(one).parent == Path(real).parent)
             file = real if real in by_path else next(beside, next(reversed(by_path)))
             before, after = (data.decode("utf-8-sig") for data in (Path(real).read_bytes(), content or b""))
@@ -284,9 +291,10 @@ def _unregister(name: str, scope: str, *, only_mcp: bool) -> Iterator[registrati
     if _has_mcp(name, scope):
         yield mcp_registration.unregister(name, scope)
     if not only_mcp and (name in AGENTS or name not in CLIENTS):
-        status_line.unregister(name, scope)
+        had_line = status_line.unregister(name, scope)
         yield from protocol.of_agent(name, wanted=False)
-        yield registration.unregister(name, scope)
+        change = registration.unregister(name, scope)
+        yield change._replace(action="removed") if had_line and change.action == "unchanged" else change
 
 
 def _has_mcp(name: str, scope: str) -> bool:
