@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import random
+import subprocess
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable
@@ -578,3 +580,30 @@ def _committed(vault: Path) -> str:
     git(vault, "add", "-A")
     git(vault, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "Change")
     return git(vault, "rev-parse", "HEAD").strip()
+
+
+def test_notes_of_which_one_has_the_others_name_elsewhere_are_joined_to_the_same_files_everywhere(vault: Path) -> None:
+    start(vault)
+    base = _committed(vault)
+    sides = []
+    for names in ("cb", "ac"):
+        git(vault, "checkout", "-q", "--detach", base)
+        for number, name in enumerate(names):
+            put(vault, f"notes/{name}.md", f"---\nid: note{number}\n---\n\ntext {number}\n")
+        sides.append(_committed(vault))
+
+    code = (
+        "import sys\n"
+        "from mdmem.history.git import repository\n"
+        "from mdmem.history.merging import join\n"
+        "joined = join.join(repository.open_vault(sys.argv[1]), *sys.argv[2:])\n"
+        "print(sorted(joined.puts.items()), joined.deletes, joined.conflicts, sorted(joined.moved.items()))"
+    )
+    joined = {
+        subprocess.run(
+            [sys.executable, "-c", code, str(vault), base, *sides],
+            env={**os.environ, "PYTHONHASHSEED": str(seed)}, check=True, capture_output=True, text=True,
+        ).stdout
+        for seed in range(6)
+    }  # fmt: skip
+    assert len(joined) == 1

@@ -41,7 +41,7 @@ def align(repo: Repository, base: str, was: Tree, ours: tuple[str, Tree], theirs
     was_to: Moves = {}
     our_to: Moves = {}
     their_to: Moves = {}
-    for path in {*our.moves, *their.moves}:
+    for path in sorted({*our.moves, *their.moves}):  # two machines must join the same commits to the same tree
         target = min(_target(path, side, folders) for side in (our, their) if path in side.moves)
         for mapping, now in (
             (was_to, path),
@@ -192,7 +192,7 @@ def _find_made_twice(repo: Repository, our: Side, our_new: Moves, their: Side, t
     ids.append(_ids(repo, *more, among=ids[0]))
     paths: Moves = {}
     folders: Moves = {}
-    for name in ids[0].keys() & ids[1].keys():
+    for name in sorted(ids[0].keys() & ids[1].keys()):
         blob_of = {
             places[path_of[name]]: files[path_of[name]]
             for (files, places), path_of in zip((fewer, more), ids, strict=True)
