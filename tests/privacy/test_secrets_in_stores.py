@@ -52,6 +52,15 @@ def ran(command: str, output: str) -> Any:
         ("docker exec vault vault kv get secret/shop", "door   {}\n"),
         ('bash -c "X=1; Y=$(vault kv get secret/shop); echo $Y"', "door: {}\n"),
         ("bw --session abc get item mail", "password: {}\n"),
+        ("bw get item vault", "door: {}\n"),
+        ("rbw get project", "door: {}\n"),
+        ("x=`vault kv get y`; echo $x", "door: {}\n"),
+        ("true&&vault kv get x", "door: {}\n"),
+        ("cd a;vault kv get x", "door: {}\n"),
+        ("cat x\nvault kv get y", "door: {}\n"),
+        ("kubectl exec -n vault vault-0 -- sh -c 'vault kv get x'", "door: {}\n"),
+        ("docker exec redis redis-cli GET user:1:password", "{}\n"),
+        ("find . -name a -exec vault kv get x ';'", "door: {}\n"),
         ("docker run amazon/aws-cli secretsmanager get-secret-value --secret-id x", '{"SecretString": "{}"}\n'),
         ("cat app.conf ~/.pgpass", "db.example.org:5432:shop:ana:{}\n"),
     ],
@@ -79,6 +88,21 @@ def test_what_a_store_of_secrets_shows_is_masked(command: str, output: str) -> N
         ("kubectl get secret", "NAME   TYPE     DATA\nshop   Opaque   2\n"),
         ("echo get the secret", "get the secret\n"),
         ("mysql -e 'select login, city from users'", "ana|lagunotul\n"),
+        ("kubectl -n vault get pods", "NAME     READY   STATUS\nvault-0  1/1     Running\n"),
+        ("flux -n vault get all", "NAME  READY\nshop  True\n"),
+        ("cargo test vault read", "test vault::read ... ok\ntest result: ok. 1 passed\n"),
+        ("go test ./vault -run read", "ok  \tvault\t0.1s\n"),
+        ("pytest tests/vault -k read", "result: lagunotul\n"),
+        ("tree vault -I read", "vault\n"),
+        ("vault token lookup", "Key           Value\ndisplay_name  lagunotul\n"),
+        ("notify 'please show secrets'", "lagunotul\n"),
+        ("apt-get install libsecret", "lagunotul\n"),
+        ("go get example.org/token", "lagunotul\n"),
+        ("mix deps.get token", "lagunotul\n"),
+        ("flutter pub get secret", "lagunotul\n"),
+        ("curl -X GET http://localhost:8000/token", "lagunotul\n"),
+        ("npm test -- --grep 'get token'", "lagunotul\n"),
+        ("git commit -m 'get token'", "lagunotul\n"),
     ],
 )
 def test_what_shows_no_value_of_a_store_stays(command: str, output: str) -> None:
@@ -104,6 +128,11 @@ def test_what_shows_no_value_of_a_store_stays(command: str, output: str) -> None
         ("/etc/ldap.secret", "{}"),
         ("/etc/xl2tpd/l2tp-secrets", "* * {}"),
         ("secrets.yaml", "door: {}"),
+        ("secrets.yaml", "# Learn more: https://example.org/docs\ndoor: {}"),
+        ("APP.INI", "password = {}"),
+        ("app.conf", "password = {}  # of the database"),
+        ("app.conf", "password = {} ; of the database"),
+        ("golang/app.conf", "password = {}"),
     ],
 )
 def test_a_word_in_a_file_of_settings_is_masked_behind_the_name_of_a_secret(path: str, line: str) -> None:
@@ -111,7 +140,7 @@ def test_a_word_in_a_file_of_settings_is_masked_behind_the_name_of_a_secret(path
 
     assert WORD not in str(read(path, text))
     assert WORD not in str(read(path, f"     1\t{text}" if path != "/etc/ldap.secret" else text))
-    assert WORD not in str(ran(f"cat {path}", text)) or path == "secrets.yaml"
+    assert WORD not in str(ran(f"cat {path}", text))
 
 
 @pytest.mark.parametrize(
@@ -124,6 +153,13 @@ def test_a_word_in_a_file_of_settings_is_masked_behind_the_name_of_a_secret(path
         ("messages.properties", "label.password.hint = The password of your account\n"),
         ("snmpd.conf", "rocommunity public default\n"),
         ("main.py", "    password = lagunotul\n"),
+        ("login.properties", "login.reset=Altes Passwort lagunotul\n"),
+        ("messages_de.properties", "  login.secret = lagunotul\n"),
+        ("i18n/de/login.properties", "  login.secret = lagunotul\n"),
+        ("C:\\app\\lang\\de.ini", "  secret = lagunotul\n"),
+        ("setup.cfg", "Unexpected token lagunotul\nerror: password lagunotul\n"),
+        ("secrets.yaml", "# x\napiVersion: v1\nkind: ExternalSecret\nrefreshInterval: hourly\n"),
+        ("secrets.yaml", "# note: lagunotul\n"),
         ("secrets.yaml", "apiVersion: v1\nkind: ExternalSecret\nrefreshInterval: hourly\n"),
         ("secrets.yaml", "production:\n  adapter: lagunotul\n"),
     ],
@@ -200,3 +236,11 @@ def test_a_store_is_still_recognized_in_json_lines() -> None:
 
     assert WORD not in stored
     assert "miravento" not in stored
+
+
+def test_both_versions_of_a_setting_in_a_diff_are_masked() -> None:
+    output = f"3c3\n< password = {WORD}\n---\n> password = miravento\n"
+
+    assert ran("diff a.conf b.conf", output)["response"]["stdout"] == (
+        "3c3\n< password = [REDACTED]\n---\n> password = [REDACTED]\n"
+    )

@@ -262,15 +262,24 @@ _NO_SECRETS = frozenset((
 
 def _asks_for_secret(command: str, low: str, verb: str) -> bool:
     at = low.rfind(verb)
-    if (at > 0 and low[at - 1].isalnum()) or (verb == "get " and secrets.has_any(low, _ASKS_ABOUT)):
+    if at > 0 and low[at - 1].isalnum():
         return False
     words = command[at : at + _LONGEST].split()[:_MOST_WORDS]
+    if verb in _GETTERS:
+        is_other = low[at - 1 : at] in _BEFORE_OTHERS or len(words) > _MOST_GOT or "://" in words[-1]
+        if is_other or secrets.has_any(low, _ASKS_ABOUT) or not stores.may_get(low[:at]):
+            return False
     last_word = ""
     for word in words:
         if word.startswith(_ENDS):
             return False
         last_word = word
     return len(words) > 1 and names_secret(last_word)
+
+
+_BEFORE_OTHERS = ("-", ".", "'", '"')  # apt-get, deps.get, a phrase
+_GETTERS = ("get ", "getenv ")
+_MOST_GOT = 3  # words: the verb, and perhaps a group before the name
 
 
 def names_secret(path: str) -> bool:

@@ -33,12 +33,17 @@ _LISTS = ("secret.yml", "secret.yaml", "secrets.yml", "secrets.yaml", "secret.to
 
 def lister(path: str) -> Lister | None:
     """Return what finds the secrets in a file, if its name says that it gives accounts or settings."""
-    name = path.rpartition("/")[2].rpartition("\\")[2]
+    low = "/" + path.lower().replace("\\", "/")
+    name = low.rpartition("/")[2]
     if name in OF_ACCOUNTS:
         return of_accounts
     if name in _LISTS:
         return of_list
-    return of_settings if name.endswith(SETTINGS) else None
+    return of_settings if name.endswith(SETTINGS) and not secrets.has_any(low, _OF_TEXTS) else None
+
+
+_OF_TEXTS = ("messages", "i18n", "l10n", "/locale", "/lang", "/transl", "/strings", "/labels")
+"""Parts of the paths of files with texts of a program, in which words of any language are behind these names."""
 
 
 def read_by(command: str) -> Lister | None:
@@ -61,19 +66,24 @@ def of_settings(content: str) -> Iterator[Span]:
 
 def of_list(content: str) -> Iterator[Span]:
     """Find all values of a file with a name and a value in every line, such as the secrets of Home Assistant."""
-    lines = [line[_behind_number(line) :] for line in content.split("\n")]
-    is_flat = all(line[:1] not in _OF_NESTED and (":" in line or "=" in line) for line in lines if line.strip())
-    yield from printed.values_in(content) if is_flat and not content.startswith(_MANIFEST) else ()
+    lines = [(line, line[_behind_number(line) :]) for line in content.split("\n")]
+    settings = [line for _, line in lines if line.strip() and line[0] != "#"]
+    is_flat = all(line[0] not in _OF_NESTED and (":" in line or "=" in line) for line in settings)
+    if is_flat and not any(line.startswith(_MANIFEST) for line in settings):
+        without_comments = [" " * len(line) if bare[:1] == "#" else line for line, bare in lines]
+        yield from printed.values_in("\n".join(without_comments))
 
 
-_OF_NESTED, _MANIFEST = frozenset(" \t-{[<#"), "apiVersion"
+_OF_NESTED, _MANIFEST = frozenset(" \t-{[<"), "apiVersion"
 
 
 def _set_in(line: str) -> Iterator[Span]:
     """Yield the secret that a line of a file of settings sets, if it does."""
-    end = len(line.rstrip(" \t\r;,"))
+    remark = min((at for sign in _REMARKS if (at := line.find(sign)) > 0), default=len(line))
+    end = len(line[:remark].rstrip(" \t\r;,"))
     words = list(scan.words(line, _behind_number(line), end))[: _MOST_WORDS + 1]
-    if not words or len(words) > _MOST_WORDS or line.startswith(_COMMENTS, words[0][0]):
+    is_comment = words and line.startswith(_COMMENTS, words[0][0]) and not line.startswith(_REMOVED)
+    if not words or len(words) > _MOST_WORDS or is_comment:
         return
     for number, (start, stop) in enumerate(words[:_MOST_NAMES]):
         name, sign, value = line[start:stop].partition("=")
@@ -84,14 +94,19 @@ def _set_in(line: str) -> Iterator[Span]:
             if _is_uncommon(line[begin:stop], names.STRONG):
                 yield begin, stop, "password"
             return
-        elif weight >= names.LITERAL:
+        if weight >= names.LITERAL:
             rest = [word for word in words[number + 1 :] if line[slice(*word)] not in ("=", ":")]
+            is_setting = bool(sign) or name[-1:] == ":" or len(rest) < len(words) - number - 1  # `Unexpected token foo`
+            if not is_setting and number and weight != names.STRONG:
+                return
             begin = start + len(name) + 1 if value else rest[0][0] if len(rest) == 1 else end
             core = line[begin:end].strip("\"'") if not (sign and value and rest) else ""
             if core and " " not in core and _is_uncommon(core, weight):
                 begin = line.index(core, begin)
                 yield begin, begin + len(core), kind
             return
+        if sign or (name[-1:] == ":" and number + len(name) > 1):
+            return  # what follows is a text: `login.reset=Altes Passwort eingeben`
 
 
 def _is_uncommon(value: str, weight: int) -> bool:
@@ -103,6 +118,7 @@ _OTHER_SIGNS = ("community", "com2sec", "socks")
 _PLACES = {"rocommunity": 1, "rwcommunity": 1, "rocommunity6": 1, "rwcommunity6": 1, "com2sec": -1, "basicauth": -1}
 _PLACES |= {"community": 1, "auth-pass": -1, "socks4": -1, "socks5": -1, "rsa": -1, "ecdsa": -1, "p12": -1, "pkcs8": -1}
 """Words before a secret, and its place: the word with this index."""
+_REMARKS, _REMOVED = (" # ", " ; ", "\t# ", "\t; "), "< "  # behind a setting; before a line that `diff` shows
 _COMMENTS = ("#", ";", "!", "// ", "/*", "*", "<", "{")
 _MOST_WORDS, _MOST_NAMES = 5, 3  # words of a line that sets something, and of a name in it
 

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from mdmem.privacy.secrets import names
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 STORES = frozenset(
     """
     pass gopass passage op bw rbw lpass dcli dashlane chamber credstash infisical doppler sops berglas keyring
@@ -19,62 +23,105 @@ VERBS = frozenset("get show view read access export reveal decrypt print dump lo
 _NOUN_ALONE = {"dcli": ("password", "p"), "dashlane": ("password", "p")}
 _ENTRIES = frozenset(("pass", "gopass", "passage"))  # of which an entry's path alone is a command that shows it
 _NO_SECRETS = frozenset(
-    "policy policies user account vault group project projects config configs metadata help".split()
+    "policy policies user account vault group project projects config configs metadata help token lease".split()
 )
-"""What a store also shows."""
+"""What a store also shows, if one of these is before the verb."""
 _OTHERS = frozenset(
     """
-    kubectl oc k git gh glab docker podman echo printf grep rg ag cat find ls cd apt apt-get make npm yarn pnpm just
-    task python python3 node ruby go cargo complete
+    kubectl oc k helm flux argocd git gh glab svn hg jj docker podman echo printf grep rg ag cat head tail sed awk find
+    ls cd cp mv mkdir rm tree wc diff test man apt apt-get apt-cache dpkg dnf brew pip pip3 gem composer poetry uv make
+    npm yarn pnpm just task tox pytest jest vitest python python3 node ruby go cargo flutter dart mix terraform tofu
+    systemctl curl http https xh wget complete
     """.split()
 )
 """Programs with nouns and verbs like these that show no value, or whose output other rules read."""
+_RUNNERS = frozenset(("docker", "podman", "kubectl", "oc", "k", "poetry", "uv"))  # `docker exec v vault kv get …`
+_NAMING = ("-n", "--namespace", "-k")  # options before the name of something else: `flux -n vault get all`
 
 _BEFORE = frozenset(("sudo", "env", "time", "command", "exec", "nohup", "npx"))
-_ENDS = ("|", "&&", "||", ";", "&")
-_AROUND = "\"'`$()"
+_ENDS = str.maketrans(dict.fromkeys("\n|;`()", " ; "))
+_AROUND = "\"'$"
 _MOST_WORDS = 6  # of a command's beginning, which say what it does
 
 
 def shows(command: str) -> bool:
     """Whether a command shows what a store keeps. `command` is in lower case."""
+    return any(
+        _names_both(begun) or any(_is_of_store(begun, number) for number in range(len(begun)))
+        for begun in _commands(command)
+    )
+
+
+def may_get(command: str) -> bool:
+    """Whether a program that `command` begins, in lower case, prints what its `get` asks for: `redis-cli `."""
+    begun = next(reversed(list(_commands(command))), [])
+    return not begun or _runs_any(begun)
+
+
+def _commands(command: str) -> Iterator[list[str]]:
+    """Yield the words of each command in a line, without what precedes its program."""
     begun: list[str] = []
-    for word in (*command.split(), ";"):
-        bare = word.rpartition("$(")[2].strip(_AROUND).rstrip(";")
-        if word not in _ENDS and bare and (begun or not ("=" in bare or bare in _BEFORE)):
-            begun.append(bare)
-        if word in _ENDS or word[-1] == ";":
-            if _names_both(begun) or any(_is_of_store(begun, number) for number in range(len(begun))):
-                return True
+    for word in (*command.replace("\\\n", " ").replace("&&", ";").translate(_ENDS).split(), ";"):
+        if word in (";", "&"):
+            if begun:
+                yield begun
             begun = []
-    return False
+        elif begun or not ("=" in word or word in _BEFORE or not word.strip(_AROUND)):
+            begun.append(word)
+
+
+def _program(word: str) -> str:
+    return word.strip(_AROUND).rpartition("/")[2].removesuffix(".exe")
+
+
+def _runs_any(before: list[str]) -> bool:
+    """Whether the words before a program run it, or are none: `timeout 5`, `docker exec v`, but not `cargo test`."""
+    first = _program(before[0]) if before else ""
+    if first not in _OTHERS:
+        return True
+    is_runner = first in _RUNNERS and not {"exec", "run"}.isdisjoint(before)
+    return is_runner or "--" in before or "-exec" in before or (first[:6] == "python" and before[-1] == "-m")
 
 
 def _is_of_store(command: list[str], number: int) -> bool:
     """Whether the word with this index is a store that shows something: `docker exec v vault kv get …`."""
-    program = command[number].rpartition("/")[2].removesuffix(".exe")
-    if program not in STORES:
+    program = _program(command[number])
+    before = command[:number]
+    if program not in STORES or (before and before[-1] in _NAMING) or not _runs_any(before):
         return False
     words = _words(command[number + 1 : number + 1 + _MOST_WORDS])
     is_entry = program in _ENTRIES and number == 0 and len(command) == 2 and "/" in command[1]
     told = words[: 1 if program in _ENTRIES else 3]
-    is_shown = not VERBS.isdisjoint(told) or "".join(words[:1]) in _NOUN_ALONE.get(program, ())
-    return is_entry or (is_shown and _NO_SECRETS.isdisjoint(told))
+    verb = next((place for place, word in enumerate(told) if word in VERBS), -1)
+    is_alone = "".join(words[:1]) in _NOUN_ALONE.get(program, ())
+    return is_entry or is_alone or (verb >= 0 and _NO_SECRETS.isdisjoint(told[:verb]))
 
 
 def _names_both(command: list[str]) -> bool:
     """Whether a command has a noun for secrets beside a verb that shows: `azure keyvault secret show`."""
-    if not command or command[0].rpartition("/")[2] in _OTHERS:
+    if _program(command[0]) in _OTHERS:
         return False
-    words = _words(command[1 : 1 + _MOST_WORDS])
+    words = _words(_without_phrase(command)[1 : 1 + _MOST_WORDS])
     pairs = [(before, word) for before, word in zip(["", *words], words, strict=False) if before]
     if any((word in VERBS and _is_noun(before)) or (before in VERBS and _is_noun(word)) for before, word in pairs):
         return True
     return any(verb in VERBS and _is_noun(noun) for verb, _, noun in (word.partition("-") for word in words[:2]))
 
 
+def _without_phrase(command: list[str]) -> list[str]:
+    """Return a command up to its first argument of several words in quotes, unless a shell runs that."""
+    if _program(command[0]) in _SHELLS:
+        return command
+    phrases = (number for number, word in enumerate(command) if word[0] in "\"'" and word[-1] != word[0])
+    return command[: next(phrases, None)]
+
+
+_SHELLS = frozenset(("bash", "sh", "zsh", "ssh"))
+
+
 def _words(arguments: list[str]) -> list[str]:
-    return [part for word in arguments if word[0] not in "-/." for part in word.split(":")]
+    bare = [word.strip(_AROUND) for word in arguments]
+    return [part for word in bare if word and word[0] not in "-/." for part in word.split(":")]
 
 
 def _is_noun(word: str) -> bool:
