@@ -11,6 +11,8 @@ Nothing slow is imported, and a scanner only when the text calls for it: most te
 
 from __future__ import annotations
 
+import sys
+
 from mdmem.hook_errors import DeadlineError
 from mdmem.privacy import secrets, text
 from mdmem.privacy.job import Cleaned as Cleaned
@@ -26,11 +28,8 @@ if TYPE_CHECKING:
     from mdmem.settings import Settings
 
 TOO_DEEP = "[TOO DEEP]"
-MAX_DEPTH = 64
-"""A value nested deeper than this is replaced by `TOO_DEEP`."""
-
-SHORT_KEYS = ("pin", "otp", "cvv", "sid", "sig", "signature")
-"""Names of secrets that count only as the whole key of an object."""
+MAX_DEPTH = 64  # a value nested deeper than this is replaced by `TOO_DEEP`
+SHORT_KEYS = ("pin", "otp", "cvv", "sid", "sig", "signature")  # names of secrets that count only as whole keys
 
 IDENTITY_KEYS = frozenset((
     "ssn", "social_security_number", "socialsecuritynumber", "nino", "national_insurance_number", "passport", "cpf",
@@ -112,6 +111,8 @@ def clean(
         from mdmem.privacy import withheld
 
         job = withheld.without_unchecked(value, job, error, _fill)
+    if encoded := sys.modules.get("mdmem.privacy.encoded"):
+        encoded.forget()
     if isinstance(value, str) and explain:
         from mdmem.privacy import findings
 
@@ -146,8 +147,7 @@ def may_hold_tag(value: str, rules: Rules) -> bool:
     """Whether a text may hold a tag of any kind: a quick check that never misses one."""
     if text.may_hold_private(value, rules):
         return True
-    low = text.lower(value)
-    return secrets.has_any(low, ("-context", "system-", "system_", "persisted-output", "hook_context"))
+    return secrets.has_any(text.lower(value), ("-context", "system-", "system_", "persisted-output", "hook_context"))
 
 
 def anonymized(value: Any, rules: Rules) -> Any:

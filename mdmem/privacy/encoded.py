@@ -44,8 +44,7 @@ def decoded(text: str) -> TextView | None:
 
     The last views are cached, because the searches for private text and for secrets read the same strings.
     """
-    cached = _views.get(text)
-    if not cached:
+    if not (cached := _views.get(text)):
         if len(_views) >= _MOST_CACHED:
             _views.clear()
         cached = _views[text] = (_decoded(text),)
@@ -54,6 +53,7 @@ def decoded(text: str) -> TextView | None:
 
 _views: dict[str, tuple[TextView | None]] = {}
 _MOST_CACHED = 16
+forget = _views.clear  # called once a value is cleaned: a process that goes on must not keep its secrets
 
 
 def _decoded(text: str) -> TextView | None:

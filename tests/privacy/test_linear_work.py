@@ -5,6 +5,7 @@ What is read is counted, not timed: the characters of parts that are cut from a 
 
 from __future__ import annotations
 
+import gc
 from base64 import b64encode
 from functools import partial
 from hashlib import sha256
@@ -97,6 +98,24 @@ def test_hundreds_of_known_secrets_add_few_steps_to_each_further_string() -> Non
     further = _calls(many) - _calls(few)
 
     assert 100 * 400 < further < 1_600 * 400
+
+
+def test_tables_of_a_dump_take_the_same_steps_whatever_their_number() -> None:
+    few, many = (_calls("".join(map(_table, range(count)))) for count in (100, 400))
+
+    assert few > 100
+    assert many < 4.5 * few
+
+
+def _table(number: int) -> str:
+    return f"CREATE TABLE t{number} (\n  password text\n);\nINSERT INTO t{number} VALUES ('lagunotul');\n"
+
+
+def test_no_text_is_kept_in_memory_once_it_is_cleaned() -> None:
+    texts = [f"password=lagunotul{number}x9 {b64encode(b'password=miravento').decode()}" for number in range(3)]
+
+    assert [clean(text, origin="tool").value for text in texts] != texts
+    assert not [kept for kept in gc.get_objects() if isinstance(kept, dict) and any(text in kept for text in texts)]
 
 
 def _calls(value: Any) -> int:

@@ -239,11 +239,11 @@ JSON_HEADS = ('"columns":', '"fields":', '"header":', '"headers":', '"fieldnames
 
 def _inserted(text: str, low: str) -> Iterator[Span]:
     """Find the secrets in `INSERT INTO users (name, password) VALUES ('bob', '…'), …`."""
-    created = list(_created(low))
+    created = dict(_created(low)) if "insert into" in low else {}
     for _, after in secrets.occurrences(low, "insert into"):
-        for table, columns in created:
-            if low.startswith((f" {table} values", f"{table} values"), after):
-                yield from _tuples(text, low.index("values", after) + len("values"), columns)
+        table, values_word, _ = low[after : after + _LONGEST_TABLE].partition(" values")
+        if values_word and (columns := created.get(table.strip())):
+            yield from _tuples(text, after + len(table) + len(values_word), columns)
         opened = text.find("(", after, after + 128)
         closed = text.find(")", opened, opened + _LONGEST_LINE) if opened >= 0 else -1
         rows = low.find("values", closed, closed + 32) if closed >= 0 else -1
@@ -257,12 +257,15 @@ def _inserted(text: str, low: str) -> Iterator[Span]:
 def _created(low: str) -> Iterator[tuple[str, dict[int, tuple[int, str]]]]:
     """Yield the name and the secret columns of each table that a dump creates, with a column in each line."""
     for _, after in secrets.occurrences(low, "create table "):
-        end = low.find("\n)", after, after + _LONGEST_LINE) if "insert into" in low else -1
+        end = low.find("\n)", after, after + _LONGEST_LINE)
         table, opening, lines = low[after : max(after, end)].partition(" (\n")
         heads = [_head(line.strip(" \t,").partition(" ")[0]) for line in lines.split("\n")]
         columns = {number: head for number, head in enumerate(heads) if head[0]}
         if opening and columns:
             yield table.removeprefix("if not exists ").strip(), columns
+
+
+_LONGEST_TABLE = 160  # characters of a table's name, and of `values` behind it
 
 
 def _copied(text: str, low: str) -> Iterator[Span]:
