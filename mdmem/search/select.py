@@ -46,16 +46,23 @@ MAX_READ = 10_000
 
 
 def allowed(
-    view: View, root: str, query: Query, *, internal: bool = False, here: Place | None = None
+    view: View,
+    root: str,
+    query: Query,
+    *,
+    internal: bool = False,
+    here: Place | None = None,
+    as_read: bool = False,
 ) -> Set[int] | None:
     """Return the notes that a query allows, or None if it allows all.
 
-    internal: search the internal memories instead of all other notes.
+    internal: search the internal memories instead of all other notes. as_read: do not read notes again if the last
+    query had the same phrases and conditions, as for a page that also counts the results that it shows.
     here: where the query comes from; notes staged on another code branch are left out, unless the query asks for them.
     """
     permitted: set[int] | None
     if query.phrases or query.prefixes:
-        permitted = set(_meeting_in_text(view, root, query._replace(words="", must_not=(), hints=(), typed="")))
+        permitted = set(_meeting_in_text(view, root, query, as_read=as_read))
     else:
         permitted = _meeting(view, query)
     if internal:
@@ -121,14 +128,22 @@ def unread(view: View, query: Query) -> tuple[str, ...]:
     return (f"Only the newest {MAX_READ:,} notes that may have {texts} were read. `until:DAY` looks at older ones.",)
 
 
-@cached_with_view  # a page that shows the results also counts them, and very many files may have to be read
-def _meeting_in_text(view: View, root: str, query: Query) -> frozenset[int]:
-    """Return the notes that meet the index's conditions and have each phrase and prefix in their text on disk."""
+def _meeting_in_text(view: View, root: str, query: Query, *, as_read: bool) -> frozenset[int]:
+    """Return the notes that meet the index's conditions and have each phrase and prefix in their text on disk.
+
+    as_read: as for `allowed`. Otherwise they are read: a note may have been edited that the index still has as it was.
+    """
+    asked = root, query._replace(words="", must_not=(), hints=(), typed="")
+    last_asked, last_read = view.answers.get((_meeting_in_text,), (None, frozenset()))
+    if as_read and last_asked == asked:
+        return last_read
     permitted = _meeting(view, query)
     for candidates, text in _in_text(view, query):
         candidates = candidates if permitted is None else permitted.intersection(candidates)
         permitted = _with_text(view, root, _newest(view, candidates), text)
-    return frozenset(permitted or ())
+    read = frozenset(permitted or ())
+    view.answers[_meeting_in_text,] = asked, read
+    return read
 
 
 def _meeting(view: View, query: Query) -> set[int] | None:

@@ -745,10 +745,26 @@ def test_a_page_that_also_counts_what_it_finds_reads_the_files_once(vault: Path,
     found = select.allowed(view, str(vault), parsed)
     assert found is not None and len(found) == 30
 
-    assert calls(partial(select.allowed, view, str(vault), parsed)) < 30
+    assert calls(partial(select.allowed, view, str(vault), parsed, as_read=True)) < 30
 
     write(vault, "0.md", "alpha, and no more")
     assert engine.search(settings, asked).total == 29
+
+
+def test_a_note_of_which_the_index_has_not_heard_yet_is_searched_as_it_is(vault: Path, settings: Config) -> None:
+    write(vault, "as-it-was.md", "alpha handler")
+    write(vault, "edited.md", "alpha and its handler")
+    engine.search(settings, '"alpha handler"')
+    view, parsed = index.opened(settings), query.parse('"alpha handler"')
+    assert view is not None
+    before = select.allowed(view, str(vault), parsed)
+    assert before is not None
+
+    write(vault, "edited.md", "alpha handler, at last")
+
+    after = select.allowed(view, str(vault), parsed)
+    assert after is not None and len(after) == len(before) + 1
+    assert select.allowed(view, str(vault), query.parse("handl*"), as_read=True) == after
 
 
 def test_a_share_of_the_notes_is_looked_at_across_segments(vault: Path, settings: Config) -> None:

@@ -190,8 +190,8 @@ def count(view: View, root: str, query: Query) -> dict[str, dict[str, int]]:
 
 
 def matching(view: View, root: str, query: Query) -> set[int]:
-    """Return every note that a query matches."""
-    permitted = select.allowed(view, root, query)
+    """Return every note that a query matches. It has just been searched for, so no note is read again."""
+    permitted = select.allowed(view, root, query, as_read=True)
     units = ranking.affordable(view, units_of(view, query.text))
     if not units or query.must or query.phrases or query.prefixes:
         return set(view.all if permitted is None else permitted)
