@@ -124,6 +124,8 @@ def user_of(client_port: int, port: int) -> int | None:
 
 MAX_BROWSERS = 64
 """Maximum number; a new one replaces the oldest."""
+MAX_SAVED = 16
+"""Maximum number of saved forms of a browser that are known when they are sent again."""
 
 
 class Message(NamedTuple):
@@ -138,15 +140,21 @@ class Message(NamedTuple):
 class Browser:
     """A browser that was admitted.
 
-    csrf: the token that its forms must contain. messages: for its next page. saved: a digest of the text's form that it
-    saved last, and the path of that note.
+    csrf: the token that its forms must contain. messages: for its next page. saved: of the last forms with a text that
+    it saved, a digest -> the path of the note and a digest of its file.
     """
 
     def __init__(self) -> None:
         self.cookie = secrets.token_urlsafe(32)
         self.csrf = secrets.token_urlsafe(32)
         self.messages: list[Message] = []
-        self.saved = "", ""
+        self.saved: dict[str, tuple[str, str]] = {}
+
+    def remember(self, form: str, path: str, file: str) -> None:
+        """Keep as which note a form was saved, by the digests of `saved`."""
+        self.saved[form] = path, file
+        if len(self.saved) > MAX_SAVED:
+            del self.saved[next(iter(self.saved))]
 
     def take_messages(self) -> list[Message]:
         """Return the waiting messages and remove them."""

@@ -6,6 +6,7 @@ import hmac
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from hashlib import sha256
 from typing import Any
 
@@ -107,8 +108,9 @@ def _tag(request: PageRequest) -> Response:
 def _add(request: PageRequest) -> Response:
     """Write a new note, once for a form that is sent again as it was."""
     form = request.form
-    if saved_before := _saved_before(request):
-        return request.back(address.note(saved_before, saved_before))
+    saved_before, _ = request.browser.saved.get(_digest(request), ("", ""))
+    if saved_before and disk.read_path(request.config.vault, saved_before) is not None:
+        return _back_to_saved(request, address.note(saved_before, saved_before))
     text = _typed(request)
     kind, project, tags = (form.get(key, "") for key in ("kind", "project", "tags"))
     added = decisions.add(
@@ -120,7 +122,7 @@ def _add(request: PageRequest) -> Response:
         tags=user_notes.typed_tags(tags),
         now=time.time(),
     )
-    request.browser.saved = _digest(request), added.path
+    _remember(request, added.path)
     return _back_with_message(
         request, f"Saved.{_kept_out(request, added.path, text)}", address.note(added.path, added.path)
     )
@@ -130,13 +132,14 @@ def _edit(request: PageRequest) -> Response:
     """Change a note's title and text, unless the file has changed since the form was made."""
     text, title = _typed(request), request.form.get("title", "").strip()
     opened = _opened(request)
-    if notes.digest(opened.data) != request.form.get("digest", ""):
-        if _saved_before(request):
-            return request.back(address.note(opened.id, opened.path))
+    current = notes.digest(opened.data)
+    if current != request.form.get("digest", ""):
+        if request.browser.saved.get(_digest(request)) == (opened.path, current):
+            return _back_to_saved(request, address.note(opened.id, opened.path))
         raise user_notes.ChangedError(opened.path)
     title = "" if title == opened.title else title
     user_notes.change_text(request.config, opened.path, text, seen=opened.data, title=title, most=notes.MAX_FORM_BYTES)
-    request.browser.saved = _digest(request), opened.path
+    _remember(request, opened.path)
     kept_out = _kept_out(request, opened.path, text)
     try:
         known = gate.IN_HISTORY if _is_in_history(request, opened, f"{title}\n{text}") else ""
@@ -152,11 +155,19 @@ def _digest(request: PageRequest) -> str:
     return sha256(repr(sorted(request.form.items())).encode("utf-8", "replace")).hexdigest()
 
 
-def _saved_before(request: PageRequest) -> str:
-    """Return the note as which the same form was just saved, as by a double click; "" if it was not or is gone."""
-    digest, path = request.browser.saved
-    is_same = digest == _digest(request) and disk.read_path(request.config.vault, path) is not None
-    return path if is_same else ""
+def _remember(request: PageRequest, path: str) -> None:
+    """Keep as which note a form was saved, in case the browser sends it again, as by a double click without script."""
+    with suppress(MdmemError, OSError):  # the note is stored
+        request.browser.remember(
+            _digest(request), path, notes.digest(disk.read_path(request.config.vault, path) or b"")
+        )
+
+
+def _back_to_saved(request: PageRequest, to: str) -> Response:
+    """Redirect to the note as which the same form was saved before; after a double click, its message still waits."""
+    if not request.browser.messages:
+        request.browser.messages.append(Message("This was saved before; nothing was changed."))
+    return request.back(to)
 
 
 def _kept_out(request: PageRequest, path: str, typed: str) -> str:

@@ -22,7 +22,7 @@ from tests.helpers.waiting import until
 from tests.web.conftest import OLDEST, PAGES, Web, a_note
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Dialog, Locator, Page
+    from playwright.sync_api import Browser, Dialog, Locator, Page, Route
 
 pytestmark = [
     pytest.mark.browser,
@@ -516,6 +516,36 @@ def test_a_double_click_saves_a_note_once_and_undoes_once(web: Web, page: Page) 
     page.get_by_role("button", name="Undo").dblclick()
     page.get_by_text("Undone: 1 file as before.").wait_for()
     assert page.get_by_role("heading", name="Clicked twice").is_visible()
+
+
+def test_a_text_can_be_saved_again_after_its_load_was_stopped(web: Web, page: Page) -> None:
+    path = a_note(web, "Stopped while it was saved")
+    asked: list[str] = []
+    sent: list[str] = []
+
+    def answer(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    def stop_once(route: Route) -> None:
+        sent.append(route.request.url)
+        route.continue_() if len(sent) > 1 else route.abort("aborted")
+
+    page.on("dialog", answer)
+    page.route("**/do/edit", stop_once)
+    page.clock.install()
+    page.goto(f"{web.served.url}/edit/{path}")
+    page.get_by_role("textbox", name="Text").fill("Saved by the second click.")
+    page.get_by_role("button", name="Save").click()
+    until(lambda: page.evaluate("1") and sent, "the form is sent")
+
+    page.clock.fast_forward(5_000)
+    page.get_by_role("link", name="Cancel").click()
+    until(lambda: page.evaluate("1") and asked, "what is not saved is not left without a question")
+    page.get_by_role("button", name="Save").click()
+
+    page.wait_for_url("**/note/**")
+    assert "Saved by the second click." in (web.vault / path).read_text()
 
 
 def test_control_and_enter_save_a_text(web: Web, page: Page) -> None:

@@ -920,7 +920,7 @@ def test_a_note_with_two_versions_says_so_and_is_shown_as_it_stands(web: Web, co
 
 
 def form_of(page: str) -> dict[str, str]:
-    return dict(re.findall(r'name="(csrf|note|digest)" value="([^"]*)"', page))
+    return dict(re.findall(r'name="(csrf|once|note|digest)" value="([^"]*)"', page))
 
 
 def test_an_edited_text_passes_the_gate_and_keeps_the_front_matter(web: Web, cookie: str) -> None:
@@ -1140,8 +1140,10 @@ def test_a_long_note_of_a_person_is_edited_and_a_longer_one_is_left_to_an_editor
 
 
 def test_a_form_that_is_sent_twice_is_saved_once(web: Web, cookie: str) -> None:
-    new = {"csrf": csrf(get(web, cookie, "/new")), "title": "Sent twice", "kind": "note", "project": "", "tags": ""}
-    (_, first, _), (_, second, _) = (post(web, cookie, "add", **new, text="password=hunter2hunter2") for _ in "12")
+    new = {**form_of(get(web, cookie, "/new")), "title": "Sent twice", "kind": "note", "project": "", "tags": ""}
+    _, first, _ = post(web, cookie, "add", **new, text="password=hunter2hunter2")
+    next_second()  # the same words in the same second are one note anyway
+    _, second, _ = post(web, cookie, "add", **new, text="password=hunter2hunter2")
     (path,) = (web.vault / "notes").rglob("*sent-twice*.md")
     assert first["location"] == second["location"]
 
@@ -1157,6 +1159,39 @@ def test_a_form_that_is_sent_twice_is_saved_once(web: Web, cookie: str) -> None:
     post(web, cookie, "add", **new, text="password=hunter2hunter2")
     (path,) = (web.vault / "notes").rglob("*sent-twice*.md")
     path.unlink()
+
+
+def next_second() -> None:
+    now = int(time.time())
+    until(lambda: int(time.time()) > now, "the next second")
+
+
+def test_two_forms_with_the_same_text_are_two_notes(web: Web, cookie: str) -> None:
+    forms = [form_of(get(web, cookie, "/new")) for _ in "12"]
+    answers = []
+    for form in forms:
+        answers.append(post(web, cookie, "add", **form, title="Stood up", kind="note", text="Nothing new."))
+        next_second()
+    assert len({headers["location"] for _, headers, _ in answers}) == 2
+
+    get(web, cookie, "/help")  # shows the messages
+    _, again, _ = post(web, cookie, "add", **forms[0], title="Stood up", kind="note", text="Nothing new.")
+    assert again["location"] == answers[0][1]["location"], "the other tab's form was saved since"
+    assert "This was saved before; nothing was changed." in get(web, cookie, again["location"])
+    for path in (web.vault / "notes").rglob("*stood-up*.md"):
+        path.unlink()
+
+
+def test_a_saved_edit_that_is_sent_again_after_another_change_is_refused(web: Web, cookie: str) -> None:
+    path = a_note(web, "Saved, then changed")
+    fields = form_of(get(web, cookie, f"/edit/{path}"))
+    assert post(web, cookie, "edit", **fields, text="By me.")[0] == 303
+    (web.vault / path).write_text((web.vault / path).read_text().replace("By me.", "By an agent."))
+
+    status, _, page = post(web, cookie, "edit", **fields, text="By me.")
+
+    assert status == 409 and "By an agent." in page
+    assert "By an agent." in (web.vault / path).read_text()
 
 
 def test_an_edit_of_a_text_that_changed_meanwhile_is_refused(web: Web, cookie: str) -> None:

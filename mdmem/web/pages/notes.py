@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import secrets
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -190,6 +191,7 @@ def new_form(request: PageRequest, sent: Mapping[str, str], problem: str = "") -
         problem=problem,
         kinds=note.WRITTEN,
         projects=sorted(projects - {""}),
+        once=secrets.token_urlsafe(8),  # tells a form that is sent twice from two forms with the same text
         most=user_notes.MAX_BODY_BYTES,
     )
 

@@ -176,11 +176,17 @@ function typing(form, results) {
 
 // -- unsaved text: do not lose it when the page is left or the server has ended ---------------------------
 
+const TWICE = 3000; // ms: later, as after a stopped load, a form is sent again
+
+function isSent(form) {
+  return performance.now() - form.dataset.sent < TWICE;
+}
+
 function keepText(form) {
   const text = one("textarea", form);
   addEventListener("beforeunload", (event) => {
     const typed = all("input:not([type=hidden]), textarea", form).some((field) => field.value !== field.defaultValue);
-    if (!form.dataset.sent && (typed || form.dataset.unsaved)) event.preventDefault();
+    if (!isSent(form) && (typed || form.dataset.unsaved)) event.preventDefault();
   });
   text.addEventListener("input", () => text.setCustomValidity(""));
   form.addEventListener("keydown", (event) => {
@@ -197,8 +203,8 @@ function keepText(form) {
     } catch {
       return;
     }
-    if (form.dataset.sent) return; // a double click
-    form.dataset.sent = "1";
+    if (isSent(form)) return; // a double click
+    form.dataset.sent = performance.now();
     form.submit();
   });
 }
@@ -209,8 +215,8 @@ const CONTROLS = "main :is(button, input, select, textarea, summary):not([type=h
 
 addEventListener("submit", (event) => {
   if (event.target.method !== "post") return;
-  if (event.target.dataset.sent) return event.preventDefault(); // a double click
-  if (!event.defaultPrevented) event.target.dataset.sent = "1";
+  if (isSent(event.target)) return event.preventDefault(); // a double click
+  if (!event.defaultPrevented) event.target.dataset.sent = performance.now();
   const used = event.submitter || document.activeElement;
   const place = { page: location.pathname + location.search, top: scrollY, id: used.id, at: all(CONTROLS).indexOf(used) };
   sessionStorage.setItem("place", JSON.stringify(place));
