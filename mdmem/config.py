@@ -144,11 +144,22 @@ def check(setting: Setting[Any], value: Any) -> Any:
     wrong = type(value) is not kind or (kind in (int, float) and not 0 <= value < float("inf"))
     if kind is list and not wrong:
         wrong = not all(type(item) is str for item in value)
-    if wrong or (setting.choices and any(item not in setting.choices for item in (value if kind is list else [value]))):
-        expected = " or ".join(f'"{choice}"' for choice in setting.choices) or _WANTED[kind]
+    unfit = [] if wrong or not setting.choices else value if kind is list else [value]
+    unfit = [item for item in unfit if item not in setting.choices]
+    if wrong or unfit:
+        *others, last = (f'"{choice}"' for choice in setting.choices or ("",))
+        expected = f"{', '.join(others)}{' or ' if others else ''}{last}" if setting.choices else _WANTED[kind]
         expected = f"a list of {expected}" if setting.choices and kind is list else expected
-        raise ConfigError(f"{setting.key} must be {expected}, not {value!r:.40}.")
+        given = ", ".join(map(_as_toml, unfit)) or _as_toml(value)
+        raise ConfigError(f"{setting.key} must be {expected}, not {given:.40}.")
     return value
+
+
+def _as_toml(value: Any) -> str:
+    """Return a value for a message, as it may stand in a settings file."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_as_toml, value))}]"
+    return str(value).lower() if isinstance(value, bool) else repr(value) if isinstance(value, str) else str(value)
 
 
 _WANTED = {
@@ -180,7 +191,7 @@ def select(values: Mapping[str, Any], *, from_vault: bool, file: str, warnings: 
             if isinstance(value, str):
                 selected[key] = value
             else:
-                warnings.append(f"{file}: vault must be {_WANTED[str]}, not {value!r:.40}.")
+                warnings.append(f"{file}: vault must be {_WANTED[str]}, not {_as_toml(value):.40}.")
         elif setting is None:
             from mdmem.errors import SettingsWarning  # here and below: rarely needed
 
@@ -210,9 +221,9 @@ def combine(
             own = user_values.get(key, row.default)
             is_looser = counts == own
             effect = "is ignored: it is looser than yours" if is_looser else "counts only together with yours"
-            used = "" if is_looser else f"; {counts!r:.60} is used"
+            used = "" if is_looser else f"; {_as_toml(counts):.60} is used"
             warnings.append(
-                f"{file}: {key} {effect}, which is {own!r:.60}{used}. "
+                f"{file}: {key} {effect}, which is {_as_toml(own):.60}{used}. "
                 f"A vault can only make a setting stricter: `mdmem config set --user` changes your own."
             )
     return combined

@@ -55,6 +55,13 @@ def test_a_vault_in_the_users_file_that_is_no_text_is_a_warning(home: Path) -> N
     assert [warning.partition(": ")[2] for warning in found.warnings] == ["vault must be a quoted string, not 5."]
 
 
+def test_a_value_of_the_wrong_type_is_shown_as_files_write_it(home: Path) -> None:
+    own_settings("[inject]\nchars = true\non = [1, false]\n")
+    said = " ".join(config.load().warnings)
+    assert "inject.chars must be a whole number, 0 or more, not true." in said
+    assert ", not [1, false]." in said
+
+
 def test_a_vault_says_what_is_stored_and_the_users_file_wins(vault: Path) -> None:
     (vault / "mdmem.toml").write_text("[capture]\nmax_lines = 7\nmax_chars = 8\n")
     own_settings("[capture]\nmax_chars = 9\n")

@@ -357,14 +357,18 @@ def _path_of_id(settings: Config, typed: str) -> str:
 @options.as_json("an object: changed, skipped, kept, deleted (needs --yes)")
 @options.with_settings
 def undo(settings: Config, target: str, yes: bool, as_json: bool) -> int:
-    """Undo a session or a commit. Later changes are kept and listed.
+    """Undo a session or a commit. Later changes are kept and listed. `latest` is the last session.
 
     \b
     Example:  mdmem undo 00893aaf
+              mdmem undo latest
     """
     from mdmem.history import undo as work
+    from mdmem.views import conversation
 
     options.refuse_to_ask(as_json=as_json, yes=yes)
+    if target in conversation.LATEST:
+        target = conversation.id_of(settings, target)
     with progress.ProgressBar("Reading commits", shown=not as_json) as bar:
         planned = work.plan(settings, target, bar.step)
     if as_json:

@@ -110,6 +110,8 @@ def _place(step: ConversationStep) -> turns.Place:
     return turns.place(step.path, str(step.meta.get("created", "")), step.kind)
 
 
+LATEST = ("latest", "last")
+"""Names of the session that the newest note is from."""
 KEY = "session:"
 """Prefix of the index's terms for sessions."""
 
@@ -126,7 +128,7 @@ def find(config: Config, view: View, name: str, *, project: str = "") -> str:
         NotFoundError: when there is no such session.
         AmbiguousError: when more than one has this name.
     """
-    if name in ("latest", "last"):
+    if name in LATEST:
         term = latest(view, project)
         if not term:
             of_project = f"of {project} " if project else ""

@@ -137,6 +137,7 @@ def test_a_list_can_be_added_to(day: Day) -> None:
         (["capture.max_lines", "-3"], "whole number"),
         (["capture.durability", "steel"], '"power" or "process"'),
         (["capture.subagents", "perhaps"], "true or false"),
+        (["inject.on", "ask", "never"], ' "edit" or "read", not \'never\'.'),
         (["capture.maxlines", "3"], "capture.max_lines"),
         (["maxlines", "3"], "capture.max_lines"),
         (["nonsense", "3"], "mdmem config list"),

@@ -287,6 +287,21 @@ def test_an_undo_that_leaves_only_what_a_person_changed_says_so(mdmem: Run, kept
     assert f"Kept, because you wrote or changed it: {mine.relative_to(kept).as_posix()}\n" in again
 
 
+def test_the_latest_session_is_undone_by_that_name(mdmem: Run, kept: Path) -> None:
+    turn(kept, 2)
+    mdmem("commit", check=True)
+    put(kept, "notes/mine.md", "# Mine\n")
+    mdmem("commit", check=True)
+
+    done = mdmem("undo", "latest", "--yes", check=True).stdout
+
+    assert "files to delete, 0 to restore." in done
+    assert not (kept / FOLDER).exists()
+    assert (kept / "notes/mine.md").exists()
+    none_left = mdmem("undo", "latest", "--yes")
+    assert (none_left.returncode, "The vault has no session yet." in none_left.stderr) == (5, True)
+
+
 def test_an_undo_calls_no_page_kept_that_was_deleted_by_hand(mdmem: Run, kept: Path) -> None:
     for number in (2, 3):
         turn(kept, number)
