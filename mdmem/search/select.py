@@ -134,6 +134,7 @@ def _meeting_in_text(view: View, root: str, query: Query, *, as_read: bool) -> f
     as_read: as for `allowed`. Otherwise they are read: a note may have been edited that the index still has as it was.
     """
     asked = root, query._replace(words="", must_not=(), hints=(), typed="")
+    last_read: frozenset[int]
     last_asked, last_read = view.answers.get((_meeting_in_text,), (None, frozenset()))
     if as_read and last_asked == asked:
         return last_read
