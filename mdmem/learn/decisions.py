@@ -13,8 +13,9 @@ from mdmem.config import Config
 from mdmem.errors import MdmemError, UsageError
 from mdmem.history import attribution
 from mdmem.search import engine, freshness, index, replaced
+from mdmem.search.index import layout as index_layout
 from mdmem.search.index.document import path_tails
-from mdmem.search.index.view import View
+from mdmem.search.index.view import View, cached_with_view
 from mdmem.vault import disk, is_in_journal, journal, layout, links, note, people, user_notes
 from mdmem.vault.user_notes import Written
 
@@ -243,22 +244,35 @@ def statement(parsed: note.Parsed) -> str:
 
 
 def noted(config: Config, view: View, number: int) -> Mapping[str, Any]:
-    """Return a note's marks by people: done, dismissed, superseded_by, reviewed. They are not cleaned: never show them.
+    """Return a note's marks by people, by key; see `note.MARKS`. They are not cleaned: never show them.
 
-    The file is read again only when the index has seen it change.
+    The file is read only when the index has seen a mark in it, or it has changed since the index was updated; and again
+    only when the index has seen it change.
     """
-    return _noted(config.vault, view.path(number), view.number("mtime_ns", number), view.number("size", number))
+    is_marked = number in _marked(view)
+    return _noted(config.vault, view.path(number), view.stamp(number), is_marked)
 
 
-_NOTED_KEYS = ("done", "dismissed", "superseded_by", "reviewed")
+@cached_with_view
+def _marked(view: View) -> set[int]:
+    return view.notes("facet", index_layout.MARKS)
 
 
 @lru_cache(maxsize=8192)
-def _noted(root: str, path: str, mtime_ns: int, size: int) -> Mapping[str, Any]:  # noqa: ARG001 - cache key
-    data = disk.read_path(root, path) or b""
-    has_mark = any(b"%s:" % key.encode() in data for key in _NOTED_KEYS)  # rare, and parsing is expensive
-    meta = note.parse(data).meta if has_mark else {}
-    return MappingProxyType({key: meta[key] for key in _NOTED_KEYS if key in meta})
+def _noted(root: str, path: str, stamp: tuple[int, int, int], is_marked: bool) -> Mapping[str, Any]:
+    if not is_marked and _is_unchanged(root, path, stamp):
+        return MappingProxyType({})
+    meta = note.parse(disk.read_path(root, path) or b"").meta
+    return MappingProxyType({key: meta[key] for key in note.MARKS if key in meta})
+
+
+def _is_unchanged(root: str, path: str, stamp: tuple[int, int, int]) -> bool:
+    """Whether a note's file is the one that the index has read. stamp: its mtime, size and inode in the index."""
+    try:
+        state = disk.lstat(root, path)
+    except (OSError, ValueError):
+        return False
+    return stamp == (state.st_mtime_ns, state.st_size, state.st_ino)
 
 
 def of_project(view: View, numbers: set[int], project: str) -> set[int]:

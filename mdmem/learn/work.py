@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from itertools import chain, islice, takewhile
 from typing import NamedTuple
 
@@ -124,19 +125,31 @@ class _Project:
         self._notes = recent - view.internal
         if project:
             self._notes &= view.of_project(project)
+        self._known: dict[int, Mapping[str, object]] = {}
 
     def items(self) -> list[OpenItem]:
         """Return all open work."""
         return [*self._tasks(), *self._task_notes(), *self._failures(), *self._turns()]
 
     def _of_tools(self, names: Iterable[str]) -> list[int]:
-        all_runs = chain.from_iterable(self._view.each("facet", f"tool:{name}") for name in names)
-        numbers = self._notes.intersection(all_runs)
-        return self._view.by_time(numbers)
+        return self._view.by_time(self._notes & self._view.with_any(f"tool:{name}" for name in names))
+
+    @cached_property
+    def _failed(self) -> set[int]:
+        return self._view.notes("facet", "is:failed")
+
+    def _read_facts(self) -> None:
+        """Read the facts of prompts and commands in one pass: those of many notes are packed together."""
+        if not self._known:
+            numbers = self._of_tools(runs.SHELLS) + self._of_kind(_PROMPT, self._notes)
+            self._known = {number: self._view.facts(number) for number in sorted(numbers)}
+
+    def _facts_of(self, number: int) -> Mapping[str, object]:
+        return self._known.get(number) or self._view.facts(number)
 
     def _item(self, number: int, kind: str, text: str, *, detail: str = "", blocked_by: list[str] | None = None,
               created: str = "") -> OpenItem:  # fmt: skip
-        facts = self._view.facts(number)
+        facts = self._facts_of(number)
         name = str(facts["id"])
         created = created or timestamps.iso_time(self._created[number])
         return OpenItem(
@@ -219,74 +232,96 @@ class _Project:
 
     def _failures(self) -> Iterator[OpenItem]:
         """Yield the last failed run of each check that has not passed since."""
-        view = self._view
-        failed_notes = view.notes("facet", "is:failed")
-        failing: dict[tuple[str, runs.CommandRun], int] = {}
-        if not failed_notes & self._notes:
+        failing: dict[str, dict[runs.CommandRun, int]] = {}
+        if not self._failed & self._notes:
             return
+        self._read_facts()
         for number in self._of_tools(runs.SHELLS):
-            facts = view.facts(number)
+            facts = self._facts_of(number)
+            of_project = failing.setdefault(str(facts.get("project", "")), {})
+            if not of_project and number not in self._failed:
+                continue  # without reading the command: there is nothing that it could close
             command_line = runs.line(str(facts["title"]))
             command = runs.check(command_line)
             if command is None:
                 continue
-            project = str(facts.get("project", ""))
-            if number in failed_notes:
-                failing.pop((project, command), None)
-                failing[project, command] = number
+            if number in self._failed:
+                of_project.pop(command, None)
+                of_project[command] = number
             else:
                 passed = runs.checks(command_line)
-                for key in list(failing):
-                    if key[0] == project and any(runs.closes(run, key[1]) for run in passed):
-                        del failing[key]
-        for number in failing.values():
-            meta = people.readable(self._config.vault, view.path(number)).meta
+                for failed in list(of_project):
+                    if any(runs.closes(run, failed) for run in passed):
+                        del of_project[failed]
+        for number in chain.from_iterable(numbers.values() for numbers in failing.values()):
+            meta = people.readable(self._config.vault, self._view.path(number)).meta
             if not meta.get("done") and str(meta.get("status")) != "interrupted":
-                yield self._item(number, _FAILED, runs.line(str(view.facts(number)["title"])),
+                yield self._item(number, _FAILED, runs.line(str(self._facts_of(number)["title"])),
                                  detail=str(meta.get("error", "")))  # fmt: skip
 
     # -- turns
 
     def _turns(self) -> Iterator[OpenItem]:
         """Yield each session's last prompt if it has no answer or its turn was interrupted."""
-        folders: dict[int, list[int]] = {}
-        for number in self._notes:
-            if journal.numbers(self._view.name(number)):
-                folders.setdefault(self._view.folder_of[number], []).append(number)
+        unanswered = [(prompts, kind) for prompts in self._asked() if (kind := self._kind_of_turn(prompts))]
+        if unanswered:
+            self._read_facts()
+        last_requests = [(self._last_request(prompts), kind) for prompts, kind in unanswered]
+        requests = [(number, kind) for number, kind in last_requests if number is not None]
         last_asked: dict[tuple[str, str], int] = {}
-        candidates = [item for numbers in folders.values() if (item := self._last_turn(numbers)) is not None]
-        for number in self._notes & self._view.notes("facet", "kind:prompt") if candidates else ():
-            facts = self._view.facts(number)
+        for number in self._notes & self._view.notes("facet", "kind:prompt") if requests else ():
+            facts = self._facts_of(number)
             prompt_key = (str(facts.get("project", "")), small_talk.plain_text(str(facts["title"])))
             last_asked[prompt_key] = max(last_asked.get(prompt_key, 0), self._created[number])
-        for item in candidates:
+        for number, kind in requests:
+            item = self._item(number, kind, str(self._facts_of(number)["title"]))
             asked = last_asked.get((item.project, small_talk.plain_text(item.text)), 0)
             is_asked_again = asked > timestamps.epoch(item.created)
             if not is_asked_again and not self._is_done(item):
                 yield item
 
-    def _last_turn(self, numbers: list[int]) -> OpenItem | None:
+    def _asked(self) -> Iterator[list[int]]:
+        """Yield the prompts of each session that is not at work, in order."""
+        view, created = self._view, self._created
+        prompts = self._of_kind(_PROMPT, self._notes)
+        position = dict(zip(prompts, map(journal.numbers, view.names(prompts)), strict=True))
+        folders: dict[int, list[int]] = {}
+        for number in sorted(filter(position.get, prompts), key=position.__getitem__):
+            folders.setdefault(view.folder_of[number], []).append(number)
+        fresh = (number for number in self._notes if created[number] > self._now - AT_WORK_SECONDS)
+        at_work = {view.folder_of[number] for number in fresh if journal.numbers(view.name(number))}
+        return (numbers for folder, numbers in folders.items() if folder not in at_work)
+
+    def _of_kind(self, kind: int, numbers: Iterable[int]) -> list[int]:
+        flags = self._view.numbers("flags")
+        return [number for number in numbers if flags[number] // KIND_STEP == kind]
+
+    def _kind_of_turn(self, prompts: list[int]) -> str:
+        """Return the kind of open work that a session's last turn is; "" if it was answered."""
+        turn = self._turn(prompts[-1])
+        answers = [n for n in self._of_kind(_RESPONSE, turn) if "-subagent-" not in self._view.name(n)]
+        failed = self._failed.intersection(answers)  # only those may have no success
+        if len(failed) < len(answers) or any(self._view.facts(n).get("success") is not False for n in failed):
+            return ""
+        return "interrupted" if answers or len(turn) > 1 else "prompt"
+
+    def _turn(self, prompt: int) -> list[int]:
+        """Return the notes of a prompt's turn, which is its session's last: the names of earlier ones are not read."""
         view = self._view
-        flags = view.numbers("flags")
-        position = {number: journal.numbers(view.name(number)) for number in numbers}
-        prompts = sorted((n for n in numbers if flags[n] // KIND_STEP == _PROMPT), key=lambda n: position[n])
-        last_note_at = max(self._created[number] for number in numbers)
-        if not prompts or last_note_at > self._now - AT_WORK_SECONDS:
-            return None
-        turn = [number for number in numbers if position[number][0] == position[prompts[-1]][0]]
-        answers = [n for n in turn if flags[n] // KIND_STEP == _RESPONSE and "-subagent-" not in view.name(n)]
-        if any(view.facts(number).get("success") is not False for number in answers):
-            return None
-        request = self._last_request(prompts)
-        if request is None:
-            return None
-        kind = "interrupted" if answers or len(turn) > 1 else "prompt"
-        return self._item(request, kind, str(view.facts(request)["title"]))
+        wanted = journal.numbers(view.name(prompt))[:1]
+        turn = []
+        for number in reversed(view.members[view.folder_of[prompt]]):
+            found = journal.numbers(view.name(number))[:1]
+            if found and found < wanted:
+                break
+            if found == wanted and number in self._notes:
+                turn.append(number)
+        return turn
 
     def _last_request(self, prompts: list[int]) -> int | None:
         """Return the last prompt that asks for work; None without one."""
         for number in reversed(prompts):
-            title = str(self._view.facts(number)["title"])
+            title = str(self._facts_of(number)["title"])
             words = small_talk.plain_text(title)
             question = shape.of(title)
             if (

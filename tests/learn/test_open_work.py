@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from mdmem import agents
+from mdmem.config import Config
 from mdmem.learn import work
-from mdmem.search import runs
+from mdmem.search import index, runs
+from mdmem.search.index.view import View
 from mdmem.views.vault_pages import upkeep
 from tests.conftest import REPO
-from tests.helpers.cli_day import complete
+from tests.helpers.cli_day import MORNING, complete
 from tests.helpers.indexed import indexed
 from tests.helpers.open_work import FAILED, HOUR, Work
 
@@ -239,6 +243,45 @@ def test_a_superseded_session_leaves_nothing_open(at: Work) -> None:
     (page,) = at.day.vault.glob("journal/*/*/*/*-00000001.md")
     page.write_text(page.read_text().replace("kind: session\n", "kind: session\nsuperseded_by: abc\n"))
     assert at.open() == []
+
+
+def test_a_mark_made_since_the_index_was_updated_counts(at: Work) -> None:
+    at.session(1).ask("Why is the build slow?")
+    config, view = _settled(at)
+    (prompt,) = at.day.vault.rglob("*-prompt-*.md")
+    prompt.write_text(prompt.read_text().replace("kind: prompt\n", "kind: prompt\ndone: true\n"))
+    assert work.in_view(config, view, "", at.now + HOUR) == []
+    assert at.open() == []
+
+
+def test_notes_without_marks_are_not_read_for_the_list(at: Work) -> None:
+    for number in (1, 2, 3):
+        at.session(number).ask(f"Why is build {number} slow?")
+    (second,) = at.day.vault.rglob("*-prompt-*-build-2-*.md")
+    second.write_text(second.read_text().replace("kind: prompt\n", "kind: prompt\nreviewed: true\n"))
+    config, view = _settled(at)
+    opened: list[str] = []
+    is_listing = True
+
+    def look(event: str, args: tuple[object, ...]) -> None:
+        if is_listing and event == "open" and str(args[0]).endswith(".md"):
+            opened.append(str(args[0]))
+
+    sys.addaudithook(look)
+    items = work.in_view(config, view, "", at.now + HOUR)
+    is_listing = False  # a hook cannot be removed
+    assert len(items) == 3
+    assert opened == [second.name]
+
+
+def _settled(at: Work) -> tuple[Config, View]:
+    """Index notes whose files are so old that a change of one would change its mtime."""
+    for path in at.day.vault.rglob("*.md"):
+        os.utime(path, (MORNING, MORNING))
+    config = indexed(at.day.config())
+    view = index.current(config)
+    assert view is not None
+    return config, view
 
 
 def test_private_items_are_never_listed(at: Work) -> None:

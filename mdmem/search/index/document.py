@@ -281,6 +281,8 @@ def _facets(
         yield layout.BOXES
     if facts["kind"] == "response" and _LEFT.search(body[-_END_CHARS:]):
         yield layout.LEFT
+    if not meta.keys().isdisjoint(note.MARKS):
+        yield layout.MARKS
     states = _states(path, parsed, facts, edited=edited)
     if facts["kind"] == "prompt" and len(_texts(meta.get("dismissed"))) < len(list(wordings.worded_rules(body))):
         states.append("candidate")

@@ -55,13 +55,16 @@ if TYPE_CHECKING:
             ...
 
 
-VERSION = 21
+VERSION = 22
 """Increased whenever the format changes: an index of another version is rebuilt."""
 
 LEFT = "has:left"
 """The facet of answers that may end with what is left to do: `Open: …`, `TODO: …`, `Next steps`."""
 BOXES = "has:boxes"
 """The facet of answers with a list of boxes, ticked or not."""
+
+MARKS = "has:marks"
+"""The facet of notes with one of `note.MARKS` in their front matter."""
 
 FORMER = "former-project:"
 """Begins the facet for the project that a note in the journal was stored with, if its folder was renamed since."""
