@@ -862,6 +862,15 @@ def test_an_order_that_points_to_earlier_work_likely_asks_for_it(prompt: str) ->
         "put the field where we show the coupon",
         "I would like the lamp to be brighter",
         "make the enemy as fast as the player",
+        "make the footer the same height as the header",
+        "write a function like map but for trees",
+        "move the form below the header like on mobile",
+        "reflect the lamp in the water like in real life",
+        "as for the cache, purge it daily",
+        "as far as I can tell the cache is never purged",
+        "rename the module as you like",
+        "copy the settings from staging.tf to prod.tf",
+        "write it like we talk",
     ],
 )
 def test_an_order_that_points_to_what_is_here_does_not_ask(prompt: str) -> None:

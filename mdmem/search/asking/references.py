@@ -58,19 +58,34 @@ def _likened(words: list[str]) -> Iterator[int]:
     same = len(words)
     for at, word in enumerate(words[:-1]):
         before, behind = words[at - 1] if at else "", words[at + 1]
-        same = min(same, at) if word == "same" else same
+        same = min(same, at) if word == "same" and behind not in _LOOKS else same
         if word in WHO and 1 < at < len(words) - 2 and behind not in _NOT_DONE:
             if _is_done(words, at) and _HERE.isdisjoint(words[at + 2 :]):
                 yield LIKELY
-        elif behind in _NOTHING or not _is_known(words[at + 1 :]):
+        elif at == 0 or behind in _NOTHING or not _is_known(words[at + 1 :]):
             continue
+        elif behind in WHO:
+            if word in _LIKENS and before not in _SEEMING and _tells_done(words[at + 2 : at + 3]):
+                yield LIKELY
         elif word == "as" and (behind in _AS_WITH or same < at):
             is_one = before == "same" and words[at + 2 : at + 3] == ["one"]
             is_manner = is_one or behind in _AS_WITH or not MANNER.isdisjoint(words[same:at])
             yield LIKELY if is_manner else POSSIBLE
-        elif word == "like" and before not in _SEEMING | WHO:
-            is_manner = behind in POINTS | WHO or (before in _IT and words[at - 2] in _SOLVE)
+        elif word == "like" and before not in _SEEMING | WHO and not _is_kind(words, at):
+            is_manner = behind in _AS_WITH or (before in _IT and words[at - 2] in _SOLVE)
             yield LIKELY if is_manner else POSSIBLE
+
+
+def _tells_done(verb: list[str]) -> bool:
+    return any(word.endswith("ed") or word in IRREGULAR - _TOLD_NOW or word in _DID | {"do"} for word in verb)
+
+
+def _is_kind(words: list[str], at: int) -> bool:
+    """Whether what follows a `like` is no thing of the project: `a function like map`, `like on mobile`."""
+    behind = words[at + 1]
+    if behind in _PLACES:
+        return words[at + 2 : at + 3] not in (["the"], ["our"]) and words[at - 1] not in _IT
+    return behind not in _NAMED and not _ARTICLES.isdisjoint(words[max(0, at - _KIND_WORDS) : at])
 
 
 def _is_done(words: list[str], at: int) -> bool:
@@ -82,9 +97,10 @@ def _is_done(words: list[str], at: int) -> bool:
 
 
 def _is_known(named: list[str]) -> bool:
-    """Whether words can name earlier work: none of them points to what is at hand."""
+    """Whether words can name earlier work: none of them points to what is at hand, such as a file."""
     is_placed = named[:1] == ["the"] and named[1:2] in (["one"], ["ones"]) and named[2:3] in (["in"], ["on"], ["at"])
-    return not is_placed and _ELSEWHERE.isdisjoint(named)
+    has_file = any("." in word and not word[-1].isdecimal() for word in named)
+    return not (is_placed or has_file) and _ELSEWHERE.isdisjoint(named)
 
 
 def rule(words: list[str]) -> slice:
@@ -99,7 +115,7 @@ def _uses_again(words: list[str]) -> bool:
     is_also = words[-1] == "too" or words[-2:] == ["as", "well"]
     behind = _FROM | _TO if is_also else _FROM
     verbs = _USE if is_also else _USE - {"make"}
-    return words[0] in verbs and after(words[2:], MANNER, behind) and _ELSEWHERE.isdisjoint(words)
+    return words[0] in verbs and after(words[2:], MANNER, behind) and _is_known(words)
 
 
 MANNER = word_set(
@@ -116,11 +132,18 @@ _NO_ORDER = WHO | word_set(
 _LEADS = word_set("please and so then now also ok okay lets next")
 _ELSEWHERE = word_set(
     "doc docs documentation readme upstream other others example examples spec article link mockup design screenshot "
-    "picture case cases usual rest above below before this that these those here it now"
+    "picture case cases usual rest above below before this that these those here it now file environment comment paper"
 )
 """What is at hand, or no earlier work: `like in the mockup`, `the same as above`."""
 _HERE = word_set("above below here this these")
-_AS_WITH = WHO | word_set("for with")
+_AS_WITH = word_set("for with")
+_PLACES, _ARTICLES, _KIND_WORDS = word_set("in on from to when"), word_set("a an"), 3
+_LOOKS = word_set(
+    "size height width length color colour font margin padding border place position line layer thread order type "
+    "name names value number time speed signature window row column page level shape"
+)
+"""Behind `same`, what the current files show: `the same height as the header`."""
+_TOLD_NOW = word_set("said told")
 _NOTHING = word_set("a an so to is are well soon long much many possible usual")
 """Words behind `like` and `as` that compare with nothing known."""
 _SEEMING = word_set(

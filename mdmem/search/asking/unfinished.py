@@ -30,7 +30,11 @@ def asks_what_is_left(words: list[str]) -> bool:
         return False  # `what happens if the file is missing`, but not `when we stopped, what was left`
     if used.isdisjoint(_UNDONE) or used & (MODAL | {"right"}) or ("missing" in used and used & PAST):
         return False
-    return any(word in _UNDONE and after in _BEHIND_UNDONE for word, after in zip(words, [*words[1:], ""], strict=True))
+    return any(word in _UNDONE and _ends_undone(word, after) for word, after in _pairs([*words, ""]))
+
+
+def _ends_undone(word: str, after: str) -> bool:
+    return after in _BEHIND_UNDONE or (after in _UNTIL and word != "missing")  # `what is missing before the brace`
 
 
 _CONDITIONS = _words("if when whenever unless once")
@@ -39,4 +43,5 @@ _ANYTHING = _words("what whats anything any")
 _MAY_BE_OPEN = ("anything", "is anything", "is there anything", "whats", "what is")
 _OPEN_OF = _words("on for with in from of about regarding")
 _UNDONE = _words("left remains remaining missing unfinished undone half outstanding todo todos")  # `what is left to do`
-_BEHIND_UNDONE = frozenset(["", *_words("to for on before until open undone done finished work tasks")])
+_BEHIND_UNDONE = frozenset(["", "to", "for", "on", "open", "undone", "done", "finished", "work", "tasks"])
+_UNTIL = ("before", "until")
