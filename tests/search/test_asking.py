@@ -259,10 +259,10 @@ def test_who_only_wants_to_go_on_asks_for_nothing_else(prompt: str) -> None:
 
 
 def test_what_is_left_before_something_is_open_work() -> None:
-    found = shape.of("what's left before the festival?")
+    found, of_code = shape.of("what's left before the festival?"), shape.of("what is missing before the closing brace?")
 
-    assert found is not None
-    assert (found.grade, found.resumes) == (SURE, True)
+    assert found is not None and of_code is not None
+    assert (found.grade, found.resumes, of_code.resumes) == (SURE, True, False)
 
 
 def test_what_was_picked_is_not_picked_up() -> None:
@@ -821,6 +821,8 @@ def test_which_tells_more_of_something_where_a_verb_follows(prompt: str) -> None
         "backfill 2024 as well, with the settings that worked for 2025",
         "the ice cave has reflections too, use what we did in the flooded mine",
         "the Bremerhaven feed is 2 hours off, fix it like Rotterdam",
+        "handle the fees like we do",
+        "do it like in the flooded mine",
     ],
 )
 def test_an_order_that_points_to_earlier_work_likely_asks_for_it(prompt: str) -> None:

@@ -77,6 +77,7 @@ def _likened(words: list[str]) -> Iterator[int]:
 
 
 def _tells_done(verb: list[str]) -> bool:
+    """Whether the verb behind a "we" tells what was done or is usual. verb: one word, or none."""
     return any(word.endswith("ed") or word in IRREGULAR - _TOLD_NOW or word in _DID | {"do"} for word in verb)
 
 
@@ -137,13 +138,15 @@ _ELSEWHERE = word_set(
 """What is at hand, or no earlier work: `like in the mockup`, `the same as above`."""
 _HERE = word_set("above below here this these")
 _AS_WITH = word_set("for with")
-_PLACES, _ARTICLES, _KIND_WORDS = word_set("in on from to when"), word_set("a an"), 3
+_PLACES = POINTS - _AS_WITH
+_ARTICLES, _KIND_WORDS = word_set("a an"), 3
 _LOOKS = word_set(
     "size height width length color colour font margin padding border place position line layer thread order type "
     "name names value number time speed signature window row column page level shape"
 )
 """Behind `same`, what the current files show: `the same height as the header`."""
 _TOLD_NOW = word_set("said told")
+"""`as I said` is about this session."""
 _NOTHING = word_set("a an so to is are well soon long much many possible usual")
 """Words behind `like` and `as` that compare with nothing known."""
 _SEEMING = word_set(
