@@ -62,10 +62,10 @@ def _likened(words: list[str]) -> Iterator[int]:
         if word in WHO and 1 < at < len(words) - 2 and behind not in _NOT_DONE:
             if _is_done(words, at) and _HERE.isdisjoint(words[at + 2 :]):
                 yield LIKELY
-        elif at == 0 or behind in _NOTHING or not _is_known(words[at + 1 :]):
+        elif word not in _LIKENS or at == 0 or behind in _NOTHING or not _is_known(words[at + 1 :]):
             continue
         elif behind in WHO:
-            if word in _LIKENS and before not in _SEEMING and _tells_done(words[at + 2 : at + 3]):
+            if before not in _SEEMING and _tells_done(words[at + 2 : at + 3]):
                 yield LIKELY
         elif word == "as" and (behind in _AS_WITH or same < at):
             is_one = before == "same" and words[at + 2 : at + 3] == ["one"]
