@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,8 +32,11 @@ if TYPE_CHECKING:
     from mdmem.views.exports import ExportCounts
 
 
+_REMOTE = "origin"
+
+
 @click.command()
-@click.argument("remote", default="origin")
+@click.argument("remote", default=_REMOTE)
 @click.option("--every", metavar="TIME", help="Let the watcher sync this often: 10m, 2h; off: never.")
 @click.option("--whole", is_flag=True, help="First fetch the rest of a vault that was cloned in part.")
 @options.as_json("an object: received, sent, conflicts, held_back, private, refused, told, kept, undeleted")
@@ -63,7 +66,8 @@ def sync(settings: Config, remote: str, every: str | None, whole: bool, as_json:
     brought = _bring_rest(settings, as_json=as_json) if whole else 0
     mode = ScanMode(touched=partial(client.touched, settings))
     bar = progress.ProgressBar("Making pages", shown=not as_json)
-    with failing.recorded(settings, "sync", time.time()), bar:
+    is_recorded = remote == _REMOTE  # the watcher syncs with no other
+    with failing.recorded(settings, "sync", time.time()) if is_recorded else nullcontext(), bar:
         if Path(settings.vault).is_dir():
             upkeep.refresh(settings, now=time.time(), background=True, may_wait=True)
         synced = work.sync(settings, remote, mode, bar.step)

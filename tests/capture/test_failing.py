@@ -105,11 +105,36 @@ def test_a_failing_sync_is_told_where_the_watcher_runs_it(settings: Config, ask:
     assert SYNC_FAILS in ask("status", check=True).stdout
 
 
-def test_each_new_session_is_told_once_after_a_day_of_failures(settings: Config) -> None:
-    with pytest.raises(ZeroDivisionError), failing.recorded(settings, "commit", START):
-        print(1 / 0)
+def test_a_failure_at_a_time_that_was_in_the_future_is_told_from_the_next_one_on(settings: Config) -> None:
+    for now in (START + 9e8, START):
+        with pytest.raises(ZeroDivisionError), failing.recorded(settings, "commit", now):
+            print(1 / 0)
 
+    (told,) = failing.told(settings, START)
+    assert timestamps.local_time(START) in told
+
+
+def test_a_sync_by_hand_with_another_remote_is_none_of_the_watchers(settings: Config, ask: Run) -> None:
+    ask("sync", "--every", "10m", check=True)
+    assert ask("sync", "unknown").returncode
+    assert SYNC_FAILS not in ask("status", check=True).stdout
+
+    assert ask("sync").returncode
+    subprocess.run(["git", "init", "-q", "--bare", f"{settings.vault}.disk"], check=True)
+    subprocess.run(["git", "-C", settings.vault, "remote", "add", "disk", f"{settings.vault}.disk"], check=True)
+    ask("sync", "disk", check=True)
+    assert SYNC_FAILS in ask("status", check=True).stdout
+
+
+def test_each_new_session_is_told_once_after_a_day_of_failures(settings: Config) -> None:
+    def fail(now: float) -> None:
+        with pytest.raises(ZeroDivisionError), failing.recorded(settings, "commit", now):
+            print(1 / 0)
+
+    fail(START)
     assert started("11111111-0000-4000-8000-000000000000", 0) == ""
+    assert started("33333333-0000-4000-8000-000000000000", 2) == "", "nothing was committed since"
+    fail(START + 2 * 86_400)
     said = started(OTHER, 2)
     assert said.startswith("mdmem: every commit of the vault has failed since ")
     assert started(OTHER, 2, "resume") == ""

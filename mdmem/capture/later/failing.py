@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mdmem.config import Config
 
 LONG_SECONDS = 86_400.0
-"""After this time, each new session is told."""
+"""Each new session is told of failures over this time: a day without the machine is not one in which all failed."""
 
 SHOWN_SECONDS = 7 * 86_400.0
 """How long after the last failure it is told: the command may not be used any longer."""
@@ -40,19 +40,23 @@ def recorded(config: Config, command: str, now: float) -> Iterator[None]:
             first = _since(config, command)[0]
             if not first:
                 log.write(config, f"the {command} failed", error)
-            files.try_replace(_path(config, command), f"{first or int(now)} {int(now)}".encode())
+            first = min(first or int(now), int(now))  # the clock may have been wrong
+            files.try_replace(_path(config, command), f"{first} {int(now)}".encode())
         raise
     files.remove(_path(config, command))
 
 
 def told(config: Config, now: float, least_seconds: float = 0.0) -> list[str]:
-    """Return a sentence for each command that has failed for at least `least_seconds`, without a capital letter."""
+    """Return a sentence for each command whose first and last failure are `least_seconds` apart or more.
+
+    It has no capital letter.
+    """
     sentences = []
     for command, sentence in _SENTENCES.items():
         if command == "sync" and not config.settings.sync.every:
             continue  # a person runs it, and sees the error
         first, last = _since(config, command)
-        if first and now - first >= least_seconds and now - last < SHOWN_SECONDS:
+        if first and last - first >= least_seconds and now - last < SHOWN_SECONDS:
             sentences.append(sentence.format(timestamps.local_time(first)))
     return sentences
 
