@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 from functools import partial
@@ -31,8 +32,8 @@ from mdmem.vault import disk, template
 from mdmem.views import wording
 
 OLD_LOCK_SECONDS = 600
-BAD_SETTINGS = "bad config"
-"""What git reports of a settings file that it cannot parse."""
+BAD_SETTINGS = re.compile(r"\bbad (?:(config (?:file )?line)|(?:\w+ )?config)\b")
+"""What git reports of a settings file that it cannot parse (with a group), and of a value in one."""
 NOTHING_COMMITTED = "Nothing is committed"
 ATTRIBUTES, UNION = ".gitattributes", "merge=union"
 MOST = 10
@@ -63,10 +64,14 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     )
     if result.status and scope.is_whole and not strays:
         reason = repository.reason(result).replace(advice.IN_DOCTOR, "")
-        if BAD_SETTINGS in reason:  # then every command of git fails
-            yield error(f"git: {reason}", "Correct or delete that line in an editor. Until then nothing is committed.")
-            return
-        yield error(f"git fsck: {reason}", f"The notes themselves are safe. {_restore(repo)}")
+        if bad := BAD_SETTINGS.search(reason):
+            where = "" if " in file " in reason else f" in {repo.common_dir / 'config'}"
+            todo = f"Correct or delete that line{where} in an editor. Until then nothing is committed."
+            yield error(f"git: {reason}", todo)
+            if bad[1]:
+                return  # every command of git fails
+        else:
+            yield error(f"git fsck: {reason}", f"The notes themselves are safe. {_restore(repo)}")
     yield from (_lock(config, file) for file in lock.of_git(repo))
     yield from _without_rules(config)
     problems = list(_commits(config, repo))

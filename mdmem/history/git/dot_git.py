@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from itertools import count
 from pathlib import Path
 
 from mdmem.errors import VaultError
@@ -33,13 +34,20 @@ def refuse_other(root: Path) -> None:
 
 
 def refuse_emptied(root: Path, git_dir: Path, common_dir: Path) -> None:
-    """Raise VaultError when the repository's objects are gone: git then finds none there."""
-    if (git_dir / "HEAD").exists() and not (common_dir / "objects").is_dir():
+    """Raise VaultError when one of the repository's folders is gone: git then finds no repository there."""
+    if not (git_dir / "HEAD").exists():
+        return
+    if not (common_dir / "objects").is_dir():
         what = f"{common_dir} has lost its folder objects, which holds the history; the notes are safe."
         raise VaultError(what, f"Restore it from a backup. Or run {begin_anew(root)}")
+    if not os.path.lexists(refs := common_dir / "refs"):  # often empty, and some programs do not copy empty folders
+        what = f"{common_dir} has lost its folder refs, without which git does not run; the notes are safe."
+        raise VaultError(what, f"Run `mkdir {shlex.quote(str(refs))}`, then `mdmem doctor`.")
 
 
 def begin_anew(root: Path) -> str:
     """Return the commands, and what they do, that begin a new history where the old one cannot be used."""
-    old, new = (shlex.quote(str(path)) for path in (root / ".git", root / ".git.old"))
+    names = (f".git.old{number or ''}" for number in count())
+    free = next(path for name in names if not os.path.lexists(path := root / name))
+    old, new = (shlex.quote(str(path)) for path in (root / ".git", free))
     return f"`mv {old} {new}`, then `mdmem init {shlex.quote(str(root))}`: it begins a new history and changes no note."
