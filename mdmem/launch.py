@@ -45,14 +45,16 @@ LOSSES = ".failed"
 FAILED = "mdmem-failed"
 """Why they were lost, there."""
 _MAX_LOG_BYTES = 64 * 1024
+served_launcher = ""
+"""The path of the launcher whose hooks this process serves; "" if it serves none."""
 
 
 def record_loss(agent: str, launcher: str = "") -> None:
     """Record for `mdmem doctor` that an event is lost, in a log beside the launcher. Never fails.
 
-    launcher: its path, by default that of the launcher that started this process, if one did.
+    launcher: its path, by default that of the launcher that started this process or is served by it, if one is.
     """
-    launcher = launcher or sys.argv[0]
+    launcher = launcher or served_launcher or sys.argv[0]
     if not os.path.basename(launcher).startswith(LAUNCHER):
         return
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -85,8 +87,8 @@ def recover(module: str, words: list[str], vault: str | None) -> None:
         pass
     try:
         if module.endswith("hook"):
+            record_loss(words[0])  # first: the agent may have closed its end
             os.write(1, last_words(words[0]))
-            record_loss(words[0])
     finally:
         os._exit(0)
 

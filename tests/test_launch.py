@@ -25,6 +25,7 @@ from mdmem.capture.later import upkeep
 from mdmem.health import machine, unstored
 from mdmem.inject import injection_log
 from mdmem.search import index
+from mdmem.views import storing
 from tests.helpers import rights
 from tests.helpers.claude import OTHER, bash, prompt, registered, stop
 from tests.helpers.few import few
@@ -622,6 +623,16 @@ def test_a_hook_that_fails_after_it_has_read_its_event_says_so() -> None:
     done = subprocess.run([sys.executable, "-c", code], stdin=subprocess.DEVNULL, capture_output=True, check=True)
 
     assert "this event is lost" in json.loads(done.stdout)["systemMessage"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a closed stdout")
+def test_a_loss_that_the_agent_no_longer_hears_of_is_recorded(vault: Path) -> None:
+    Path(launcher.path()).parent.mkdir(parents=True)
+    loss = f"import os, sys; os.close(1); sys.argv[0] = {launcher.path()!r}; from mdmem import launch; "
+    code = f"{loss}from mdmem.recall import hook; launch.recover(hook.__name__, ['codex'], None)"
+    subprocess.run([sys.executable, "-c", code], stdin=subprocess.DEVNULL, check=True)
+
+    assert [one["agent"] for one in storing.lost_events(config.load(str(vault)))] == ["codex"]
 
 
 SMALL_FILES = """

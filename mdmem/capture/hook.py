@@ -73,7 +73,7 @@ def stored(delivery: Delivery, until: float | None = None) -> bytes:
             return anew.stored(it, delivery.until)  # type: ignore[no-any-return]
         last_words = delivery.last_words()
         hook_process.log_failure("hook failed", error, delivery.vault)
-        if last_words and not is_unknown:
+        if delivery.is_lost() and not is_unknown:
             launch.record_loss(delivery.name)
         if "--report" in delivery.words:
             return _line({"stored": False, "error": "unknown agent" if is_unknown else type(error).__name__})
@@ -214,16 +214,23 @@ class Delivery:
         self.outcome = _failed(self.settings, "hook failed: the event is lost", error)
         return self._answer(self.settings, self.event, self.outcome)
 
+    def is_lost(self) -> bool:
+        """Whether there is an event that is neither stored nor queued."""
+        is_safe = self.outcome is not None and not self.outcome.is_lost
+        return not is_safe and self.data != b""
+
     def last_words(self) -> bytes:
         """Return the fixed message for the case that nothing else works; b"" if the note is safe."""
-        is_safe = self.outcome is not None and not self.outcome.is_lost
-        if is_safe or self.data == b"":
-            return b""
-        return launch.last_words(self.name)
+        return launch.last_words(self.name) if self.is_lost() else b""
 
     def end(self) -> None:
         """Exit: the deadline has passed, and cleaning up hangs as well."""
+        from mdmem import system
+
         self.write(self.last_words())
+        system.alarm(GRACE_SECONDS, lambda *_: os._exit(0))
+        if self.is_lost():
+            launch.record_loss(self.name)
         os._exit(0)
 
 

@@ -22,7 +22,7 @@ from importlib import import_module
 from pathlib import Path
 
 import mdmem
-from mdmem import files, system
+from mdmem import files, launch, system
 from mdmem.recall import hook
 
 READY, GO, DONE = b"+", b"!", b"."
@@ -45,6 +45,7 @@ _TIDY_EVERY = 16
 
 def serve(path: str) -> None:
     """Serve hooks on the socket at `path` until stdin closes or a new process is due."""
+    launch.served_launcher = os.path.join(os.path.dirname(path), launch.LAUNCHER)  # noqa: PTH118, PTH120 - as elsewhere
     alive = os.dup(0)  # stdin is replaced by that of each command
     while _is_served(path):
         if select.select([alive], [], [], LOOK_SECONDS)[0]:

@@ -439,10 +439,12 @@ def test_an_event_that_cannot_be_read_at_all_is_told_as_lost(vault: Path) -> Non
         done = subprocess.run(["/bin/sh", "-c", registered(verb)], stdin=unreadable, capture_output=True, check=True)
         assert done.stderr == b""
         assert (b"this event is lost" in done.stdout) == is_told
+    subprocess.run(["/bin/sh", "-c", registered("hook", "copilot")], stdin=unreadable, capture_output=True, check=True)
     os.close(unreadable)
     assert notes(vault) == []
-    (lost,) = storing.lost_events(config.load(str(vault)))
-    assert (lost["agent"], lost["why"]) == ("claude-code", launch.FAILED)
+    lost = storing.lost_events(config.load(str(vault)))
+    assert [one["agent"] for one in lost] == ["claude-code", "copilot"]
+    assert {one["why"] for one in lost} == {launch.FAILED}
 
 
 def test_the_report_for_an_unknown_agent_says_so(vault: Path, mdmem: Hook) -> None:

@@ -42,6 +42,7 @@ SAFE = {
     hook.finish,
     hook_process.print_bytes,
     hook.Delivery.last_words,
+    hook.Delivery.is_lost,
     hook.Delivery.run,
     hook.Delivery.__init__,
 }

@@ -199,6 +199,37 @@ def test_the_user_is_told_of_an_event_that_is_lost_with_the_server_also_by_statu
     assert "`mdmem import` may find it" in shown
 
 
+@linux
+@pytest.mark.parametrize("perl", [launcher._PERL, pytest.param("/nonexistent/perl", marks=pytest.mark.slow)])
+def test_an_event_that_is_lost_with_the_server_is_recorded_without_a_word_for_an_agent_that_has_left(
+    vault: Path, server: subprocess.Popen[bytes], ask: Run, monkeypatch: pytest.MonkeyPatch, perl: str
+) -> None:
+    monkeypatch.setattr(launcher, "_PERL", perl)
+    hook = held(server)
+    assert hook.stdout
+    hook.stdout.close()
+
+    server.kill()
+    hook.stdout = None
+    _, err = hook.communicate(json.dumps(prompt("Fix the parser")).encode(), timeout=SECONDS)
+
+    assert (hook.returncode, err) == (0, b"")
+    assert "1 event lost" in ask("status", check=True).stdout
+
+
+@linux
+def test_an_event_that_the_server_itself_loses_is_recorded(
+    vault: Path, server: subprocess.Popen[bytes], ask: Run
+) -> None:
+    unreadable = os.open("/proc/self/mem", os.O_RDONLY)
+    words = ["/bin/sh", "-c", registered("hook")]
+    done = subprocess.run(words, stdin=unreadable, capture_output=True, check=True)
+    os.close(unreadable)
+
+    assert b"this event is lost" in done.stdout
+    assert "1 event lost" in ask("status", check=True).stdout
+
+
 def test_the_server_ends_with_the_watcher_and_leaves_nothing(vault: Path, server: subprocess.Popen[bytes]) -> None:
     assert server.stdin
     server.stdin.close()

@@ -23,9 +23,9 @@ from mdmem.agents.install import settings_file as settings
 from mdmem.system import windows
 
 NAME = launch.LAUNCHER
+"""mdmem's commands are recognized by this name in them."""
 LOSS_LOGS = (gone.LOST, launch.LOSSES)
 """What the launcher's name ends with in the names of the logs of lost events beside it."""
-"""mdmem's commands are recognized by this name in them."""
 
 MODULES = {"hook": "mdmem.recall.hook", "inject": "mdmem.inject.process", "status": "mdmem.capture.status_line"}
 """Verb -> the module whose `main` it runs. The remaining verb `commit` continues in the background."""
