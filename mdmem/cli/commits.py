@@ -19,7 +19,7 @@ from mdmem.cli.terminal.outcome import print_applied, print_result, status_of
 from mdmem.cli.terminal.render import print_json, safe
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.progress import listeners
-from mdmem.vault import journal, layout, note
+from mdmem.vault import journal, layout, note, projects
 from mdmem.views.vault_pages import upkeep
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def commit(settings: Config, session: str | None, accept: tuple[str, ...], quiet
         listeners.clear()
     bar = progress.ProgressBar("Reading transcripts", shown=not (quiet or as_json))
     with failing.recorded(settings, "commit", time.time()), bar:
+        projects.refuse_emptied(settings)
         _catch_up(settings, quiet=quiet)
         is_time = quiet and checking.look_after(settings, time.time())
         if Path(settings.vault).is_dir():

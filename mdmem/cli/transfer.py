@@ -21,7 +21,7 @@ from mdmem.cli.terminal import completions, options, progress
 from mdmem.cli.terminal.render import print_json, safe, warn
 from mdmem.errors import MdmemError, UsageError, VaultError
 from mdmem.history.git import part as parts
-from mdmem.vault import layout
+from mdmem.vault import layout, projects
 from mdmem.views import wording
 from mdmem.views.vault_pages import upkeep
 from mdmem.watcher import client
@@ -68,6 +68,7 @@ def sync(settings: Config, remote: str, every: str | None, whole: bool, as_json:
     bar = progress.ProgressBar("Making pages", shown=not as_json)
     is_recorded = remote == _REMOTE  # the watcher syncs with no other
     with failing.recorded(settings, "sync", time.time()) if is_recorded else nullcontext(), bar:
+        projects.refuse_emptied(settings)
         if Path(settings.vault).is_dir():
             upkeep.refresh(settings, now=time.time(), background=True, may_wait=True)
         synced = work.sync(settings, remote, mode, bar.step)

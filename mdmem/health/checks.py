@@ -11,6 +11,7 @@ from mdmem.config import Config
 from mdmem.errors import MdmemError
 from mdmem.health import WRONG, HealthFinding, error, folders, scope
 from mdmem.progress import CountCallback
+from mdmem.vault import projects
 
 
 class Check(NamedTuple):
@@ -75,7 +76,7 @@ def run(
     every: read every note, whatever was checked before. report: progress callback: notes done, total.
     """
     chosen = [check for check in CHECKS if not only or check.name in only]
-    is_there = Path(settings.vault).is_dir()
+    is_there = Path(settings.vault).is_dir() and not projects.is_emptied(settings)
     check_scope = scope.of(settings, every=every or not is_there)
     check_scope.report = report or check_scope.report
     for check in chosen:

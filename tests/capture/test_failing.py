@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from mdmem import config, files, timestamps
 from mdmem.capture.later import failing
 from mdmem.config import Config
 from mdmem.history.git import repository
-from tests.helpers.claude import OTHER, START, payload, registered, send
+from tests.helpers.claude import OTHER, START, capture, payload, prompt, registered, send
 from tests.helpers.history_vault import run_here, turn
 from tests.helpers.waiting import until
 
@@ -124,6 +125,25 @@ def test_a_sync_by_hand_with_another_remote_is_none_of_the_watchers(settings: Co
     subprocess.run(["git", "-C", settings.vault, "remote", "add", "disk", f"{settings.vault}.disk"], check=True)
     ask("sync", "disk", check=True)
     assert SYNC_FAILS in ask("status", check=True).stdout
+
+
+@pytest.mark.parametrize("words", [["commit"], ["commit", "--quiet"], ["sync"]])
+def test_where_the_vaults_disk_is_not_mounted_no_vault_is_begun_on_the_folder_below_it(
+    vault: Path, settings: Config, ask: Run, words: list[str]
+) -> None:
+    ask("sync", "--every", "10m", check=True)
+    capture(prompt("Why does the parser fail?"))
+    vault.rename(vault.with_name("mounted-elsewhere"))
+    vault.mkdir()
+
+    done = ask(*words)
+    assert done.returncode == 4
+    assert "is an empty folder now. If it is on a disk that is not mounted, mount it" in done.stderr
+    assert failing.told(settings, time.time()) == []
+    checked = ask("doctor").stdout
+    assert "is an empty folder now" in checked
+    assert "it adds one and changes no note" not in checked
+    assert list(vault.iterdir()) == []
 
 
 def test_each_new_session_is_told_once_after_a_day_of_failures(settings: Config) -> None:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from mdmem import files, log, timestamps
 from mdmem.capture.pending import FAILING_FILES
 from mdmem.errors import NotFoundError, UsageError
+from mdmem.vault import projects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def recorded(config: Config, command: str, now: float) -> Iterator[None]:
     except (NotFoundError, UsageError):
         raise  # it was called wrongly
     except Exception as error:
-        if os.path.isdir(config.vault):  # else other messages tell
+        if os.path.isdir(config.vault) and not projects.is_emptied(config):  # else other messages tell
             first = _since(config, command)[0]
             if not first:
                 log.write(config, f"the {command} failed", error)
