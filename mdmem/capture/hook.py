@@ -229,7 +229,7 @@ class Delivery:
 
         self.write(self.last_words())
         system.alarm(GRACE_SECONDS, lambda *_: os._exit(0))
-        if self.is_lost():
+        if self.is_lost() and not (self.outcome and self.outcome.counted):
             launch.record_loss(self.name)
         os._exit(0)
 

@@ -17,11 +17,13 @@ from typing import Any
 
 import pytest
 
-from mdmem import config, system
+from mdmem import config, launch, system
 from mdmem.agents import payload
+from mdmem.agents.install import launcher
 from mdmem.capture import events, hook, losses, retry_queue
 from mdmem.health import unstored
 from mdmem.vault import disk
+from mdmem.views import storing
 from tests.helpers.claude import bash, limited
 from tests.helpers.faults import EVENTS, EVERY, at_call, at_each_call, fail, hang, hang_whatever_comes, outcome
 from tests.helpers.few import few
@@ -112,13 +114,18 @@ def test_a_function_that_always_fails_loses_no_event_in_silence(
 
 @pytest.mark.parametrize("work", few([hang, hang_whatever_comes], always=[hang_whatever_comes]))
 def test_a_hook_that_hangs_ends_at_its_deadline_and_says_so(fresh: Callable[[], Path], work: Callable[[], Any]) -> None:
-    fresh()
+    vault = fresh()
+    Path(launcher.path()).parent.mkdir(parents=True, exist_ok=True)
 
     def start() -> None:
+        launch.served_launcher = launcher.path()
         hook.DEADLINE_SECONDS = hook.GRACE_SECONDS = 0.2
         events.capture = lambda *_: work()
 
     assert "lost" in json.loads(limited(EVENTS["prompt"], start))["systemMessage"]
+    if work is hang_whatever_comes:  # then only the launcher's log is left
+        (lost,) = storing.lost_events(config.load(str(vault)))
+        assert lost["why"] == launch.FAILED
 
 
 def test_a_note_whose_folder_cannot_be_synced_is_stored_and_not_told_as_lost(fresh: Callable[[], Path]) -> None:
