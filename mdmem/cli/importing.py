@@ -13,12 +13,9 @@ from typing import Any, NamedTuple
 import click
 
 from mdmem import plural, timestamps
-from mdmem.cli import indexing
 from mdmem.cli.terminal import completions, options, progress, render
 from mdmem.config import Config
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.history import deletions, review
-from mdmem.history.purging import purge_record
 from mdmem.transcripts import claude_mem, host_memory, markdown, sources, survey
 from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.importer import Import, Tally
@@ -124,6 +121,9 @@ def import_(settings: Config, /, **values: Any) -> None:
         return
     if not request.yes and not is_empty:
         options.confirm("Import this?", default=True, err=True)
+    from mdmem.cli import indexing
+    from mdmem.history import review
+
     with progress.presses_of_ctrl_c() as stopped:
         before = None if is_empty else review.begin_import(settings)
         tally = _import(settings, imported, request, plan, stopped)
@@ -241,6 +241,9 @@ def _import(
 
 def _start_run(settings: Config, imported: ImportedFiles, stopped: Callable[[], int]) -> Import:
     """Start a run that leaves out what history records as deleted or purged."""
+    from mdmem.history import deletions
+    from mdmem.history.purging import purge_record
+
     deleted = None if imported.again else deletions.find_all(settings)
     return Import(
         settings, imported, os.environ, stopped=stopped, deleted=deleted, purged=purge_record.was_purged(settings)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import click
 
 from mdmem import plural
-from mdmem.cli import indexing
 from mdmem.cli.terminal import completions, options, progress
 from mdmem.cli.terminal.outcome import print_applied, status_of
 from mdmem.cli.terminal.render import print_json, safe, warn
@@ -230,6 +229,7 @@ def archive(settings: Config, year: int, undo: bool, dry: bool, project: str | N
               mdmem archive 2024 --project notes-app --dry-run
               mdmem archive --undo 2024
     """
+    from mdmem.cli import indexing
     from mdmem.history import commit
     from mdmem.history.space import archive as work
 

@@ -24,7 +24,7 @@ from mdmem.history.review import Review, ReviewItem, ReviewScreen
 from mdmem.history.rewrite import RewriteStep
 from mdmem.vault import disk as vault_files
 from mdmem.vault import journal, note, user_notes
-from mdmem.views import rows, wording
+from mdmem.views import wording
 from mdmem.views.vault_pages import upkeep
 
 CHOICES = {
@@ -188,6 +188,7 @@ def _ask_proposals(settings: Config, project: str) -> int:
     """Ask about proposals of agents and rules. This comes last, when the decisions on notes are saved."""
     from mdmem.cli import proposals as commands
     from mdmem.learn import proposals as learned
+    from mdmem.views import rows
 
     rows.refresh(settings)
     with suppress(click.Abort):

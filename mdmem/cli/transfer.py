@@ -15,8 +15,6 @@ import click
 
 from mdmem import config, plural
 from mdmem.agents.install import known
-from mdmem.cli import indexing
-from mdmem.cli.setup import config_file
 from mdmem.cli.terminal import completions, options, progress
 from mdmem.cli.terminal.render import print_json, safe, warn
 from mdmem.errors import MdmemError, UsageError, VaultError
@@ -118,6 +116,7 @@ def _tell(synced: Synced) -> None:
 
 
 def _bring_rest(settings: Config, *, as_json: bool) -> int:
+    from mdmem.cli import indexing
     from mdmem.history.git import repository
     from mdmem.history.space import checkout
 
@@ -131,6 +130,8 @@ def _bring_rest(settings: Config, *, as_json: bool) -> int:
 
 def _sync_every(settings: Config, minutes: int) -> None:
     """Set in the user's own config.toml how often the watcher syncs, and print the effect."""
+    from mdmem.cli.setup import config_file
+
     file = config.user_file(os.environ)
     config_file.change(file, "sync.every", minutes, "0")
     if not minutes:
@@ -164,6 +165,7 @@ def clone(
     Example:  mdmem clone git@example.org:me/memory.git
               mdmem clone git@example.org:me/memory.git --since 2026 --project app
     """
+    from mdmem.cli import indexing
     from mdmem.history.space import clone as work
 
     root = Path(config.load(path or vault).vault)
