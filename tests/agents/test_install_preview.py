@@ -61,6 +61,24 @@ def test_a_dry_run_of_uninstall_shows_what_uninstall_does_and_changes_nothing(
         assert row["diff"] == settings_file.diff(texts[0], texts[1], row["path"])
 
 
+@pytest.mark.parametrize("dry", [True, False])
+def test_an_unreadable_instruction_file_does_not_keep_the_hooks_nor_hide_what_changes(
+    ask: Run, home: Path, dry: bool
+) -> None:
+    ask("install", "claude-code", "--status-line", "--yes")
+    settings = home / ".claude" / "settings.json"
+    (home / ".claude" / "CLAUDE.md").write_bytes(b"\xff\xfe")
+    before = settings.read_text()
+
+    done = ask("uninstall", "--all", *(["--dry-run"] if dry else []))
+
+    assert done.returncode == ConfigError.exit_code
+    assert "CLAUDE.md is not UTF-8 text. It was not changed." in done.stderr
+    if dry:
+        assert done.stdout == settings_file.diff(before, "{}\n", str(settings))
+    assert settings.read_text() == (before if dry else "{}\n")
+
+
 def contents(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
 

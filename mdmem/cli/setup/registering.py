@@ -292,9 +292,9 @@ def _unregister(name: str, scope: str, *, only_mcp: bool) -> Iterator[registrati
         yield mcp_registration.unregister(name, scope)
     if not only_mcp and (name in AGENTS or name not in CLIENTS):
         had_line = status_line.unregister(name, scope)
-        yield from protocol.of_agent(name, wanted=False)
         change = registration.unregister(name, scope)
         yield change._replace(action="removed") if had_line and change.action == "unchanged" else change
+        yield from protocol.of_agent(name, wanted=False)  # last: an unreadable text must not keep the hooks
 
 
 def _has_mcp(name: str, scope: str) -> bool:
