@@ -34,6 +34,15 @@ def pages(vault: Path) -> str:
     )
 
 
+def test_a_git_folder_that_may_be_used_but_not_listed_is_used(vault: Path, ask: Run, sessions: list[Path]) -> None:
+    (vault / ".git").chmod(0o300)
+
+    with of_a_user():
+        done = ask("commit")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Nothing to commit.\n", "")
+
+
 def test_a_commit_leaves_out_a_note_that_may_not_be_read_and_takes_the_rest(
     vault: Path, ask: Run, sessions: list[Path]
 ) -> None:

@@ -82,7 +82,7 @@ def open_vault(root: str | Path) -> Repository:
     folders = dot_git.locate(root)
     if folders is None:
         dot_git.refuse_other(root)
-    if folders is None or not any(folders[0].iterdir()):
+    if folders is None or not ((folders[0] / "HEAD").exists() or any(folders[0].iterdir())):
         raise VaultError(
             f"{root} is not a git repository of its own.",
             f"Run `mdmem init {shlex.quote(str(root))}`: it adds one and changes no note.",
