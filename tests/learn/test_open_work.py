@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -254,24 +255,52 @@ def test_a_mark_made_since_the_index_was_updated_counts(at: Work) -> None:
     assert at.open() == []
 
 
-def test_notes_without_marks_are_not_read_for_the_list(at: Work) -> None:
+@pytest.mark.parametrize(
+    "mark",
+    ["done: true", "done: true # later", '"done": true', "done : true", "? done\n: true"],
+    ids=["plain", "commented", "quoted", "spaced", "complex"],
+)
+@pytest.mark.parametrize("change", [str, lambda text: f"\ufeff{text}", lambda text: text.replace("\n", "\r\n")])
+def test_a_mark_counts_however_yaml_lets_it_be_written(at: Work, mark: str, change: Callable[[str], str]) -> None:
+    at.session(1).ask("Why is the build slow?")
+    (prompt,) = at.day.vault.rglob("*-prompt-*.md")
+    marked = prompt.read_text("utf-8").replace("kind: prompt\n", f"kind: prompt\n{mark}\n")
+    prompt.write_bytes(change(marked).encode())
+    assert at.open() == []
+
+
+def test_an_answer_in_another_part_of_the_session_closes_its_prompt(at: Work) -> None:
+    session = at.session(1)
+    session.ask("Fix the parser")
+    session.answer()
+    session.ask("Why is the build slow?")
+    session.run("ls")
+    assert at.open() == [("interrupted", "Why is the build slow?")]
+    session.answer()
+    (answer,) = at.day.vault.rglob("002-*-response-*.md")
+    part = answer.parent / "part2"
+    part.mkdir()
+    answer.rename(part / answer.name)
+    assert at.open() == []
+
+
+def test_notes_without_marks_are_not_read_for_the_list(at: Work, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in (1, 2, 3):
         at.session(number).ask(f"Why is build {number} slow?")
     (second,) = at.day.vault.rglob("*-prompt-*-build-2-*.md")
     second.write_text(second.read_text().replace("kind: prompt\n", "kind: prompt\nreviewed: true\n"))
     config, view = _settled(at)
     opened: list[str] = []
-    is_listing = True
+    open_file = os.open
 
-    def look(event: str, args: tuple[object, ...]) -> None:
-        if is_listing and event == "open" and str(args[0]).endswith(".md"):
-            opened.append(str(args[0]))
+    def noted(path: str, *args: Any, **named: Any) -> int:
+        opened.append(path)
+        return open_file(path, *args, **named)
 
-    sys.addaudithook(look)
+    monkeypatch.setattr(os, "open", noted)
     items = work.in_view(config, view, "", at.now + HOUR)
-    is_listing = False  # a hook cannot be removed
     assert len(items) == 3
-    assert opened == [second.name]
+    assert [path for path in opened if path.endswith(".md")] == [second.name]
 
 
 def _settled(at: Work) -> tuple[Config, View]:
