@@ -247,10 +247,13 @@ def noted(config: Config, view: View, number: int) -> Mapping[str, Any]:
     """Return a note's marks by people, by key; see `note.MARKS`. They are not cleaned: never show them.
 
     The file is read only when the index has seen a mark in it, or it has changed since the index was updated; and again
-    only when the index has seen it change.
+    only when the index has seen it change. Without permission to read it, it has no marks.
     """
     is_marked = number in _marked(view)
-    return _noted(config.vault, view.path(number), view.stamp(number), is_marked)
+    try:
+        return _noted(config.vault, view.path(number), view.stamp(number), is_marked)
+    except PermissionError:  # not cached: permissions change no mtime
+        return {}
 
 
 @cached_with_view

@@ -25,7 +25,7 @@ KINDS = (*CAPTURED, *WRITTEN, *PAGES, *INTERNAL)
 WITHHELD = ("proposed", "dismissed", "archived", "retired")
 """Notes with one of these as `status` are found by search, but never injected."""
 MARKS = ("done", "dismissed", "superseded_by", "reviewed")
-"""Front matter keys by which people decide about notes that exist."""
+"""Front matter keys that record decisions about a note and about what was proposed for it."""
 MAX_TITLE_CHARS = 200
 ID_CHARS = 10
 MIN_PREFIX_CHARS = 3

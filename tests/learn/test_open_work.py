@@ -17,6 +17,7 @@ from mdmem.search import index, runs
 from mdmem.search.index.view import View
 from mdmem.views.vault_pages import upkeep
 from tests.conftest import REPO
+from tests.helpers import rights
 from tests.helpers.cli_day import MORNING, complete
 from tests.helpers.indexed import indexed
 from tests.helpers.open_work import FAILED, HOUR, Work
@@ -301,6 +302,26 @@ def test_notes_without_marks_are_not_read_for_the_list(at: Work, monkeypatch: py
     items = work.in_view(config, view, "", at.now + HOUR)
     assert len(items) == 3
     assert [path for path in opened if path.endswith(".md")] == [second.name]
+
+
+@rights.kept_out
+def test_a_marked_note_that_may_not_be_read_hides_no_other_work(at: Work) -> None:
+    at.session(1).ask("Why is the build slow?")
+    at.session(2).ask("Fix the parser")
+    (prompt,) = at.day.vault.rglob("*-prompt-why-*.md")
+    prompt.write_text(prompt.read_text().replace("kind: prompt\n", "kind: prompt\ndone: true\n"))
+    config, view = _settled(at)
+    fix, slow = ("prompt", "Fix the parser"), ("prompt", "Why is the build slow?")
+    mode = prompt.stat().st_mode
+    prompt.chmod(0)
+    try:
+        with rights.of_a_user():
+            found = work.in_view(config, view, "", at.now + HOUR)
+    finally:
+        prompt.chmod(mode)
+    assert [(item.kind, item.text) for item in found] == [fix, slow]
+    found = work.in_view(config, view, "", at.now + HOUR)
+    assert [(item.kind, item.text) for item in found] == [fix]
 
 
 def _settled(at: Work) -> tuple[Config, View]:
