@@ -502,7 +502,7 @@ def test_a_pull_of_many_notes_reads_them_one_after_the_other(
 def test_two_vaults_with_nothing_in_common_become_one_without_a_list_of_both(
     first: Config, tmp_path: Path, remote: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(join, "tree", None)
+    monkeypatch.setattr(join, "_since", None)
     other = tmp_path / "other"
     other.mkdir()
     settings = start(other)
