@@ -59,13 +59,17 @@ _STANDS_OUT = Bar(3, 2.0, 0.5, 3.0)
 """Enough for any question about this code, even one for a reason that may be known in general."""
 _ABOUT_THE_PAST: dict[int, Bars] = {
     SURE: (
-        Bar(3, 0.75, 0.2), Bar(2, 1.0, 0.3), Bar(2, 0.75, 0.35, 1.2), Bar(1, 0.75, 0.5), Bar(1, 0.3, 0.95),
+        Bar(3, 0.75, 0.2), Bar(2, 1.0, 0.3), Bar(2, 0.75, 0.35, 1.2), Bar(3, 0.3, 0.35),
+        Bar(2, 0.0, 0.6), Bar(1, 0.75, 0.5), Bar(1, 0.3, 0.95),
     ),
     LIKELY: (
-        Bar(3, 1.0, 0.28), Bar(2, 1.0, 0.4), Bar(2, 1.4, 0.28, 2.0), Bar(1, 0.9, 0.9, 2.0),
+        Bar(3, 1.0, 0.28), Bar(2, 1.0, 0.4), Bar(3, 0.5, 0.7),
+        Bar(2, 1.4, 0.28, 2.0), Bar(1, 0.9, 0.9, 2.0), Bar(2, 0.95, 0.95, 1.5),
     ),
     POSSIBLE: (
-        Bar(3, 1.25, 0.6, 1.2), _STANDS_OUT, Bar(2, 1.5, 0.6, 3.0), Bar(4, 1.25, 0.6), Bar(2, 1.5, 0.95),
+        Bar(3, 1.25, 0.6, 1.2), Bar(2, 2.2, 0.6), _STANDS_OUT,
+        Bar(2, 1.5, 0.6, 3.0), Bar(2, 1.3, 0.5, 5.0), Bar(4, 1.25, 0.6),
+        Bar(3, 2.4, 0.4, 2.0), Bar(2, 1.6, 0.9, 2.0), Bar(2, 1.5, 0.95),
         Bar(2, 1.1, 0.95, 3.0),
     ),
 }  # fmt: skip
@@ -89,43 +93,52 @@ _ALIKE = Bar(1, 0.6, 0.6, 1.5)
 _UNSPACED = (*_BY_NAMES, Bar(1, 0.9, 0.0, 2.0), Bar(1, 0.7, 0.0, 3.0))
 """If question and vault are in different languages, they may share only names; the last in one without spaces."""
 
+_WHETHER = (Bar(3, 1.25, 0.9, 1.2), Bar(2, 1.6, 0.9, 2.0))
+"""For a question of what something does or is, which a note about it need not say."""
 _IN_FULL, _IN_MOST = Bar(3, 2.0, 0.9, 1.5), Bar(3, 2.0, 0.65, 4.0)
-"""For a prompt that does not ask about the past; the first also for a question of what something does or is, which a
-note about it need not say."""
+"""For a prompt that does not ask about the past."""
+_ERROR = (Bar(3, 1.5, 0.6, 1.4), Bar(4, 1.5, 0.5, 1.4), Bar(5, 2.5, 0.4, 1.5), Bar(4, 2.0, 0.3, 2.0))
+"""For an error, and notes without its message."""
 
 _COVERAGE_OF_GENERAL = 0.7
 """A question for a reason that may be known in general, or of how something is now, needs this coverage."""
 _COVERAGE_WITH_UNKNOWN = 0.6
 """A question that names something unknown needs this coverage."""
 
-_FACT = (Bar(2, 1.4, 0.6, 2.5), Bar(1, 0.95, 0.95, 2.0))
+_FACT = (Bar(2, 1.3, 0.9, 2.0), Bar(2, 1.4, 0.6, 2.5), Bar(1, 0.95, 0.95, 2.0))
 """Also enough for a question of which, who, when or how much, even if all it names is one rare word.
 
 Few of these are general questions."""
+_IS_BACK = (Bar(1, 0.9, 0.95, 2.0), Bar(2, 1.4, 0.6, 2.0))
+"""Also enough if a problem is back: the error's code may be all that the prompt says about it."""
 
 # -- by what answers -------------------------------------------------------------------------------
 
-_SAID_IN_PAST = (Bar(1, 0.95, 0.5, 2.5), Bar(1, 0.8, 0.95))
+_SAID_IN_PAST = (Bar(1, 0.95, 0.5, 2.5), Bar(1, 0.7, 0.95, 2.0), Bar(1, 0.8, 0.95))
 """Also enough for a question about the past if the answer was said, not run: a rare word, or the only one."""
-_SAID = Bar(2, 1.5, 0.6, 2.0)
+_SAID = (Bar(2, 1.5, 0.6, 2.0), Bar(1, 0.95, 0.95, 2.5))
 """Also enough if a prompt that the files may answer too is answered by a turn that changed none of them."""
 _OURS = frozenset(["we", "our", "us", "ours"])
-"""With these words, the same for any turn: `where do we keep the keys`."""
+"""With these words, the first of them for any turn: `where do we keep the keys`."""
 
 PERSONS = ("note", "decision", "preference", "lesson")
 """Kinds of notes that a person keeps."""
 _KEPT: dict[int, Bars] = {
     NOT: (),
-    POSSIBLE: (Bar(2, 1.4, 0.6, 2.0),),
+    POSSIBLE: (Bar(2, 1.4, 0.6, 2.0), Bar(2, 1.0, 0.95, 1.5)),
     LIKELY: (Bar(1, 0.5, 0.9, 2.0),),
     SURE: (Bar(1, 0.3, 0.35, 1.5), Bar(2, 0.3, 0.35)),
 }
 """Also enough for such a note, as there are few of them; but one word of three is no evidence."""
+_KEPT_WITHOUT_TITLE = (Bar(3, 1.2, 0.65, 1.3),)
 _KEPT_WITH_TITLE = (Bar(2, 0.8, 0.7, 1.3), Bar(2, 1.5, 0.45, 2.5))
-"""The same if its title has a word of the question."""
+"""The same, by whether its title has a word of the question."""
 _KEPT_FACT, _KEPT_OF_US = Bar(2, 1.6, 0.95, 2.5), Bar(1, 0.95, 0.95, 2.5)
 """Also enough for such a note, whatever the grade: if it has all of a question for a fact, and stands out; or the only
 word of a question of what "we" do, a rare one."""
+_ONLY_WORD = Bar(1, 0.7, 0.95, 1.5)
+_ONLY_WORD_OF_ANY = Bar(1, 0.9, 0.95, 2.0)
+"""The same if its title has the only word of the question; the second for a prompt that the files may answer too."""
 
 
 def sufficient(shape: Shape, first: Answer) -> Bars:
@@ -144,16 +157,16 @@ def of_question(shape: Shape, *, is_foreign: bool = False) -> Bars:
             return (_IN_FULL,) if general.asks_how_to(question) or shape.language != "en" else ()
         return (_IN_FULL, _IN_MOST)
     if shape.language == "error":
-        return ()  # only the message identifies it
+        return _ERROR if shape.grade > POSSIBLE else ()  # without an error's name, only the message identifies it
     grade = _needed_grade(shape)
     if grade == POSSIBLE and general.defines_name(shape.words):
         return ()
     if grade == POSSIBLE and general.asks_whether(question):
-        return (_IN_FULL,)
+        return _WHETHER
     if grade == LIKELY and (general.asks_why_in_general(question) or (is_foreign and at_hand.asks_why(shape))):
         return (*(bar.of_more(_COVERAGE_OF_GENERAL) for bar in _ABOUT_THE_PAST[LIKELY]), _STANDS_OUT)
     if is_foreign and grade == POSSIBLE and at_hand.counts(shape):
-        return (_IN_FULL,)
+        return _WHETHER
     in_english = _ABOUT_THE_PAST[grade] if shape.language == "en" else ()
     if in_english and not is_foreign:
         return in_english
@@ -168,7 +181,7 @@ def _of_possible(shape: Shape) -> Bars:
         return ()
     question = _question(shape)
     is_fact = asks_a_fact(question) and not general.asks_whether(question) and not at_hand.counts(shape)
-    return _FACT if is_fact else ()
+    return (*(_IS_BACK if "again" in shape.words.split() else ()), *(_FACT if is_fact else ()))
 
 
 def _of_answer(shape: Shape, first: Answer) -> Bars:
@@ -185,10 +198,16 @@ def _of_answer(shape: Shape, first: Answer) -> Bars:
         counts = "many" in question or at_hand.counts(shape)  # the files may say how many there are now
         bars += (_KEPT_FACT,) if asks_a_fact(question) and not counts else ()
         bars += (_KEPT_OF_US,) if not _OURS.isdisjoint(question) else ()
-        bars += () if title_terms.isdisjoint(analysis.query_terms(shape.topic)) else _KEPT_WITH_TITLE
+        if title_terms.isdisjoint(analysis.query_terms(shape.topic)):
+            bars += _KEPT_WITHOUT_TITLE
+        else:
+            bars += (*_KEPT_WITH_TITLE, _ONLY_WORD if shape.grade > NOT else _ONLY_WORD_OF_ANY)
     is_general = general.explains(question) or general.defines_name(shape.words) or shape.language != "en"
-    if shape.grade == NOT and not is_general and (first.is_said or not _OURS.isdisjoint(question)):
-        bars += (_SAID,)
+    if shape.grade == NOT and not is_general:
+        if first.is_said:
+            bars += _SAID
+        elif not _OURS.isdisjoint(question):
+            bars += _SAID[:1]
     return bars
 
 

@@ -1184,6 +1184,13 @@ def test_a_long_session_is_read_in_linear_time(past: Talk, source: str, monkeypa
     assert len(calls) < 50 * 400
 
 
+def test_what_is_asked_for_is_given_in_a_young_vault_of_which_every_note_has_the_words(talk: Talk) -> None:
+    for number in range(12):
+        write(talk.vault, f"notes/p{number}.md", f"The date parser: case {number}.", title=f"Case {number}")
+
+    assert MARK.findall(talk.asks("Do you remember the date parser?"))
+
+
 @pytest.mark.slow
 def test_poisoned_notes_stay_in_their_fence(talk: Talk) -> None:
     for number, poison in enumerate(POISON):
