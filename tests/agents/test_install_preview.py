@@ -396,3 +396,22 @@ def test_what_was_removed_is_shown_where_the_service_cannot_be(ask: Run, home: P
     done = ask("uninstall", "gemini", "service")
     assert f"removed, with the now empty file {home / '.gemini' / 'settings.json'}\n" in done.stdout
     assert f"{service} is not mdmem's" in done.stderr
+
+
+def test_what_was_registered_is_shown_where_the_person_has_another_status_line(ask: Run, home: Path) -> None:
+    file = home / ".claude" / "settings.json"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text('{"statusLine": {"type": "command", "command": "mine"}}', encoding="utf-8")
+
+    done = ask("install", "claude-code", "--status-line", "--yes")
+
+    assert done.returncode == ConfigError.exit_code
+    assert f"registered in {file}\n" in done.stdout
+    assert "has a status line of your own" in done.stderr
+    assert json.loads(file.read_text("utf-8"))["statusLine"]["command"] == "mine"
+
+
+def test_a_status_line_for_an_agent_without_one_is_refused_before_anything_changes(ask: Run, home: Path) -> None:
+    before = sorted(home.rglob("*"))
+    assert "--status-line is for claude-code" in ask("install", "codex", "--status-line", "--yes").stderr
+    assert sorted(home.rglob("*")) == before

@@ -17,7 +17,7 @@ from mdmem.agents.install import known, mcp_registration, offers, registration, 
 from mdmem.agents.install.known import AGENTS, CLIENTS, located
 from mdmem.cli.setup import protocol
 from mdmem.cli.terminal import options, progress, render
-from mdmem.errors import ConfigError, MdmemError, UsageError
+from mdmem.errors import ConfigError, MdmemError
 from mdmem.watcher import unit
 
 
@@ -106,24 +106,25 @@ def _changes(
 ) -> Iterator[registration.SettingsChange]:
     """Register hooks and server, the status line, the advice on notes, and further settings that the user wants.
 
-    failed: collects the errors of agents that could not be registered, so that the others still are.
+    failed: collects the errors, so that what else can be registered is, and is printed.
     """
+    with_line = status_line.of(names) if asked.with_line else []
     registered = []
     for name in names:
-        try:
+        with _collected(failed):
             yield from _register(name, asked.scope, vault, with_mcp=asked.with_mcp, dry_run=asked.dry_run)
             registered.append(name)
-        except (ConfigError, UsageError) as error:  # the latter: no such scope there
-            failed.append(error)
-    names = registered
-    if asked.with_line:
-        for name in status_line.of(names):
-            yield status_line.register(name, asked.scope, vault=vault, dry_run=asked.dry_run)
-    for name in names:
-        yield from protocol.of_agent(name, wanted=settings.settings.learn.protocol, dry_run=asked.dry_run)
+    for name in with_line:
+        if name in registered:
+            with _collected(failed):
+                yield status_line.register(name, asked.scope, vault=vault, dry_run=asked.dry_run)
+    for name in registered:
+        with _collected(failed):
+            yield from protocol.of_agent(name, wanted=settings.settings.learn.protocol, dry_run=asked.dry_run)
     asks = not (asked.yes or asked.dry_run or asked.as_json) and sys.stdin.isatty()
-    for name in names:
-        yield from _accept(name, asked.scope, asked.also, asks=asks, dry_run=asked.dry_run)
+    for name in registered:
+        with _collected(failed):
+            yield from _accept(name, asked.scope, asked.also, asks=asks, dry_run=asked.dry_run)
 
 
 def _print_diffs(changes: list[registration.SettingsChange]) -> None:
