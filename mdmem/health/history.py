@@ -65,7 +65,8 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     if result.status and scope.is_whole and not strays:
         reason = repository.reason(result).replace(advice.IN_DOCTOR, "")
         if bad := BAD_SETTINGS.search(reason):
-            where = "" if " in file " in reason else f" in {repo.common_dir / 'config'}"
+            is_named = " in file " in reason and " in file .git/" not in reason  # a newer git names it so
+            where = "" if is_named else f" in {repo.common_dir / 'config'}"
             todo = f"Correct or delete that line{where} in an editor. Until then nothing is committed."
             yield error(f"git: {reason}", todo)
             if bad[1]:

@@ -205,7 +205,7 @@ def test_an_empty_git_folder_is_filled_by_the_command_that_doctor_names(vault: P
 
 
 @pytest.mark.usefixtures("committed")
-@pytest.mark.parametrize("line", ["[core", "[core]\n\tbigFileThreshold = x", "[core]\n\trepositoryformatversion = x"])
+@pytest.mark.parametrize("line", ["[core", "[core]\n\tcompression = x", "[core]\n\trepositoryformatversion = x"])
 def test_settings_of_git_that_cannot_be_parsed_are_named_instead_of_a_backup(vault: Path, ask: Run, line: str) -> None:
     settings = vault / ".git/config"
     settings.write_text(f"{settings.read_text()}{line}\n")
