@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem.agents import BACKGROUND, goes_on
-from mdmem.capture.tools import masked
+from mdmem.capture.tools import hidden_failure
 from mdmem.capture.tools.body import Part, inline
 from mdmem.capture.tools.run import RunFacts, answer, items, mapping, number, short, text
 
@@ -39,7 +39,7 @@ def _command(run: Run, language: str) -> RunFacts:
     meta = {
         "command": short(command, 400),
         "exit_code": code,
-        "error": "" if code or run.failure is not None else short(masked.failure(command, output), 300),
+        "error": "" if code or run.failure is not None else short(hidden_failure.line(command, output), 300),
         "status": BACKGROUND if goes_on(run.result) else "",
         "made_commit": _commits(run, command, output),
         "url": short(text(mapping(mapping(run.result.get("gitOperation")).get("pr")), "url"), 500),

@@ -1,7 +1,7 @@
-"""Masked: tells from its output that a check failed whose exit status a pipe, `|| true` or a later command hid.
+"""Hidden failure: detects in its output that a check failed whose exit status a pipe or a later command has hidden.
 
-The status that an agent reports for `pytest | tail -5` is that of `tail`. Only the sums of well-known programs count:
-any output may show an error that is none of the command's own.
+The status that an agent reports for `pytest | tail -5` is that of `tail`; `|| true` hides one, too. Only the summary
+lines of well-known programs count: any output may show an error that is not the command's own.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _BEGINS = (
     "** BUILD FAILED **", "[INFO] BUILD FAILURE", "make: *** ", "gmake: *** ", "FAILED | ", "Failed!  - Failed:",
 )  # fmt: skip
 _WHOLE = frozenset(["FAIL", "FAILURES!", "ERRORS!", "Build FAILED."])
-_SUMS = ("Test Suites: ", "Tests:  ", "Tests  ")
-"""Behind these, a line has the number of failures, if there are any."""
+_COUNTING = ("Test Suites: ", "Tests:  ", "Tests  ")
+"""Beginnings of summary lines that count; they name the failures only if there are any."""
 _FAILURES = frozenset("failed failing fail failure failures error errors".split())
 MAX_CHARS = 4_000
-"""Length of the end of an output that is searched: sums come last."""
+"""Length of the end of an output that is searched: summaries come last."""
 
 
-def failure(command: str, output: str) -> str:
+def line(command: str, output: str) -> str:
     """Return the line of an output that says that the check in a command failed; "" if its status is its own."""
     command = command.strip()
     if not any(sign in command for sign in _HIDING) or "pipefail" in command:
@@ -42,15 +42,15 @@ def failure(command: str, output: str) -> str:
         from mdmem.capture.tools import terminal
 
         end = terminal.without_escapes(end)
-    lines = (line.strip(" =\r") for line in end.split("\n"))
-    return next((line for line in lines if _tells(line)), "")
+    lines = (row.strip(" =\r") for row in end.split("\n"))
+    return next((row for row in lines if _is_failure(row)), "")
 
 
-def _tells(line: str) -> bool:
-    """Whether a line is the sum of a check that failed."""
+def _is_failure(line: str) -> bool:
+    """Whether a line is the summary of a check that failed."""
     if line in _WHOLE or line.startswith(_BEGINS):
         return True
-    if line.startswith(_SUMS):
+    if line.startswith(_COUNTING):
         return " failed" in line and " 0 failed" not in line
     is_found = line.startswith("Found ")
     count, _, words = line.removeprefix("Found ").partition(" ")
@@ -68,5 +68,5 @@ def _counts_failures(line: str) -> bool:
     pairs = [part.split(" ") for part in (counts if is_timed else line).split(", ")]
     if not all(len(pair) in (2, 3) and pair[0].isdecimal() for pair in pairs):  # `2 subtests passed`
         return False
-    is_sum = is_timed or len(pairs) > 1 or pairs[0][-1] in ("failed", "failing", "fail")
-    return is_sum and any(int(pair[0]) and pair[-1] in _FAILURES for pair in pairs)
+    is_summary = is_timed or len(pairs) > 1 or pairs[0][-1] in ("failed", "failing", "fail")
+    return is_summary and any(int(pair[0]) and pair[-1] in _FAILURES for pair in pairs)
