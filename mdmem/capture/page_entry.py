@@ -89,12 +89,12 @@ def _entry(folder: disk.Folder, name: str, line: list[str]) -> PageEntry:
 
 def _renamed(folder: disk.Folder, gone: list[str], strays: set[str]) -> dict[str, str]:
     """Map missing notes to the files they were renamed to: a renamed note keeps its id."""
-    name_of_id = {name[-13:-3]: name for name in gone}
+    name_of_id = {journal.id_in(name): name for name in gone}
     new_names = {}
     page = journal.page_in(folder)
     pages = sorted(name for name in strays if name.endswith(".md") and name != page and name[0] != ".")
     for name in pages[:_MAX_STRAYS] if name_of_id else []:
-        note_id = name[-13:-3]
+        note_id = journal.id_in(name)
         if note_id not in name_of_id:
             note_id = str(_meta(folder, name).get("id", ""))
         if note_id in name_of_id:

@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 from mdmem.config import Config
 from mdmem.errors import VaultError
-from mdmem.history import find
 from mdmem.history.git import checked_out, part, repository
 from mdmem.history.git.repository import Repository
-from mdmem.vault import JOURNAL, disk, layout
+from mdmem.vault import JOURNAL, disk, journal, layout
 from mdmem.vault.unreadable import UnreadableFolders
 
 
@@ -33,7 +32,7 @@ def find_all(config: Config) -> Deletions:
         repo = repository.open_vault(config.vault)
     except VaultError:
         return Deletions({}, {})
-    present = {find.id_in(entry.path) for entry in disk.walk(config.vault, JOURNAL, packed=False)} | {""}
+    present = {journal.id_in(entry.path) for entry in disk.walk(config.vault, JOURNAL, packed=False)} | {""}
     if not checked_out.has_commit(repo):
         return Deletions({}, {})
     notes: dict[str, str] = {}
@@ -101,7 +100,7 @@ def _commits(repo: Repository) -> Iterator[tuple[float, dict[str, str], dict[str
             at, added, removed = float(field[1:]), {}, {}
             continue
         path = next(fields, "")
-        if disk.is_note_path(path) and (name := find.id_in(path)):
+        if disk.is_note_path(path) and (name := journal.id_in(path)):
             (added if field.strip() == "A" else removed)[name] = path
     yield at, added, removed
 

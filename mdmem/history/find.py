@@ -123,19 +123,13 @@ def by_beginning(ids: Mapping[str, str], name: str) -> str:
 
 def ids_in(paths: Iterable[str]) -> dict[str, str]:
     """Return the ids in file names, path -> id; "" for a name without one."""
-    return {path: id_in(path) for path in paths}
+    return {path: journal.id_in(path) for path in paths}
 
 
 def id_of(config: Config, path: str) -> str:
     """Return a note's id from its front matter, else the one that the index derives from its path."""
     data = disk.read_path(config.vault, path) or b""
     return str(note.parse(data).meta.get("id") or note.id_of_path(path))
-
-
-def id_in(path: str) -> str:
-    """Return a captured note's id from its file name: ten characters after the last dash; "" when there is none."""
-    stem = path.rpartition("/")[2].rpartition(".")[0]
-    return stem[-10:] if len(stem) > 11 and stem[-11] == "-" and stem[-10:].isalnum() else ""
 
 
 def session_folders(config: Config, name: str) -> list[str]:

@@ -16,7 +16,7 @@ from mdmem.history.git import repository
 from mdmem.history.git.environment import PATTERNS
 from mdmem.history.git.repository import Repository
 from mdmem.history.message import SESSION_FORMAT
-from mdmem.vault import disk, is_in_journal, layout, note
+from mdmem.vault import disk, is_in_journal, journal, layout, note
 
 
 class OriginStep(NamedTuple):
@@ -99,7 +99,7 @@ def steps(repo: Repository, path: str) -> list[OriginStep]:
     """Return the commits of a file, oldest first; for a captured note also from before its folders were renamed."""
     commits = _commits(repo, [path])
     name = path.rpartition("/")[2]
-    if is_in_journal(path) and find.id_in(name):
+    if is_in_journal(path) and journal.id_in(name):
         known_paths, paths = {path}, _paths_named(repo, commits, name)
         while new_paths := paths - known_paths:
             known_paths |= new_paths

@@ -84,7 +84,7 @@ class OpenSession(Session):
         prompt, sequence = numbers(name if kind != b"=" else f"{name}.md") or (-1, 0)
         self._sequences[prompt] = max(sequence, self._sequences.get(prompt, 0))
         if kind != b"=":
-            self._names[name[-13:-3]] = name
+            self._names[journal.id_in(name) or name] = name
         if kind == b"+":
             self._published.add(name)
 
@@ -161,7 +161,7 @@ class OpenSession(Session):
             folder.lock()
             self.catch_up(folder)
             for name in sorted(filter(numbers, journal.names_with_parts(folder)), key=numbers):
-                if name[-13:-3] not in self._names:
+                if (journal.id_in(name) or name) not in self._names:
                     self.append("+", name)
             self.read()
 
@@ -197,7 +197,7 @@ class OpenSession(Session):
         return None
 
     def claim(self, name: str) -> None:
-        """Record that a note belongs to an event, so that it is no other event's twin."""
+        """Record that a note belongs to an event, so that it is not taken for another event's."""
         self._claimed.add(name)
 
     def _before(self) -> list[page_entry.PageEntry]:

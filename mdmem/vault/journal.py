@@ -200,6 +200,12 @@ def numbers(name: str) -> tuple[int, ...]:
     return () if is_page or is_day else (int(first), int(second))
 
 
+def id_in(path: str) -> str:
+    """Return a captured note's id from its file name: ten characters after the last dash; "" when there is none."""
+    stem = path.rpartition("/")[2].rpartition(".")[0]
+    return stem[-10:] if len(stem) > 11 and stem[-11] == "-" and stem[-10:].isalnum() else ""
+
+
 # -- sessions --------------------------------------------------------------------------------------
 
 

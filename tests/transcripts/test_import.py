@@ -23,14 +23,14 @@ from mdmem.agents import Event
 from mdmem.capture import events
 from mdmem.cli import importing as command
 from mdmem.errors import NotFoundError
-from mdmem.history import commit, deletions, find
+from mdmem.history import commit, deletions
 from mdmem.history.purging import purge, purge_record
 from mdmem.transcripts import replay, sources
 from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.importer import Import
 from mdmem.transcripts.markdown import memories
 from mdmem.transcripts.saved import ReadOptions, SavedEvent
-from mdmem.vault import note
+from mdmem.vault import journal, note
 from tests.conftest import notes, session_pages
 from tests.helpers.history_vault import git, run_here, start
 from tests.helpers.transcript_files import BACKGROUND, FILES, LATER, ODD, TOOLS, Talk, bring, contents
@@ -200,7 +200,7 @@ def test_a_purged_note_stays_away_though_nothing_names_it_any_more(vault: Path) 
     bring(TOOLS)
     commit.commit(settings)
     gone = next(path for path in notes(vault) if "-bash-" in path.name)
-    purge.apply(settings, purge.plan(settings, find.id_in(gone.name), kind="id"))
+    purge.apply(settings, purge.plan(settings, journal.id_in(gone.name), kind="id"))
     shutil.rmtree(settings.state_dir)
 
     assert not +bring(TOOLS, again=True, purged=purge_record.was_purged(settings)).added

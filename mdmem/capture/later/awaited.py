@@ -9,7 +9,7 @@ from mdmem.capture.session import facts
 from mdmem.capture.tools import body, limits
 from mdmem.capture.tools.teamwork import LATER
 from mdmem.hook_errors import VaultError
-from mdmem.vault import disk, layout, note, people
+from mdmem.vault import disk, journal, layout, note, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def end(at: Capture, note_id: str = "", answer: str = "") -> privacy.Cleaned | N
     """
     waiting, agent_id = names(at.session), at.event.extra.get("agent_id", "")
     if note_id:
-        matching = [name for name in waiting if name[-13:-3] == note_id]
+        matching = [name for name in waiting if journal.id_in(name) == note_id]
     else:
         matching = [name for name, expected in waiting.items() if agent_id and expected == agent_id]
     if not matching and not note_id and len(waiting) == 1 and not next(iter(waiting.values())):

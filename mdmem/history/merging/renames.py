@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Collection, Container, Iterable, Mapping
 from typing import NamedTuple
 
-from mdmem.history import find
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.texts import Texts
@@ -119,7 +118,7 @@ def _identity(path: str, data: bytes) -> str:
 
 def _captured_id(path: str) -> str:
     """Return the id in a captured note's name. A name that a person chose may look like it has one."""
-    return find.id_in(path) if journal.numbers(path) else ""
+    return journal.id_in(path) if journal.numbers(path) else ""
 
 
 def _is_note(path: str) -> bool:

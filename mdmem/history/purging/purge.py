@@ -121,7 +121,7 @@ def plan(config: Config, target: str, *, kind: str = "text", report: ProgressCal
         drop = tuple(path for path in known_paths if find.by_id([path], target)) or (current_path,)
         pattern = patterns.of_note(target)
         messages = _in_messages(repo, drop, pattern.pattern)
-        marks = frozenset(purge_record.mark(find.id_in(path) or target) for path in drop)
+        marks = frozenset(purge_record.mark(journal.id_in(path) or target) for path in drop)
         return _counted(config, repo, PurgePlan(pattern, messages, instead, drop, {}, marks=marks))
     pattern = patterns.literal(target) if kind == "text" else patterns.expression(target)
     patterns.refuse_own(pattern)
@@ -135,11 +135,11 @@ def plan_again(config: Config, texts: Collection[bytes], marks: Collection[str])
     """Plan what another machine purged: texts, and notes, given by the hashes of their ids."""
     repo = repository.open_vault(config.vault)
     known_paths = _paths_ever(config, repo)
-    drop = tuple(path for path in known_paths if marks and purge_record.mark(find.id_in(path)) in marks)
+    drop = tuple(path for path in known_paths if marks and purge_record.mark(journal.id_in(path)) in marks)
     texts = frozenset(filter(patterns.is_specific, texts))  # an earlier version recorded also others
     literals = [os.fsdecode(text) for text in sorted(texts, key=len, reverse=True)]
     of_texts = [patterns.literal(text).pattern for text in literals]
-    of_notes = [patterns.of_note(find.id_in(path)).pattern for path in drop]
+    of_notes = [patterns.of_note(journal.id_in(path)).pattern for path in drop]
     pattern = patterns.any_of([*of_texts, *of_notes])
     names = patterns.in_names(*literals)
     staying = (path for path in known_paths if path not in drop)

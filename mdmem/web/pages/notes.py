@@ -16,13 +16,13 @@ from starlette.responses import Response
 
 from mdmem.config import Config
 from mdmem.errors import GitError, NotFoundError, VaultError
-from mdmem.history import find, past, private, why
+from mdmem.history import past, private, why
 from mdmem.history.git import repository
 from mdmem.history.git.environment import PATTERNS
 from mdmem.learn import relations
 from mdmem.search import engine, solved
 from mdmem.search.all_but import AllBut
-from mdmem.vault import archives, is_in_journal, note, user_notes
+from mdmem.vault import archives, is_in_journal, journal, note, user_notes
 from mdmem.views import injections, markup, rows, sessions
 from mdmem.views.injections import Injection
 from mdmem.views.rows import NoteRow
@@ -156,7 +156,7 @@ def _uncommitted(config: Config, path: str) -> str:
 def _patch(repo: repository.Repository, oid: str, path: str) -> str:
     """Return what a commit changed in a note; `why.steps` follows a captured one by its name, into other folders."""
     name = path.rpartition("/")[2]
-    is_followed = is_in_journal(path) and find.id_in(name)
+    is_followed = is_in_journal(path) and journal.id_in(name)
     words = ("show", "--no-ext-diff", "--no-textconv", "--no-color", "--format=", oid, "--")
     if is_followed:
         return _hunks(repository.attempt(repo, *words, f":(glob)**/{name}", env=PATTERNS).out)
