@@ -108,7 +108,7 @@ def _of_time(settings: Config, project: str, by: str, when: dict[str, str | None
     if (asked.since or 0) > options.now():
         raise UsageError(f"--since {when['since'] or when['on']} is still to come.")
     notes = collected.collect(settings, asked, project)
-    return notes, markdown.write(notes, by)
+    return notes, markdown.render(notes, by)
 
 
 def _of_session(settings: Config, name: str, project: str, *, for_agent: bool) -> tuple[DigestNotes, str]:
@@ -123,4 +123,4 @@ def _of_session(settings: Config, name: str, project: str, *, for_agent: bool) -
         raise UsageError(f"The session {name!r:.60} has no notes. `mdmem sessions` lists those that have.")
     span = Query(since=timestamps.epoch(talk.times[0]), until=timestamps.epoch(talk.times[-1]) + 1)
     notes = collected.collect(settings, span, talk.fact("project"), talk.session)
-    return notes, markdown.for_agent(settings, talk, notes) if for_agent else markdown.write(notes)
+    return notes, markdown.for_agent(settings, talk, notes) if for_agent else markdown.render(notes)

@@ -103,7 +103,7 @@ def commit(
     def plan(files: list[File], _goes_on: bool) -> list[PlannedCommit]:
         repo = repository.open_vault(config.vault)
         return [
-            PlannedCommit(message.write(group, config.vault), [*group.files, *group.pages], message.happened(group))
+            PlannedCommit(message.render(group, config.vault), [*group.files, *group.pages], message.happened(group))
             for group in _groups(config, repo, files, session, is_background=mode.background)
         ]
 

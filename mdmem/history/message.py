@@ -194,8 +194,8 @@ def is_generated(file: File) -> bool:
     return changed and listed and generated.lines_of(file.data.decode("utf-8", "surrogateescape")) is not None
 
 
-def write(members: CommitGroup, root: str) -> str:
-    """Write the commit message of a group: subject, prompts or changed files, trailers."""
+def render(members: CommitGroup, root: str) -> str:
+    """Render the commit message of a group: subject, prompts or changed files, trailers."""
     if members.unpacked:
         return _unpacking(members, root)
     if not members.session:

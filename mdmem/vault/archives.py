@@ -95,7 +95,7 @@ def render(folder: str, notes: dict[str, bytes]) -> bytes:
 def _head(folder: str, notes: dict[str, bytes], page: str) -> bytes:
     meta = _head_meta(folder, notes, page)
     text = _TEXT.format(title=note.one_line(meta["title"]), count=len(notes), year=layout.day_of(folder)[:4])
-    return (front_matter.write(meta) + text).encode("utf-8", "replace")
+    return (front_matter.render(meta) + text).encode("utf-8", "replace")
 
 
 def _head_meta(folder: str, notes: dict[str, bytes], page: str) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def contents(folder: str, data: bytes, taken: Collection[str] = ()) -> dict[str,
     if meta or words:
         names = (f"{ADDED}-{number}.md" if number > 1 else f"{ADDED}.md" for number in itertools.count(1))
         name = next(name for name in names if name not in notes and name not in taken)
-        notes[name] = ((front_matter.write(meta) if meta else "") + words + "\n").encode()
+        notes[name] = ((front_matter.render(meta) if meta else "") + words + "\n").encode()
     return notes
 
 

@@ -54,7 +54,7 @@ def set_keys(data: bytes, changes: Mapping[str, Any]) -> bytes:
         text = _with_key(text, key, value, old)
     changed = text.encode("utf-8", "surrogateescape")
     after = note.parse(changed)
-    if after.problem or front_matter.write(after.meta) != front_matter.write(meta) or after.body != before.body:
+    if after.problem or front_matter.render(after.meta) != front_matter.render(meta) or after.body != before.body:
         raise UsageError("The front matter of this note cannot be changed in place. Change it in your editor.")
     return changed
 
@@ -74,7 +74,7 @@ def with_body(data: bytes, body: str) -> bytes:
     gap = "" if text[:end].endswith("\n") else newline
     below = "".join(line + newline for line in body.strip("\n").split("\n"))
     changed = f"{text[:end]}{gap}{newline}{below}".encode("utf-8", "surrogateescape")
-    if front_matter.write(note.parse(changed).meta) != front_matter.write(before.meta):
+    if front_matter.render(note.parse(changed).meta) != front_matter.render(before.meta):
         raise UsageError("The text would become a part of the note's front matter.")
     return changed
 

@@ -24,8 +24,8 @@ TIMES = frozenset(["created", "started", "ended", "updated"])
 """Keys whose values are written as YAML timestamps: 2026-09-14T08:00:01Z, 2026-09-14T10:00:01+02:00."""
 
 
-def write(meta: Mapping[str, Any]) -> str:
-    """Write metadata between two `---` lines; PyYAML's safe loader reads the same values back."""
+def render(meta: Mapping[str, Any]) -> str:
+    """Render metadata between two `---` lines; PyYAML's safe loader reads the same values back."""
     lines = [f"{line(str(key), value)}\n" for key, value in meta.items()]
     return f"---\n{''.join(lines)}---\n"
 

@@ -290,7 +290,7 @@ def _bounded(meta: dict[str, Any]) -> dict[str, Any]:
 
 
 def _header_bytes(meta: dict[str, Any]) -> int:
-    return len(front_matter.write(meta).encode("utf-8", "replace"))
+    return len(front_matter.render(meta).encode("utf-8", "replace"))
 
 
 def _cut(value: Any, room: int) -> Any:
@@ -305,7 +305,7 @@ def _cut(value: Any, room: int) -> Any:
 
 def render(note: Note) -> str:
     """Return a note as the text of its file."""
-    head = front_matter.write(note.meta)
+    head = front_matter.render(note.meta)
     return f"{head}\n{note.body}" if note.body else head
 
 

@@ -77,7 +77,7 @@ def make_vault(folder: Path, count: int) -> int:
         meta |= {"tool": "Bash", "success": True, "files": ["src/dates.py"]} if kind == "observation" else {}
         meta["digest"] = note.fingerprint(str(meta["title"]), body)
         name = f"{number % 20:03d}-000-{kind}-x{number:09d}.md"
-        (place / name).write_text(f"{front_matter.write(meta)}\n{body}\n", encoding="utf-8")
+        (place / name).write_text(f"{front_matter.render(meta)}\n{body}\n", encoding="utf-8")
     return size
 
 

@@ -92,7 +92,7 @@ def write_session(root: Path, number: int, vocabulary: Words, notes: int = A_SES
     page |= {"title": name[5:-9].replace("-", " "), **common, "tags": ["session"]}
     listed = "\n".join(links)
     text = f"\n# {page['title']}\n\n<!-- mdmem:begin -->\n## Prompts\n\n{listed}\n<!-- mdmem:end -->\n"
-    written[f"{name}.md"] = (front_matter.write(page) + text).encode()
+    written[f"{name}.md"] = (front_matter.render(page) + text).encode()
     if day < vocabulary.archived_before:
         written = {layout.archive_of(folder): archives.render(folder, written)}
     else:

@@ -104,7 +104,7 @@ def check(made: Draft) -> None:
     assert made.slug == slug(made.slug)
     assert len(made.body.encode("utf-8")) <= limits.MAX_BODY_BYTES
     assert made.body == "" or made.body.endswith("\n")
-    assert len(front_matter.write(made.meta).encode("utf-8")) < 12 * 1024
+    assert len(front_matter.render(made.meta).encode("utf-8")) < 12 * 1024
     assert not [c for c in made.body if c not in "\n\t" and (c < " " or "\x7f" <= c <= "\x9f")]
     assert not [line for line in outside_fences(made.body) if line.startswith(("# ", "---", "> ", "[CANARY]", "<!--"))]
 

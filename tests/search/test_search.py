@@ -94,7 +94,7 @@ def settings(vault: Path) -> Config:
         file.parent.mkdir(parents=True, exist_ok=True)
         given = {"project": "acme-app", "session": "00893aaf-19fa", "created": "2026-09-14T08:00:01Z"}
         meta = (given | meta) if path.startswith("journal/") else meta
-        file.write_text(f"{front_matter.write(meta)}\n{text}\n", encoding="utf-8")
+        file.write_text(f"{front_matter.render(meta)}\n{text}\n", encoding="utf-8")
     return config.load(str(vault))
 
 
@@ -290,8 +290,8 @@ def test_an_abbreviation_finds_the_word(settings: Config) -> None:
 
 def test_code_is_found_by_what_else_its_words_are_called(vault: Path, settings: Config) -> None:
     meta = {"kind": "observation", "title": "is_iterable"}
-    (vault / "code.md").write_text(f"{front_matter.write(meta)}\ndef is_iterable(value): return drop(value)\n")
-    (vault / "talk.md").write_text(f"{front_matter.write({'kind': 'prompt'})}\nDrop the iterable, please.\n")
+    (vault / "code.md").write_text(f"{front_matter.render(meta)}\ndef is_iterable(value): return drop(value)\n")
+    (vault / "talk.md").write_text(f"{front_matter.render({'kind': 'prompt'})}\nDrop the iterable, please.\n")
 
     assert names(ask(settings, "check iterables"))[0] == "code.md"
     assert names(ask(settings, "delete something")) == []
@@ -317,7 +317,7 @@ def test_people_tags_and_dates_of_front_matter_are_found_as_words(settings: Conf
 
 def test_what_a_person_pinned_comes_before_its_equals(vault: Path, settings: Config) -> None:
     for name, pinned in (("a", False), ("b", True), ("c", False)):
-        (vault / f"{name}.md").write_text(f"{front_matter.write({'pinned': pinned})}\nzebra crossing {name}\n")
+        (vault / f"{name}.md").write_text(f"{front_matter.render({'pinned': pinned})}\nzebra crossing {name}\n")
 
     assert names(ask(settings, "zebra crossing")) == ["b.md", "a.md", "c.md"]
 
@@ -329,7 +329,7 @@ def _session(vault: Path, name: str, texts: dict[str, str], **meta: Any) -> None
         given = {"kind": kind, "title": text.split("\n")[0], "session": f"{name}-19fa", "project": "acme-app"} | meta
         file = vault / "journal/acme-app/2026-09-14" / f"0900-{name}" / f"001-{number:03d}-{kind}-x{number}.md"
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(f"{front_matter.write(given)}\n{text}\n", encoding="utf-8")
+        file.write_text(f"{front_matter.render(given)}\n{text}\n", encoding="utf-8")
 
 
 def test_one_session_does_not_fill_the_first_ten(vault: Path) -> None:
@@ -761,7 +761,7 @@ def test_a_prompt_is_plain_words_whatever_is_in_it(settings: Config) -> None:
 def test_what_was_said_counts_more_to_an_agent_than_what_a_tool_printed(vault: Path, settings: Config) -> None:
     for kind in ("observation", "response"):
         meta = {"id": f"{kind}000", "kind": kind, "created": "2026-09-14T08:00:01Z"}
-        (vault / f"{kind}.md").write_text(f"{front_matter.write(meta)}\nThe zebra crossing is {kind}.\n")
+        (vault / f"{kind}.md").write_text(f"{front_matter.render(meta)}\nThe zebra crossing is {kind}.\n")
 
     assert _prompt(settings, "zebra crossing")[0] == "response000"
 

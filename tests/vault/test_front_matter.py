@@ -39,7 +39,7 @@ def whole(value: object) -> object:
 @given(st.dictionaries(st.text(min_size=1, max_size=12).map(lambda key: str(whole(key))), VALUES, max_size=6))
 def test_any_text_number_and_list_is_read_back_to_the_same_value(meta: dict[str, object]) -> None:
     meta = {key: value for key, value in meta.items() if key not in front_matter.TIMES}
-    written = front_matter.write(meta)
+    written = front_matter.render(meta)
     expected = {key: whole(value) for key, value in meta.items()}
 
     assert (yaml.safe_load(written[4:-4]) or {}) == expected
@@ -51,12 +51,12 @@ def test_the_front_matter_of_a_memory_is_read_without_yaml(monkeypatch: pytest.M
     monkeypatch.setattr(yaml_loader, "load", None)
     meta = {"weight": 0.5, "trust": 1.0, "feel_joy": 0.0, "version": 2, "tags": ["ghost", "ghost_owner:user:alice"]}
 
-    assert front_matter.read(front_matter.write(meta)[4:-4]) == (meta, None)
+    assert front_matter.read(front_matter.render(meta)[4:-4]) == (meta, None)
 
 
 @pytest.mark.parametrize("text", HARD)
 def test_text_that_yaml_would_take_for_something_else_stays_text(text: str) -> None:
-    assert yaml.safe_load(front_matter.write({"key": text, "list": [text]})[4:-4]) == {
+    assert yaml.safe_load(front_matter.render({"key": text, "list": [text]})[4:-4]) == {
         "key": whole(text),
         "list": [whole(text)],
     }
@@ -64,7 +64,7 @@ def test_text_that_yaml_would_take_for_something_else_stays_text(text: str) -> N
 
 def test_an_id_or_a_uuid_stays_bare_when_no_yaml_takes_it_for_a_number() -> None:
     ids = ["7gk2q9m4x1", "00893aaf-19fa-41d2-8238-13269b9b3ca0", "1234567890", "12e5678901", "0x12345678"]
-    assert [front_matter.write({"id": text}).split("\n")[1] for text in ids] == [
+    assert [front_matter.render({"id": text}).split("\n")[1] for text in ids] == [
         "id: 7gk2q9m4x1",
         "id: 00893aaf-19fa-41d2-8238-13269b9b3ca0",
         'id: "1234567890"',
@@ -76,11 +76,11 @@ def test_an_id_or_a_uuid_stays_bare_when_no_yaml_takes_it_for_a_number() -> None
 @pytest.mark.slow
 def test_a_line_of_a_megabyte_is_written_and_read_back() -> None:
     text = "word " * 200_000 + "end"
-    assert yaml.safe_load(front_matter.write({"title": text})[4:-4]) == {"title": text}
+    assert yaml.safe_load(front_matter.render({"title": text})[4:-4]) == {"title": text}
 
 
 def test_a_time_is_written_as_a_time_and_only_under_its_own_keys() -> None:
-    written = front_matter.write({"created": "2026-09-14T08:00:01Z", "title": "2026-09-14T08:00:01Z"})
+    written = front_matter.render({"created": "2026-09-14T08:00:01Z", "title": "2026-09-14T08:00:01Z"})
     assert written == '---\ncreated: 2026-09-14T08:00:01Z\ntitle: "2026-09-14T08:00:01Z"\n---\n'
     assert note.parse(written).meta == {"created": "2026-09-14T08:00:01Z", "title": "2026-09-14T08:00:01Z"}
 
@@ -91,13 +91,13 @@ def test_a_time_is_written_as_a_time_and_only_under_its_own_keys() -> None:
      "2026-04-31T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01T00:60:00Z", "1900-02-29T00:00:00Z"],
 )  # fmt: skip
 def test_a_time_that_there_is_not_stays_a_text(text: str) -> None:
-    assert yaml.safe_load(front_matter.write({"updated": text})[4:-4]) == {"updated": text}
+    assert yaml.safe_load(front_matter.render({"updated": text})[4:-4]) == {"updated": text}
 
 
 @given(st.datetimes(min_value=datetime(1, 1, 2), max_value=datetime(9999, 12, 30)))  # noqa: DTZ001
 def test_every_time_that_there_is_is_written_as_one(moment: datetime) -> None:
     text = moment.strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0")
-    assert front_matter.write({"updated": text}) == f"---\nupdated: {text}\n---\n"
+    assert front_matter.render({"updated": text}) == f"---\nupdated: {text}\n---\n"
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def test_every_reader_takes_a_notes_time_for_the_same_moment(seconds: int, name:
         text = timestamps.note_time(seconds)
         local = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(seconds))
 
-    written = front_matter.write({"created": text})
+    written = front_matter.render({"created": text})
 
     assert text.startswith(local)
     assert timestamps.epoch(text) == datetime.fromisoformat(text).timestamp() == seconds
@@ -82,7 +82,7 @@ def test_a_text_that_is_not_a_time_is_not_read_as_one(text: str) -> None:
     "text", ["2026-09-14T10:00:01+02:0", "2026-09-14T10:00:01+25:00", "2026-13-14T10:00:01+02:00", "2026-09-14+02:00"]
 )
 def test_what_only_looks_like_a_time_is_quoted(text: str) -> None:
-    assert front_matter.write({"created": text}) == f'---\ncreated: "{text}"\n---\n'
+    assert front_matter.render({"created": text}) == f'---\ncreated: "{text}"\n---\n'
 
 
 def test_a_session_has_one_zone_in_folders_notes_pages_and_listings(vault: Path, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ MAX_ASKS = 12
 MAX_FILES = 12
 
 
-def write(digest: DigestNotes, by: str = "session") -> str:
+def render(digest: DigestNotes, by: str = "session") -> str:
     """Return a digest as Markdown. by: "session", "day", "week" or "month"."""
     lines = [f"# {digest.span}", "", _summary(digest)]
     if by == "session":

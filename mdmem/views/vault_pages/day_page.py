@@ -72,7 +72,7 @@ def first(day: str) -> bytes:
     """Return a new page of a day with empty lists: the same bytes on every machine."""
     created = f"{day}T00:00:00Z"
     meta = {"id": note.make_id("day", day), "kind": "day", "title": day, "created": created, "tags": ["day"]}
-    return f"{front_matter.write(meta)}\n# {day}\n\n{generated.BEGIN}\n{generated.END}\n\n## Notes\n".encode()
+    return f"{front_matter.render(meta)}\n# {day}\n\n{generated.BEGIN}\n{generated.END}\n\n## Notes\n".encode()
 
 
 def lines(listing: Listing, day: ListedDay, neighbors: tuple[ListedDay | None, ListedDay | None]) -> list[str]:
