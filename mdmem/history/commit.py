@@ -119,12 +119,12 @@ def _groups(
     grouped = message.group(files, before, attribution.load(config))
     groups = [group for group in grouped if session in (None, group.session or group.unpacked)]
     is_upkeep = all(message.is_upkeep(group, before) for group in groups)
-    if groups and is_upkeep and (is_background or _take_turns(repo, groups)):
+    if groups and is_upkeep and (is_background or _pages_alternate(repo, groups)):
         return []  # such as a session's end on its page
     return groups
 
 
-def _take_turns(repo: Repository, groups: list[CommitGroup]) -> bool:
+def _pages_alternate(repo: Repository, groups: list[CommitGroup]) -> bool:
     """Whether the last commit is on a remote and changes only pages, and these pages only go back to earlier texts.
 
     Two machines whose pages list different notes, because one of them has a note that is not committed, would

@@ -88,7 +88,7 @@ def choose(
 
 def _is_part(path: str, seen: Targets) -> bool:
     """Whether the notes read so far suffice to tell that a new file belongs to the vault."""
-    return is_linked(path, seen.public) or (attachments.is_at_home(path) and not is_linked(path, seen.private))
+    return is_linked(path, seen.public) or (attachments.needs_no_link(path) and not is_linked(path, seen.private))
 
 
 def _is_moved(config: Config, path: str, deleted: Collection[str]) -> bool:

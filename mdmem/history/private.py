@@ -50,7 +50,7 @@ def _page(root: str, page: str) -> Mapping[str, object]:
 
 
 def stays(path: str, data: bytes, private_projects: frozenset[str]) -> bool:
-    """Return `is_private` of a file's bytes, parsing them only when needed."""
+    """Whether the note in a file stays on this machine, as `is_private` tells; it is parsed only when needed."""
     end = -1 if layout.archived_in(path) else data.find(b"\n---", 3)
     head = data if end < 0 else data[:end]
     may_be = private_projects or re.search(rb"(?i)sync|private", head)

@@ -85,7 +85,7 @@ class Turn:
         files = (str(file) for named in edited if isinstance(named, list) for file in named)
         return frozenset([*analysis.query_terms(" ".join(said)), *files])
 
-    def failed_run(self) -> bool:
+    def has_failed_run(self) -> bool:
         """Whether a command of the turn failed."""
         return any(run.failed for run in self.runs())
 
@@ -204,7 +204,7 @@ def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int, fil
         outcome = f"Asked: {asked} Answered: {outcome}"
     changes = turn.hunks()
     hunks_shown = [hunk for hunk in changes if hunk.file == file] or changes
-    has_code = not file or (room - len(outcome) >= MIN_CHARS_OF_CODE and bool(changes or turn.failed_run()))
+    has_code = not file or (room - len(outcome) >= MIN_CHARS_OF_CODE and bool(changes or turn.has_failed_run()))
     lines = list(_lines(turn, hit, hunks_shown, terms, room * 3 // 5, file)) if has_code else []
     marks = list(_marks(at, hit, changes, file))
     title = str(asking.meta.get("title") or hit.title)

@@ -26,7 +26,7 @@ def is_common(word: str) -> bool:
     return low.isascii() and low.isalpha() and any(form in _words_like(form) for form in _forms(low))
 
 
-def number_tells(digits: str, few: bool) -> bool:
+def may_be_private_number(digits: str, few: bool) -> bool:
     """Whether a number may be private: no year, round number, port or power of two. few: it is among few words."""
     if digits.endswith("000") or digits in NUMBERS or len(digits) < 4:
         return False
@@ -35,7 +35,7 @@ def number_tells(digits: str, few: bool) -> bool:
     return few and not (len(digits) == 4 and (digits[:2] in ("19", "20") or digits.endswith("00")))
 
 
-def code_tells(token: str) -> bool:
+def may_be_private_code(token: str) -> bool:
     """Whether letters and digits may be a code: no quantity, no technical name, and no word with a number."""
     low = token.lower()
     if not low.isalnum() or low.isalpha() or low.isdecimal() or low in TOKENS:

@@ -158,7 +158,7 @@ def _amounts(words: list[str]) -> Iterator[tuple[str, int]]:
         bare = word.strip(_EDGES + "$€£¥")
         groups = bare.replace(",", ".").replace("'", ".").replace("’", ".").split(".")
         digits = "".join(groups)
-        if len(groups) > 1 and letters.is_amount(groups) and everyday.number_tells(digits, few):
+        if len(groups) > 1 and letters.is_amount(groups) and everyday.may_be_private_number(digits, few):
             yield digits, NUMBER
 
 
@@ -183,7 +183,7 @@ def _of_token(token: str, few: bool) -> Iterator[tuple[str, int]]:
     if not token.isascii() and any(map(is_cjk, token)):
         yield from _of_runs(token)
     elif token.isdecimal():
-        if everyday.number_tells(token, few):
+        if everyday.may_be_private_number(token, few):
             yield token, WORD if len(token) < _LONG_NUMBER else NUMBER
     elif not token.isascii() and any(map(is_hangul, token)):
         yield from _of_korean(token)
@@ -193,7 +193,7 @@ def _of_token(token: str, few: bool) -> Iterator[tuple[str, int]]:
             yield token, ANYWHERE if len(token) >= _SHORTEST_GLUED else WORD
     elif len(token) >= 6 and not everyday.is_plain(token) and not everyday.is_everyday(token):
         yield token, ANYWHERE if len(token) >= _SHORTEST_GLUED else WORD
-    elif few and 4 <= len(token) < _SHORTEST_GLUED and everyday.code_tells(token):
+    elif few and 4 <= len(token) < _SHORTEST_GLUED and everyday.may_be_private_code(token):
         yield token, WORD
 
 

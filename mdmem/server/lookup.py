@@ -121,9 +121,9 @@ def resolve(at: Access, reference: str) -> tuple[str, note.Parsed]:
     Raises NotFoundError when no visible note matches, or more than one.
     """
     name = note.id_in_reference(reference)
-    path = _as_path(at, name)
-    if path is not None:
-        return path
+    at_path = _at_path(at, name)
+    if at_path is not None:
+        return at_path
     none: list[tuple[str, note.Parsed]] = []
     is_whole = True
     try:
@@ -165,7 +165,8 @@ def _facts_at(view: View, path: str) -> dict[str, Any]:
     return {} if number is None else view.facts(number)
 
 
-def _as_path(at: Access, name: str) -> tuple[str, note.Parsed] | None:
+def _at_path(at: Access, name: str) -> tuple[str, note.Parsed] | None:
+    """Return path and content of the note at a path, with or without `.md`, if it may be seen."""
     root = at.config.vault
     path = name[len(root) :].lstrip("/") if name.startswith(f"{root}/") else name
     for candidate in (path, f"{path}.md"):

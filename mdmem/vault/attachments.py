@@ -44,7 +44,7 @@ def is_visible(path: str, settings: Settings) -> bool:
     return not path.endswith("/") and "/." not in name and "/~$" not in name and not name.lower().endswith(LITTER)
 
 
-def is_at_home(path: str) -> bool:
+def needs_no_link(path: str) -> bool:
     """Whether a file belongs to the vault even if no note links to it."""
     return path.startswith((HOME, EDITOR_SETTINGS)) or path.endswith(TYPES)
 

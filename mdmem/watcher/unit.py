@@ -100,7 +100,7 @@ def uninstall(vault: str, env: Mapping[str, str], *, now: bool, dry_run: bool = 
     return _change(path, "deleted", "" if now else "A running watcher continues until `mdmem watch --stop`.")
 
 
-def installed(vault: str, env: Mapping[str, str]) -> bool:
+def is_installed(vault: str, env: Mapping[str, str]) -> bool:
     """Whether a vault's watcher has a service file."""
     return MARK in (_read(_path(_system(), vault, env)) or "")
 

@@ -107,7 +107,7 @@ def test_a_file_of_somebody_else_stays(vault: Path, home: Path, monkeypatch: pyt
         with pytest.raises(ConfigError):
             act(str(vault), {}, now=False)
     assert path.read_text() == "mine"
-    assert not unit.installed(str(vault), {})
+    assert not unit.is_installed(str(vault), {})
 
 
 def test_a_path_that_no_unit_can_hold_is_refused(home: Path) -> None:

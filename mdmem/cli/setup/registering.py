@@ -197,7 +197,7 @@ def uninstall(
     if not agents and not every:
         raise click.UsageError("Name an agent, or use --all.")
     root = config.load(vault).vault
-    with_unit = unit.NAME in agents or (every and not only_mcp and unit.installed(root, os.environ))
+    with_unit = unit.NAME in agents or (every and not only_mcp and unit.is_installed(root, os.environ))
     agents = tuple(name for name in agents if name != unit.NAME)
     for name in agents:  # check that all exist before changing anything
         if name not in CLIENTS:

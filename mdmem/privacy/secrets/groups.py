@@ -59,7 +59,7 @@ def near(name: Name) -> list[Span]:
         try:
             is_random = _are_random[letters]
         except KeyError:
-            is_random = _judge(letters)
+            is_random = _is_random(letters)
         if is_random:
             start = begin + _offset(around, words, number)
             end, whole = _groups(name.text, start)
@@ -77,7 +77,7 @@ def _offset(text: str, words: list[str], number: int) -> int:
     return text.index(words[number], place)
 
 
-def _judge(letters: str) -> bool:
+def _is_random(letters: str) -> bool:
     """Whether four groups are of small letters, and unlike words; cached, as names that are close have the same around.
 
     Another thread may clear the cache at any moment.
