@@ -109,7 +109,7 @@ def _command(
         return None
     hit, item, left_out = known
     folder = layout.folder_of(hit.path) if journal.numbers(hit.path) else ""
-    return Candidate(Answer(folder, 0.0, False, False, (hit,), 0.0, 0.0, 0), item, left_out)
+    return Candidate(Answer.of_hit(folder, hit), item, left_out)
 
 
 def of_one_word(at: Occasion, asked: Shape, found: Sequence[Candidate], around: str) -> list[Candidate]:
@@ -264,7 +264,7 @@ def _with_superseding(
         hit = None if answer.folder else newer(answer.hits[0])
         if hit is not None:
             found = (one for one in answers if one.hits[0].id == hit.id)
-            unfound = Answer("", answer.score, False, False, (hit,), 0.0, 0.0, 0)
+            unfound = Answer.of_hit("", hit, answer.score)
             given.setdefault(hit.path, next(found, unfound))
         given.setdefault(answer.hits[0].path, answer)
     yield from given.values()
@@ -281,7 +281,7 @@ def _with_later(
             folder, turn = layout.folder_of(hit.path), journal.numbers(hit.path)[:1]
             known = (one for one in (*ordered, *answers) if one.folder == folder)
             same_turn = (one for one in known if journal.numbers(one.hits[0].path)[:1] == turn)
-            newer = next(same_turn, None) or Answer(folder, first.score, False, False, (hit,), 0.0, 0.0, 0)
+            newer = next(same_turn, None) or Answer.of_hit(folder, hit, first.score)
             ordered = [one for one in ordered if one is not newer]
             ordered.insert(ordered.index(first), newer)
             changed.append(first)
@@ -303,7 +303,7 @@ def _same_error(at: Occasion, shape: Shape | None, answers: Iterable[Answer]) ->
 def _same_code(at: Occasion, shape: Shape | None, answers: Iterable[Answer]) -> tuple[list[Answer], str] | None:
     """Return the runs that failed with the error code that a question about the past names; None if there are none.
 
-    A code may only be in the output of a run, where one word is no evidence for other questions.
+    A code may be in nothing but the output of a run, where one word would not be enough evidence for other questions.
     """
     codes = evidence.codes(shape.topic) if shape is not None and shape.grade == SURE else set()
     if shape is None or len(codes) != 1 or turns.own_words(shape.topic) - _BESIDE_CODE != {*map(str.lower, codes)}:

@@ -63,6 +63,11 @@ class Answer(Value):
     is_echo: bool = False
     is_of_others: bool = False
 
+    @classmethod
+    def of_hit(cls, folder: str, hit: SearchHit, score: float = 0.0) -> Answer:
+        """Return the answer of one note that is not judged by the question's words."""
+        return cls(folder, score, is_talk=False, is_said=False, hits=(hit,), coverage=0.0, weight=0.0, words=0)
+
 
 class Asker(Value):
     """Who asks, and when.
@@ -318,7 +323,7 @@ class _Weights:
             self._numbers_in |= {one: self._read_numbers(one) for one in unread}
             notes = {one: 1.0 for one in notes if number in self._numbers_in[one]}
         notes |= as_one
-        return _WeighedWord(self._rarity(notes), [notes], [], False, False)
+        return _WeighedWord(self._rarity(notes), [notes], parts=[], is_part=False, is_unknown=False)
 
     def _is_known(self, number: Number) -> bool:
         return any(self._of_number(number).notes)
