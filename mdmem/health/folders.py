@@ -20,8 +20,7 @@ from mdmem.health.scope import CheckScope
 from mdmem.history.git import repository, tidy
 from mdmem.vault import JOURNAL, layout, projects
 from mdmem.vault.leftovers import is_temp
-from mdmem.views import settings as checks
-from mdmem.views import wording
+from mdmem.views import settings_checks, wording
 
 LEAST_FREE_BYTES = 100_000_000
 LEAST_FREE_FILES = 2_000
@@ -105,7 +104,7 @@ def _in_the_way(root: Path, scope: CheckScope) -> Iterator[HealthFinding]:
 
 
 def _not_folders(root: str, folder: str, *, every: bool) -> Iterator[str]:
-    """Yield what is no folder below a folder, down to the sessions. every: in every day, not only in the newest."""
+    """Yield what is not a folder below a folder, down to the sessions. every: in every day, not only in the newest."""
     try:
         with os.scandir(f"{root}/{folder}") as scan:
             entries = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in scan)
@@ -189,7 +188,7 @@ def unreadable_own_folder(config: Config, problem: Exception) -> HealthFinding |
 
 def settings(config: Config) -> Iterator[HealthFinding]:
     """Check the two settings files."""
-    texts = checks.warnings(config)
+    texts = settings_checks.warnings(config)
     for text in texts:
         is_syntax = isinstance(text, SettingsWarning) and text.is_syntax
         yield warning(text, "Fix that line." if is_syntax else "`mdmem config list` lists every setting.")

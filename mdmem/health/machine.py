@@ -25,7 +25,7 @@ from mdmem.history.git import repository
 from mdmem.settings import SETTINGS
 from mdmem.vault import exclusions, pauses
 from mdmem.views import storing
-from mdmem.views.settings import unread_variables
+from mdmem.views.settings_checks import unread_variables
 from mdmem.watcher import client
 
 OLDEST_PYTHON = (3, 11)

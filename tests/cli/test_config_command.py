@@ -18,7 +18,7 @@ from mdmem.cli.setup import config_file
 from mdmem.cli.terminal import render
 from mdmem.errors import ConfigError
 from mdmem.settings import BY_KEY, SETTINGS
-from mdmem.views import settings as checks
+from mdmem.views import settings_checks
 from tests.helpers import cli_day
 from tests.helpers.cli_day import Day
 
@@ -368,9 +368,9 @@ def test_what_is_written_as_toml_is_read_back(value: Any) -> None:
 
 
 def test_the_nearest_key_is_found_by_its_last_part_too() -> None:
-    assert checks.nearest("max_lines") == "capture.max_lines"
-    assert checks.nearest("captur.max_linse") == "capture.max_lines"
-    assert checks.nearest("zzz") == ""
+    assert settings_checks.nearest("max_lines") == "capture.max_lines"
+    assert settings_checks.nearest("captur.max_linse") == "capture.max_lines"
+    assert settings_checks.nearest("zzz") == ""
 
 
 def test_patterns_of_one_s_own_are_written_to_one_s_own_file(day: Day) -> None:

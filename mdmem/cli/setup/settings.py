@@ -17,7 +17,7 @@ from mdmem.cli.terminal.render import Piece
 from mdmem.config import Config
 from mdmem.errors import ConfigError, UsageError
 from mdmem.settings import SETTINGS, Setting, neither
-from mdmem.views import settings as checks
+from mdmem.views import settings_checks
 
 
 @click.group("config")
@@ -96,7 +96,7 @@ def set_value(vault: str | None, key: str, values: tuple[str, ...], user: bool, 
     row = known(key)
     loaded = config.load(vault)
     value = read_value(row, values)
-    unfit = checks.unfit(row, value)
+    unfit = settings_checks.unfit(row, value)
     if unfit:
         raise ConfigError(f"{unfit} Nothing was changed.")
     if add:
@@ -244,7 +244,7 @@ def _tip(key: str) -> str:
     """Return what to do about the name of a setting that does not exist."""
     if any(row.key.startswith(f"{key.lower()}.") for row in SETTINGS):
         return f"`mdmem config list {key}` lists those of this section."
-    near = checks.nearest(key)
+    near = settings_checks.nearest(key)
     return f"Did you mean {near}?" if near else "`mdmem config list` lists all of them."
 
 
@@ -318,7 +318,7 @@ def source(loaded: Config, row: Setting[Any]) -> str:
 
 def warn(loaded: Config) -> None:
     """Print the warnings on stderr."""
-    for text in checks.warnings(loaded):
+    for text in settings_checks.warnings(loaded):
         click.echo(f"mdmem: {text}", err=True)
 
 
