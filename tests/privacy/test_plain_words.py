@@ -11,6 +11,7 @@ import pytest
 
 from mdmem.privacy import clean
 from tests.conftest import PAYLOADS, notes
+from tests.helpers.cleaned_runs import ran
 
 WORD = "lantern"
 FILES = (
@@ -206,16 +207,13 @@ def test_a_command_without_a_secret_stays(command: str) -> None:
     ],
 )
 def test_a_password_that_a_cracker_found_is_masked(command: str, output: str) -> None:
-    run = {"tool": "Bash", "input": {"command": command}, "response": {"stdout": output.format(WORD), "stderr": ""}}
-
-    assert clean(run, origin="tool").value["response"]["stdout"] == output.format("[REDACTED]")
+    assert ran(command, output.format(WORD))["response"]["stdout"] == output.format("[REDACTED]")
 
 
 def test_what_other_programs_print_about_john_stays() -> None:
     output = "src/auth.py:12\nana:lantern:x\n"
-    run = {"tool": "Bash", "input": {"command": "git log --author john --since=1w"}, "response": {"stdout": output}}
 
-    assert clean(run, origin="tool").value["response"]["stdout"] == output
+    assert ran("git log --author john --since=1w", output)["response"]["stdout"] == output
 
 
 @pytest.mark.parametrize(

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
 from mdmem.privacy import clean
+from tests.helpers.cleaned_runs import ran, read
 
 WORD = "lagunotul"
 """A password that looks like a word, but is none."""
-
-
-def read(path: str, content: str) -> Any:
-    run = {"tool": "Read", "input": {"file_path": path}, "response": {"file": {"filePath": path, "content": content}}}
-    return clean(run, origin="tool").value
-
-
-def ran(command: str, output: str) -> Any:
-    run = {"tool": "Bash", "input": {"command": command}, "response": {"stdout": output, "stderr": ""}}
-    return clean(run, origin="tool").value
 
 
 @pytest.mark.parametrize(

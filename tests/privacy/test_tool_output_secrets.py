@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from mdmem.privacy import clean
+from tests.helpers.cleaned_runs import ran
 
 SECRET = "Tobimenka4712"
 
 
-def ran(command: str, output: str) -> dict[str, str]:
-    run = {"tool": "Bash", "input": {"command": command}, "response": {"stdout": output, "stderr": ""}}
-    stored = clean(run, origin="tool").value
+def shown(command: str, output: str) -> dict[str, str]:
+    stored = ran(command, output)
     return {"command": stored["input"]["command"], "output": stored["response"]["stdout"]}
 
 
@@ -69,7 +69,7 @@ def test_a_translated_help_or_message_of_a_program_stays(text: str) -> None:
     ],
 )
 def test_an_argument_two_blanks_behind_its_option_is_masked(command: str) -> None:
-    assert "[REDACTED]" in ran(command, "")["command"]
+    assert "[REDACTED]" in shown(command, "")["command"]
 
 
 @pytest.mark.parametrize("value", ["mojeheslo", "LustigesKennwort", "мойпарольсобака"])
@@ -88,7 +88,7 @@ def test_a_password_in_a_foreign_sentence_is_masked_whatever_it_is_made_of(value
 def test_aligned_options_of_a_command_are_still_read() -> None:
     command = f"tool --user      ana \\\n  --password  {SECRET} \\\n  --all"
 
-    assert SECRET not in ran(command, "")["command"]
+    assert SECRET not in shown(command, "")["command"]
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_a_dump_without_a_password_stays() -> None:
     ],
 )  # fmt: skip
 def test_a_password_is_masked_where_a_program_takes_or_prints_it(command: str, output: str) -> None:
-    stored = ran(command.replace("{}", SECRET), output.replace("{}", SECRET))
+    stored = shown(command.replace("{}", SECRET), output.replace("{}", SECRET))
 
     assert SECRET not in str(stored)
     assert "[REDACTED]" in str(stored)
@@ -187,7 +187,7 @@ def test_a_password_is_masked_where_a_program_takes_or_prints_it(command: str, o
 def test_how_a_wireless_network_is_secured_is_no_secret() -> None:
     command = "nmcli -g 802-11-wireless-security.key-mgmt connection show Home"
 
-    assert ran(command, "wpa-psk2") == {"command": command, "output": "wpa-psk2"}
+    assert shown(command, "wpa-psk2") == {"command": command, "output": "wpa-psk2"}
 
 
 def test_a_word_is_masked_in_an_item_of_yaml_on_one_line() -> None:
