@@ -99,6 +99,16 @@ def test_the_table_of_rooms_inside_rooms_is_whole() -> None:
         assert any(row.startswith(f"| `{outer}/`") and f"`{inner}/`" in row for row in rows), f"{outer}/{inner}"
 
 
+def test_every_module_that_the_ways_through_the_code_name_is_there() -> None:
+    text = (REPO / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    modules = [
+        path.relative_to(REPO).as_posix() for folder in ("mdmem", "tests") for path in (REPO / folder).rglob("*.py")
+    ]
+    named = [name for name in re.findall(r"`([\w/]+\.py)`", text) if "AGENT" not in name]
+    assert len(named) > 40
+    assert [name for name in named if not any(f"/{module}".endswith(f"/{name}") for module in modules)] == []
+
+
 def test_the_table_of_commands_has_the_groups_of_the_help() -> None:
     rows = dict(re.findall(r"(?m)^\| (\w+) \| (`.*`) \|$", TEXT.partition("| to | commands |")[2].partition("\n\n")[0]))
     listed = {row: {words.split()[0] for words in re.findall(r"`([^`]+)`", names)} for row, names in rows.items()}
