@@ -420,7 +420,7 @@ def _read_all(fd: int, limit: int, path: str) -> bytes:
 
 
 def unpacked(data: bytes, most: int) -> Iterator[bytes]:
-    """Yield what a `.gz` file or a zip archive holds, as far as it can be read, and at most so many bytes."""
+    """Yield what a `.gz` file or a zip archive holds, as far as it can be read: at most `most` bytes."""
     if data[:2] != b"\x1f\x8b" and data[:4] != b"PK\3\4":
         return
     import contextlib  # few files are packed

@@ -180,7 +180,7 @@ def _refuse_deleted(config: Config, target: str) -> None:
 def _commits(config: Config, repo: Repository, target: str, commit_id: str) -> list[tuple[str, str, str]]:
     """Return (id, subject, session) of the commits that `target` means, newest first, without merges.
 
-    commit_id: the commit if `target` is no session; "" to look it up. For a commit named directly, the session is "".
+    commit_id: the commit if `target` names one; "" to look it up. For a commit named directly, the session is "".
     """
     form = f"--format=%H%x00%s%x00{message.SESSION_FORMAT}"
     result = repository.attempt(repo, "log", "-z", "--no-merges", form, "HEAD")

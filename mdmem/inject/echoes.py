@@ -71,7 +71,7 @@ def _in_texts(texts: Iterable[str], wanted: frozenset[str]) -> frozenset[str]:
 
 
 def _has_number(text: str, number: str) -> bool:
-    """Whether a text has a number or version that is no part of a longer one."""
+    """Whether a text has a number or version that is not part of a longer one."""
     before, found, after = text.partition(number)
     return bool(found) and not before[-1:].isalnum() and not after[:1].isalnum()
 

@@ -12,10 +12,10 @@ _SHORTEST_RUN = 6  # characters of base64 that may encode a word
 _LONG_RUN = 40  # characters: a shorter run of small letters and signs is words
 _SHORTEST_PLAIN = 12  # characters: fewer small letters are a word, and fewer hexadecimal digits are decoded whole
 _SHORTEST_LINE = 40  # characters of each line of base64 or hexadecimal that is wrapped
-_SHORTEST_BINARY = 16  # characters of base64 that is searched for parts that are text if it is none as a whole
+_SHORTEST_BINARY = 16  # characters of base64 whose parts are searched for text if the whole is not text
 _SHORTEST_WIDE = 8  # characters of a word that may encode UTF-16
 _LONGEST_BASE32 = 2_000  # characters of base32 to decode: longer data is usually in base64
-_SHORTEST_STRETCH = 4  # characters of text between bytes that are none
+_SHORTEST_STRETCH = 4  # characters of text between bytes that are not text
 _IN_RUNS = b"+/-_="
 
 
@@ -316,7 +316,7 @@ def _bytes_of_dump(line: bytes, address: bytes, written: bytes, byte_words: set[
 
 
 def _add_bytes(words: list[tuple[bytes, int, int]], view: TextView) -> None:
-    """Decode the bytes of lines, run by run: all lines together, or, if that is no text, each by itself."""
+    """Decode the bytes of lines, run by run: all lines together, or, if that is not text, each by itself."""
     lines: list[list[tuple[bytes, int, int]]] = [[]]
     for word_span in [*words, (b"", 0, 0)]:
         if word_span[0] == _LINE:

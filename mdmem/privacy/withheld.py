@@ -47,7 +47,7 @@ def without_unchecked(value: Any, failed: Job, error: BaseException, fill: Calla
             return _without_texts(value, failed, error)
         value = rest
     elif not isinstance(error, PatternError):
-        launch.repair()  # a damaged bytecode file is no fault of the text
+        launch.repair()  # a damaged bytecode file says nothing about the text
     try:
         fill(value, job)
     except (Exception, DeadlineError) as later:  # noqa: BLE001 - whatever failed, nothing of the value is known to be clean

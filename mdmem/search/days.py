@@ -69,7 +69,7 @@ _POINTING = frozenset(
 
 
 def _is_pointed_at(typed: str, period: Period) -> bool:
-    """Whether a period has a word that is no mere name or number, or follows one that points at it."""
+    """Whether a period has a word that is more than a name or number, or follows one that points at it."""
     is_bare = all(word.isdecimal() or word in day_words.WEEKDAY_NAMES for word in period.words)
     if not is_bare:
         return True

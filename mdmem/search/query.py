@@ -89,7 +89,7 @@ def with_filters(
     *,
     as_options: bool = False,
 ) -> Query:
-    """Return the query with further filters, such as `{"tag": ["a", "b"], "since": "2w"}`; None is no filter.
+    """Return the query with further filters, such as `{"tag": ["a", "b"], "since": "2w"}`; None adds no filter.
 
     An invalid value adds a hint, as in the query language. as_options: given on a command line, so that a hint names
     `--tag` instead of `tag:`.

@@ -10,7 +10,7 @@ _LARGE_BYTES = 128 * 1024
 
 
 def give_back() -> None:
-    """Return free memory to the system, now and whenever a large block is freed, if the C library is glibc.
+    """Give free memory back to the system, now and whenever a large block is freed, if the C library is glibc.
 
     By default glibc keeps more memory after each large block that is freed, separately for every thread.
     """

@@ -1,6 +1,6 @@
 """Links and tags in the text of notes: `[[wikilinks]]`, Markdown links, citations, `#tags`.
 
-Code is skipped: a shell's `[[ -f x ]]` is no link, and a color `#ffffff` no tag.
+Code is skipped: a shell's `[[ -f x ]]` is not a link, and a color `#ffffff` not a tag.
 """
 
 from __future__ import annotations

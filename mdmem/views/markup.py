@@ -21,7 +21,7 @@ _MARKS = re.compile(
     r"\[mem:(?P<id>[^\[\]\s&]{1,40})\]"
     r"|(?P<embed>!)?\[\[(?P<wiki>[^\[\]|\n]{1,200})(?:\|(?P<label>[^\[\]\n]{1,200}))?\]\]"
     r"|\[(?P<kept>PRIVATE|REDACTED(?::[\w-]{1,40})?)\]"
-    # An address with a removed private part would lead elsewhere, so it is no link.
+    # An address with a removed private part would lead elsewhere, so it is not made a link.
     r"|(?<![A-Za-z0-9])(?P<bare>https?://(?:[!#-%(-;=?-Z^_a-z{|}~]|&amp;){1,2000}+(?!\[))"
 )
 

@@ -80,7 +80,7 @@ def _refuse_other(repo: Repository, remote: str, branch: str, listed: dict[str, 
     theirs = {ref: tip.oid for ref, tip in listed.items() if ref != branch}
     ours = listed[branch].oid if branch in listed else ""
     if ours in theirs.values():
-        return  # nothing is new on either side, as mostly
+        return  # the usual case: nothing is new on either side
     if ours and not theirs and _OF_VAULTS.isdisjoint(_names(repo, ours)):
         root = repo.root
         raise VaultError(

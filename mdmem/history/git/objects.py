@@ -69,7 +69,7 @@ def read(repo: Repository, oids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
 
 
 def has_commit(repo: Repository, oid: str) -> bool:
-    """Whether git has a commit. Raises nothing, also for a text that is no id."""
+    """Whether git has a commit. Raises nothing, also for a text that is not an id."""
     return oid.isalnum() and not repository.attempt(repo, "cat-file", "-e", f"{oid}^{{commit}}").status
 
 

@@ -150,7 +150,7 @@ def sealed(texts: Collection[bytes]) -> list[str]:
 
 
 def recovered(sealed: Collection[str], data: Iterable[bytes]) -> set[bytes]:
-    """Find texts that another machine purged in the data of this one. What is no sealed text is ignored."""
+    """Find texts that another machine purged in the data of this one. Anything but a sealed text is ignored."""
     digests: dict[tuple[str, str], set[str]] = {}
     for key, size, digest in (found.groups() for found in map(_SEALED.fullmatch, sealed) if found):
         digests.setdefault((key, size), set()).add(digest)

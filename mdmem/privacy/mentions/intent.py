@@ -259,7 +259,7 @@ def _is_verb(word: str) -> bool:
 
 
 def _names_something(tag: Tag, text: str) -> bool:
-    """Whether a capitalized word follows that is no abbreviation and does not just begin a sentence."""
+    """Whether a capitalized word follows that is not an abbreviation and does not just begin a sentence."""
     words = text[tag[1] : tag[1] + _REACH].partition("\n")[0].split()
     ends = [" ", *[word[-1] for word in words]]
     return any(

@@ -49,7 +49,7 @@ def _word_at(text: str, units: list[Unit], at: int, done: int) -> tuple[int, int
         tail = text[end : end + _LONGEST_PART]
         size = len(tail) - len(tail.lstrip(_ASCII_WORD))
         if at < len(units):
-            size = min(size, max(0, units[at][0] - end))  # the hyphen or "u" of an escape is none of its letters
+            size = min(size, max(0, units[at][0] - end))  # the hyphen or "u" of an escape does not belong to it
         name.append(tail[:size])
         end += size
         if at == len(units) or units[at][0] != end:

@@ -85,7 +85,7 @@ EVERY = (
 )  # fmt: skip
 """All closed classes: a sentence's number of these words tells its language."""
 _NAMING_NO_SUBJECT = EVERY | _TROUBLE | FAILS | _AGAIN | _AT_WORK
-_NOT_PAST = _words(  # end in -ed, but are no past form
+_NOT_PAST = _words(  # end in -ed, but are not past forms
     "need needed seed feed speed embed exceed proceed succeed indeed unused based nested named typed shared red bed "
     "related unrelated required allowed supported deprecated"
 )
@@ -230,7 +230,7 @@ def _asks_why(words: list[str], used: frozenset[str]) -> bool:
 
 
 def _in_passing(words: list[str], used: frozenset[str], *, past: bool) -> int:
-    """Return the grade of a sentence that is no question by form: `it failed again`, `the 401 is back`."""
+    """Return the grade of a sentence that is not a question by its form: `it failed again`, `the 401 is back`."""
     if (
         words[0] in _TELL
         and not used & (HERE - {"me"})

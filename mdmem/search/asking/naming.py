@@ -8,7 +8,7 @@ MAX_CHARS = 100
 
 
 def only_names(prompt: str) -> bool:
-    """Whether a prompt is no sentence and only names something: `thumbnailer memory leak`."""
+    """Whether a prompt only names something and is not a sentence: `thumbnailer memory leak`."""
     if len(prompt) > MAX_CHARS or "\n" in prompt.strip():
         return False
     if _is_order_behind_label(prompt) or any(map(_is_place, prompt.split())):

@@ -50,7 +50,7 @@ def period_in(text: str, today: date, language: str = "") -> Period | None:
     or that of a week that the text names beside it. Understood are the languages of `day_words` and `more_days`, and
     the commonest words in Japanese, Chinese and Korean. A text that names more than one period has none.
 
-    language: the text's, if known; the German "hier" is no yesterday.
+    language: the text's, if known; the German "hier" (here) is not the French one (yesterday).
     """
     folded = " ".join(fold(word) for word in text.replace("’", "'").split()).replace("mid-", "mid ")
     words = folded.translate(_NO_WORD).split()

@@ -82,7 +82,7 @@ def _tells_done(verb: list[str]) -> bool:
 
 
 def _is_kind(words: list[str], at: int) -> bool:
-    """Whether what follows a `like` is no thing of the project: `a function like map`, `like on mobile`."""
+    """Whether what follows a `like` is not a thing of the project: `a function like map`, `like on mobile`."""
     behind = words[at + 1]
     if behind in _PLACES:
         return words[at + 2 : at + 3] not in (["the"], ["our"]) and words[at - 1] not in _IT

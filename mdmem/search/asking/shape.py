@@ -88,7 +88,7 @@ def _look_up(prompt: str, lowered: str) -> Shape | None:
 
 
 def _naming(prompt: str) -> Shape | None:
-    """Judge a prompt that is no sentence: where it only names something, it may ask for that."""
+    """Judge a prompt that is not a sentence: where it only names something, it may ask for that."""
     if naming.is_file(prompt):
         return Shape(POSSIBLE, "en", prompt.strip(), prompt.strip())
     if not naming.only_names(prompt):

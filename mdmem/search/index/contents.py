@@ -31,10 +31,11 @@ _BUFFER_BYTES = 256 * 1024
 
 LOCK = "writer.lock"
 FOLDERS = "looked"
+"""File with the times of the scanned folders (`scan_record`)."""
+
 TURN = "turn"
 STAMP = f"mdmem {__version__}, analysis {analysis.VERSION}, layout {layout.VERSION}, {sys.byteorder}, {marshal.version}"
 """All that determines an index's content and layout: an index with another stamp is rebuilt."""
-
 
 _used: set[tuple[str, str]] = set()
 """Folder and stamp of each index that this process has read or written."""

@@ -50,7 +50,7 @@ def in_note(text: str, asked: Collection[Number]) -> set[Number]:
     times = {number for number in asked if number[0].endswith(":")}
     sizes = {len(number) for number in asked if number not in times}
     split = map(_groups, _IN_NOTE.findall(text)) if sizes else ()
-    found = {one[:size] for one in split for size in ([len(one)] if joined(one) else sizes)}  # 20,000,000 is no 20,000
+    found = {one[:size] for one in split for size in ([len(one)] if joined(one) else sizes)}  # not 20,000 in 20,000,000
     told = (one for time, _ in _times(text) for one in _same_times(time)) if times else ()
     return found.union(told).intersection(asked)
 
@@ -111,7 +111,7 @@ def spelled(text: str, *, foreign: bool) -> str:
     A whole number also asks for its groups, which are words where its thousands are marked, and the reverse. foreign:
     as in `of_question`.
     """
-    added: list[str] = []  # behind commas: `20 000, 000` is no `20 000 000`
+    added: list[str] = []  # after a comma: `20 000, 000` is not `20 000 000`
     for number, typed in of_question(text, foreign=foreign):
         if number[0].endswith(":"):
             added += (f"{hour % 12 or 12} {hour:02} {number[1]}" for hour in _hours(number))
