@@ -139,7 +139,8 @@ _MOST_BETWEEN, _LONGEST_SENTENCE = 4, 96
 
 def before_name(name: Name) -> list[Span]:
     """Find the password in `… is the password`, `… is my root password`, `… as the password`, `… as password`."""
-    head = name.text[max(0, name.start - _LONGEST - 24) : name.start]
+    begin = max(0, name.start - _LONGEST - 24)
+    head = name.text[begin : name.start]
     *words, after_blank = head.rpartition("\n")[2].split(" ")
     if words[-2:-1] in (["the"], ["my"], ["your"], ["its"]):
         words.pop()
@@ -150,19 +151,16 @@ def before_name(name: Name) -> list[Span]:
     is_said = len(words) > 1 and words.pop() in ("is", "as", "als", "como", "come", "comme")
     if name.kind not in ("password", "pin") or not is_said or after_blank or not (word := words[-1].strip("\"'`")):
         return []
-    end = len(head.rpartition(words[-1])[0]) + len(words[-1]) - 1
-    opening = head.rfind(words[-1][-1:], 0, end) + 1 + name.start - len(head)
-    if (
-        words[-1][-1:] in QUOTES
-        and values.phrase_at(name.text, opening) == head[opening - name.start + len(head) : end]
-    ):
-        return [(opening, name.start - len(head) + end, name.kind)]
-    quoted = word and words[-1][0] in "\"'`" and words[-1][-1] in "\"'`"
-    if not (
-        _is_secret(word) or values.is_spoken_secret(word, quoted=bool(quoted)) or (quoted and values.is_rare(word))
-    ):
+    last = words[-1]
+    end = head.rindex(last) + len(last) - 1  # of a quoted phrase
+    start = head.rfind(last[-1], 0, end) + 1
+    if last[-1] in QUOTES and values.phrase_at(name.text, begin + start) == head[start:end]:
+        return [(begin + start, begin + end, name.kind)]
+    is_quoted = last[0] in QUOTES and last[-1] in QUOTES
+    is_secret = _is_secret(word) or values.is_spoken_secret(word, quoted=is_quoted)
+    if not is_secret and not (is_quoted and values.is_rare(word)):
         return []
-    start = name.start - len(head) + head.rindex(word)
+    start = begin + head.rindex(word)
     return [(start, start + len(word), name.kind)]
 
 
