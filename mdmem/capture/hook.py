@@ -105,7 +105,7 @@ def _prepare() -> None:
 class Delivery:
     """One payload and the progress made with it, so that a second attempt continues where the first failed."""
 
-    __slots__ = ("agent", "data", "env", "event", "name", "outcome", "settings", "until", "vault", "words", "write")
+    __slots__ = ("agent", "config", "data", "env", "event", "name", "outcome", "until", "vault", "words", "write")
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class Delivery:
         self.data = data
         self.write = write or hook_process.print_bytes
         self.agent: Agent | None = None
-        self.settings: Config | None = None
+        self.config: Config | None = None
         self.event: Event | None = None
         self.outcome: Outcome | None = None
         self.until = 0.0
@@ -159,7 +159,7 @@ class Delivery:
         from mdmem.agents import payload
 
         self.agent = agents.load(self.name)
-        self.settings = config.load(self.vault, self.env)
+        self.config = config.load(self.vault, self.env)
         self.event = agents.Event(agent=self.agent.NAME, name="unknown")  # a placeholder until the payload is read
         try:
             self.event = self.agent.read(payload.decode(self.data or b""), self.env)
@@ -167,33 +167,33 @@ class Delivery:
             from mdmem.capture import unread
 
             self.event = unread.event(self.agent, self.data or b"", self.env)
-            self.outcome = unread.outcome(self.settings, self.event, self.data or b"", error, self.env)
-            return self._answer(self.settings, self.event, self.outcome)
+            self.outcome = unread.outcome(self.config, self.event, self.data or b"", error, self.env)
+            return self._answer(self.config, self.event, self.outcome)
         if "unread" in self.event.extra:
-            self.outcome = _unread(self.settings, self.event.extra["unread"])
+            self.outcome = _unread(self.config, self.event.extra["unread"])
         elif self.outcome is None or self.outcome.is_lost:
             from mdmem import timestamps
             from mdmem.capture import events
 
             now = timestamps.now(self.env)
-            _record_last_event(self.settings, self.event, now)
-            self.outcome = events.capture(self.settings, self.event, now, self.env)
+            _record_last_event(self.config, self.event, now)
+            self.outcome = events.capture(self.config, self.event, now, self.env)
             if self.outcome.is_lost and self._can_wait():
                 raise ImportError
-        return self._answer(self.settings, self.event, self.outcome)
+        return self._answer(self.config, self.event, self.outcome)
 
     def _can_wait(self) -> bool:
         """Whether the event may be stored with the files of an installer that is replacing mdmem."""
         return time.monotonic() < self.until and launch.is_being_replaced()
 
-    def _answer(self, settings: Config, event: Event, outcome: Outcome) -> bytes:
+    def _answer(self, config: Config, event: Event, outcome: Outcome) -> bytes:
         if outcome.is_lost:
             from mdmem import timestamps
             from mdmem.capture import losses
 
             now = timestamps.now(self.env)
-            outcome.counted = losses.record(settings, event.name, event.agent, outcome.error, now)
-        message = _message(settings, event, outcome)
+            outcome.counted = losses.record(config, event.name, event.agent, outcome.error, now)
+        message = _message(config, event, outcome)
         if "--report" in self.words:
             return _line(_report(outcome, message))
         if self.is_spoken_for():
@@ -209,10 +209,10 @@ class Delivery:
 
     def _give_up(self, error: BaseException) -> bytes:
         """Return the message that the event is lost, if one can still be made."""
-        if self.settings is None or self.event is None:
+        if self.config is None or self.event is None:
             raise error
-        self.outcome = _failed(self.settings, "hook failed: the event is lost", error)
-        return self._answer(self.settings, self.event, self.outcome)
+        self.outcome = _failed(self.config, "hook failed: the event is lost", error)
+        return self._answer(self.config, self.event, self.outcome)
 
     def is_lost(self) -> bool:
         """Whether there is an event that is neither stored nor queued."""
@@ -234,13 +234,13 @@ class Delivery:
         os._exit(0)
 
 
-def _message(settings: Config, event: Event, outcome: Outcome) -> str | None:
+def _message(config: Config, event: Event, outcome: Outcome) -> str | None:
     """Return the message for the user, or None, which is the usual case."""
     if not outcome.is_worth_telling:
         return None
     from mdmem.capture import feedback
 
-    return feedback.message(settings, event, outcome)
+    return feedback.message(config, event, outcome)
 
 
 def _attempt(work: Callable[[], T]) -> T:

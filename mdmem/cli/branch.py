@@ -35,13 +35,13 @@ def branch_group() -> None:
 @options.project
 @options.as_json("an array of objects: project, branch, first, last, notes, state")
 @options.in_vault
-def list_branches(settings: Config, project: str | None, as_json: bool) -> None:
+def list_branches(config: Config, project: str | None, as_json: bool) -> None:
     """List the branches on which notes wait.
 
     \b
     Example:  mdmem branch list
     """
-    groups = [(group, staged.fate(group)) for group in staged.waiting(settings) if project in (None, group.project)]
+    groups = [(group, staged.fate(group)) for group in staged.waiting(config) if project in (None, group.project)]
     if as_json:
         keys = ("project", "branch", "first", "last")
         objects = [
@@ -68,14 +68,14 @@ def list_branches(settings: Config, project: str | None, as_json: bool) -> None:
 @options.project
 @options.as_json("an object: project, branch, changed")
 @options.in_vault
-def merge(settings: Config, name: str, project: str | None, as_json: bool) -> int:
+def merge(config: Config, name: str, project: str | None, as_json: bool) -> int:
     """Release the notes that wait on the branch NAME: every branch sees them from now on. One commit.
 
     \b
     Example:  mdmem branch merge feature/dates
     """
-    group = _chosen(settings, name, project or "")
-    applied = branches.release(settings, group.paths, group.branch)
+    group = _chosen(config, name, project or "")
+    applied = branches.release(config, group.paths, group.branch)
     if as_json:
         return _print_applied_json(group, applied)
     click.echo(
@@ -90,18 +90,18 @@ def merge(settings: Config, name: str, project: str | None, as_json: bool) -> in
 @options.yes
 @options.as_json("an object: project, branch, changed (needs --yes)")
 @options.in_vault
-def drop(settings: Config, name: str, project: str | None, yes: bool, as_json: bool) -> int:
+def drop(config: Config, name: str, project: str | None, yes: bool, as_json: bool) -> int:
     """Delete the notes that wait on the branch NAME. One commit; they stay in history until `mdmem purge`.
 
     \b
     Example:  mdmem branch drop experiment
     """
     options.refuse_to_ask(as_json=as_json, yes=yes)
-    group = _chosen(settings, name, project or "")
+    group = _chosen(config, name, project or "")
     count = plural.number(len(group.paths), "note")
     if not yes:
         options.confirm(f"Delete {count} of {render.safe(group.project)} that wait on {render.safe(name)}?")
-    applied = branches.drop(settings, group.paths, group.branch, upkeep.updater(settings))
+    applied = branches.drop(config, group.paths, group.branch, upkeep.updater(config))
     if as_json:
         return _print_applied_json(group, applied)
     click.echo(f"Deleted {plural.number(len(applied.changed), 'note')} of {render.safe(group.branch)}.")
@@ -113,13 +113,13 @@ def _print_applied_json(group: staged.Waiting, applied: Applied) -> int:
     return 1 if applied.skipped else 0
 
 
-def _chosen(settings: Config, name: str, project: str) -> staged.Waiting:
+def _chosen(config: Config, name: str, project: str) -> staged.Waiting:
     """Return the notes that wait on a branch."""
-    groups = [group for group in staged.waiting(settings) if group.branch == name and project in ("", group.project)]
+    groups = [group for group in staged.waiting(config) if group.branch == name and project in ("", group.project)]
     if not groups:
         raise NotFoundError(f"No notes wait on the branch {name!r:.80}. `mdmem branch list` shows the branches.")
     if len(groups) > 1:
-        projects_here = place(settings, str(Path.cwd())).projects
+        projects_here = place(config, str(Path.cwd())).projects
         groups = [group for group in groups if group.project in projects_here] or groups
     if len(groups) > 1:
         names = ", ".join(render.safe(group.project) for group in groups)

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 @options.several("--accept", "PATH", "Commit this file even if the gate holds it back.")
 @click.option("--quiet", is_flag=True, help="Print nothing unless it fails, and pack the repository when needed.")
 @options.as_json("an object: commits, held_back, staged, left_out")
-@options.with_settings
-def commit(settings: Config, session: str | None, accept: tuple[str, ...], quiet: bool, as_json: bool) -> int:
+@options.with_config
+def commit(config: Config, session: str | None, accept: tuple[str, ...], quiet: bool, as_json: bool) -> int:
     """Commit the vault's new and changed notes: a commit for each session, and one for people's changes.
 
     Files beside notes are committed if they lie in notes/ or a note links to them, up to sync.max_file_mb; the
@@ -57,21 +57,21 @@ def commit(settings: Config, session: str | None, accept: tuple[str, ...], quiet
     if quiet:
         listeners.clear()
     bar = progress.ProgressBar("Reading transcripts", shown=not (quiet or as_json))
-    with failing.recorded(settings, "commit", time.time()), bar:
-        projects.refuse_emptied(settings)
-        _catch_up(settings, quiet=quiet)
-        is_time = quiet and checking.look_after(settings, time.time())
-        if Path(settings.vault).is_dir():
+    with failing.recorded(config, "commit", time.time()), bar:
+        projects.refuse_emptied(config)
+        _catch_up(config, quiet=quiet)
+        is_time = quiet and checking.look_after(config, time.time())
+        if Path(config.vault).is_dir():
             bar.step("Making pages")
-            upkeep.refresh(settings, now=time.time(), background=quiet, may_wait=not quiet)
-        mode = ScanMode(quiet, partial(client.touched, settings))
-        only = conversation.id_of(settings, session) if session else None
-        result = work.commit(settings, session=only, accept=accept, mode=mode, report=bar.step)
+            upkeep.refresh(config, now=time.time(), background=quiet, may_wait=not quiet)
+        mode = ScanMode(quiet, partial(client.touched, config))
+        only = conversation.id_of(config, session) if session else None
+        result = work.commit(config, session=only, accept=accept, mode=mode, report=bar.step)
     if quiet:
-        tidy.tidy(settings)
+        tidy.tidy(config)
         if is_time:
-            tidy.remove_abandoned(settings)
-            _update_index(settings)
+            tidy.remove_abandoned(config)
+            _update_index(config)
         return 1 if result.held_back else 0
     if as_json:
         print_json({key: getattr(result, key) for key in ("commits", "held_back", "staged", "left_out")})
@@ -81,34 +81,34 @@ def commit(settings: Config, session: str | None, accept: tuple[str, ...], quiet
     return print_result(result)
 
 
-def _catch_up(settings: Config, *, quiet: bool) -> None:
+def _catch_up(config: Config, *, quiet: bool) -> None:
     """Import what is missing of the sessions that hooks have marked, and the agents' own memory."""
     from mdmem import log
     from mdmem.capture.later import transcript_queue
     from mdmem.transcripts import host_memory
     from mdmem.vault import exclusions
 
-    if exclusions.is_off(settings, "", os.environ):
+    if exclusions.is_off(config, "", os.environ):
         return
-    folder = Path(transcript_queue.folder(settings))
+    folder = Path(transcript_queue.folder(config))
     if folder.is_dir() and any(folder.iterdir()):
         from mdmem.history import deletions
         from mdmem.transcripts import late
 
-        late.catch_up(settings, os.environ, deletions.find_all(settings))
-    if settings.settings.capture.host_memory and Path(settings.vault).is_dir():
+        late.catch_up(config, os.environ, deletions.find_all(config))
+    if config.settings.capture.host_memory and Path(config.vault).is_dir():
         try:
-            host_memory.follow(settings, os.environ, startup.here() if quiet else "")
+            host_memory.follow(config, os.environ, startup.here() if quiet else "")
         except (MdmemError, OSError) as error:
-            log.write(settings, "the agent's own memory could not be read", error)
+            log.write(config, "the agent's own memory could not be read", error)
 
 
-def _update_index(settings: Config) -> None:
+def _update_index(config: Config) -> None:
     """Index what is new: injection has no time to index a large vault that was just imported or cloned."""
     from mdmem.search import index
 
     try:
-        index.update(settings, wait_seconds=0)
+        index.update(config, wait_seconds=0)
     except (MdmemError, OSError):
         pass  # the next search does it, or reports why not
 
@@ -130,7 +130,7 @@ def _update_index(settings: Config) -> None:
 @options.in_vault
 @pager.paged
 def log(
-    settings: Config,
+    config: Config,
     /,
     offset: int,
     limit: int,
@@ -150,11 +150,11 @@ def log(
     since, until = options.span(given)
     filters = {key: given[key] or "" for key in ("project", "file", "session", "agent")}
     if stat:
-        commits = _within(_commits_of_sessions(settings, filters, failed=failed, shown=not as_json), since, until)
+        commits = _within(_commits_of_sessions(config, filters, failed=failed, shown=not as_json), since, until)
         _print_stats(commits, offset, limit, as_json=as_json)
         return
     shown, tell = listing.some_sessions(
-        settings, sessions.logged(settings, since, until, failed=failed, **filters), offset, limit,
+        config, sessions.logged(config, since, until, failed=failed, **filters), offset, limit,
         project=filters["project"], narrowed=any((since, until, failed, *(filters[key] for key in _NOT_COUNTED))),
         as_json=as_json,
     )  # fmt: skip
@@ -175,16 +175,16 @@ def log(
 _NOT_COUNTED = ("file", "session", "agent")
 
 
-def _commits_of_sessions(settings: Config, filters: dict[str, str], *, failed: bool, shown: bool) -> Iterator[Stat]:
+def _commits_of_sessions(config: Config, filters: dict[str, str], *, failed: bool, shown: bool) -> Iterator[Stat]:
     """Return the vault's commits, with filters only those of the sessions that they select. shown: with progress."""
     from mdmem.history import session_log
     from mdmem.views import sessions
 
     if not (failed or any(filters.values())):
-        return session_log.stats(settings)
+        return session_log.stats(config)
     with progress.ProgressBar("Reading sessions", shown=shown):
-        chosen = {session.session for session in sessions.logged(settings, "", "", failed=failed, **filters)}
-    return (commit for commit in session_log.stats(settings) if commit.session in chosen)
+        chosen = {session.session for session in sessions.logged(config, "", "", failed=failed, **filters)}
+    return (commit for commit in session_log.stats(config) if commit.session in chosen)
 
 
 def _within(stats: Iterator[Stat], first: str, last: str) -> Iterator[Stat]:
@@ -250,7 +250,7 @@ _BELOW: Piece = (" " * 9, "")
     " branch, code_commit, made_commit, line_commit, steps"
 )
 @options.in_vault
-def why(settings: Config, name: str, as_json: bool) -> None:
+def why(config: Config, name: str, as_json: bool) -> None:
     """Show where a note, or one of its lines, came from, and who has edited it since.
 
     \b
@@ -260,8 +260,8 @@ def why(settings: Config, name: str, as_json: bool) -> None:
     from mdmem.search import index
 
     head, colon, line = name.rpartition(":") if name.rpartition(":")[2].isdigit() else (name, "", "")
-    path = index.path_of_id(settings, head)
-    origin = work.why(settings, f"{path}{colon}{line}" if path else name)
+    path = index.path_of_id(config, head)
+    origin = work.why(config, f"{path}{colon}{line}" if path else name)
     if as_json:
         print_json(origin)
         return
@@ -303,8 +303,8 @@ def _print_origin(origin: Origin) -> None:
 @click.argument("span", metavar="[A..B]", default="")
 @click.argument("paths", metavar="[PATH]...", nargs=-1)
 @options.as_json("an array of objects: path, patch")
-@options.with_settings
-def diff(settings: Config, span: str, paths: tuple[str, ...], as_json: bool) -> None:
+@options.with_config
+def diff(config: Config, span: str, paths: tuple[str, ...], as_json: bool) -> None:
     """Show what changed in the vault, or in files of it: since the last commit, since A, or from A to B (commits or
     dates).
 
@@ -315,10 +315,10 @@ def diff(settings: Config, span: str, paths: tuple[str, ...], as_json: bool) -> 
     """
     from mdmem.history import past
 
-    if _is_file(settings, span) or _path_of_id(settings, span):
+    if _is_file(config, span) or _path_of_id(config, span):
         span, paths = "", (span, *paths)
-    paths = tuple(_path_of_id(settings, path) or layout.typed_path(settings.vault, path) or path for path in paths)
-    lines = past.diff(settings, span, paths=paths)
+    paths = tuple(_path_of_id(config, path) or layout.typed_path(config.vault, path) or path for path in paths)
+    lines = past.diff(config, span, paths=paths)
     if as_json:
         print_json(past.patches(lines))
         return
@@ -332,12 +332,12 @@ def diff(settings: Config, span: str, paths: tuple[str, ...], as_json: bool) -> 
         click.echo(f"Nothing has changed{where}.", err=True)
 
 
-def _is_file(settings: Config, typed: str) -> bool:
-    path = Path(settings.vault, layout.typed_path(settings.vault, typed) if typed else "")
+def _is_file(config: Config, typed: str) -> bool:
+    path = Path(config.vault, layout.typed_path(config.vault, typed) if typed else "")
     return path.is_file() or (path.is_dir() and "/" in typed)
 
 
-def _path_of_id(settings: Config, typed: str) -> str:
+def _path_of_id(config: Config, typed: str) -> str:
     """Return the path of the note with this whole id, "" if there is none, or if a commit or time is named so."""
     from mdmem.history import find
     from mdmem.history.git import repository
@@ -345,10 +345,10 @@ def _path_of_id(settings: Config, typed: str) -> str:
     if not note.is_made_id(note.id_in_reference(typed)):
         return ""
     try:
-        find.commit_of(repository.open_vault(settings.vault), typed)
+        find.commit_of(repository.open_vault(config.vault), typed)
     except UsageError:
         with suppress(NotFoundError):
-            return find.path_of(settings, typed)
+            return find.path_of(config, typed)
     return ""
 
 
@@ -356,8 +356,8 @@ def _path_of_id(settings: Config, typed: str) -> str:
 @click.argument("target", metavar="SESSION|COMMIT", shell_complete=completions.sessions)
 @options.yes
 @options.as_json("an object: changed, skipped, kept, deleted (needs --yes)")
-@options.with_settings
-def undo(settings: Config, target: str, yes: bool, as_json: bool) -> int:
+@options.with_config
+def undo(config: Config, target: str, yes: bool, as_json: bool) -> int:
     """Undo a session or a commit. Later changes are kept and listed. `latest` is the last session.
 
     \b
@@ -369,11 +369,11 @@ def undo(settings: Config, target: str, yes: bool, as_json: bool) -> int:
 
     options.refuse_to_ask(as_json=as_json, yes=yes)
     if target in conversation.LATEST:
-        target = conversation.id_of(settings, target)
+        target = conversation.id_of(config, target)
     with progress.ProgressBar("Reading commits", shown=not as_json) as bar:
-        planned = work.plan(settings, target, bar.step)
+        planned = work.plan(config, target, bar.step)
     if as_json:
-        applied = work.apply(settings, planned, upkeep.updater(settings)) if planned.steps else None
+        applied = work.apply(config, planned, upkeep.updater(config)) if planned.steps else None
         changed, skipped = (applied.changed, applied.skipped) if applied else ([], [])
         print_json({"changed": changed, "skipped": skipped, "kept": planned.kept, "deleted": [*planned.deleted]})
         return status_of(applied) if applied else 0
@@ -391,5 +391,5 @@ def undo(settings: Config, target: str, yes: bool, as_json: bool) -> int:
     if not yes:
         options.confirm("Undo this?")
     with progress.ProgressBar("Undoing") as bar, progress.stoppable(bar.step, "Undoing") as report:
-        applied = work.apply(settings, planned, upkeep.updater(settings), report)
+        applied = work.apply(config, planned, upkeep.updater(config), report)
     return print_applied(applied)

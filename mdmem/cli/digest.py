@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 )
 @options.in_vault
 def digest(
-    settings: Config,
+    config: Config,
     /,
     session: str,
     project: str | None,
@@ -65,12 +65,12 @@ def digest(
         _refuse_beside_session(
             by, when, "" if session else "--for-agent is for one session, the latest if none is named"
         )
-        notes, text = _of_session(settings, session or "latest", project or "", for_agent=for_agent)
+        notes, text = _of_session(config, session or "latest", project or "", for_agent=for_agent)
     else:
         with progress.ProgressBar("Reading sessions", shown=not as_json):
-            notes, text = _of_time(settings, project or "", by, when)
+            notes, text = _of_time(config, project or "", by, when)
     value = notes.as_object()
-    added = _prose(settings, notes) if _wants_prose(settings, prose, for_agent) else None
+    added = _prose(config, notes) if _wants_prose(config, prose, for_agent) else None
     if added and added.text:
         value["prose"] = added
         head, _, body = text.partition("\n")
@@ -85,35 +85,35 @@ def _refuse_beside_session(by: str, when: dict[str, str | None], why: str) -> No
         raise UsageError(f"--{options_given[0]} does not go with a session: {why}.")
 
 
-def _wants_prose(settings: Config, prose: bool | None, for_agent: bool) -> bool:
+def _wants_prose(config: Config, prose: bool | None, for_agent: bool) -> bool:
     if prose and for_agent:
         raise UsageError("--for-agent does not go with --prose: the agent that reads it can write its own.")
-    return not for_agent and (settings.settings.learn.prose if prose is None else prose)
+    return not for_agent and (config.settings.learn.prose if prose is None else prose)
 
 
-def _prose(settings: Config, notes: DigestNotes) -> DigestProse:
+def _prose(config: Config, notes: DigestNotes) -> DigestProse:
     """Have a model write the paragraph; if there is none, print why."""
     from mdmem.views.digests import prose
 
-    paragraph = prose.write(settings, notes, now=time.time())
+    paragraph = prose.write(config, notes, now=time.time())
     if paragraph.problem:
         click.echo(f"No model wrote a paragraph. {paragraph.problem}", err=True)
     return paragraph
 
 
-def _of_time(settings: Config, project: str, by: str, when: dict[str, str | None]) -> tuple[DigestNotes, str]:
+def _of_time(config: Config, project: str, by: str, when: dict[str, str | None]) -> tuple[DigestNotes, str]:
     if not any(when.values()):
         when["since"] = "1d"
     asked = options.query({**when, "project": project or None})
     if (asked.since or 0) > options.now():
         raise UsageError(f"--since {when['since'] or when['on']} is still to come.")
-    notes = collected.collect(settings, asked, project)
+    notes = collected.collect(config, asked, project)
     return notes, markdown.render(notes, by)
 
 
-def _of_session(settings: Config, name: str, project: str, *, for_agent: bool) -> tuple[DigestNotes, str]:
+def _of_session(config: Config, name: str, project: str, *, for_agent: bool) -> tuple[DigestNotes, str]:
     try:
-        talk = conversation.read(settings, name, project=project)
+        talk = conversation.read(config, name, project=project)
     except NotFoundError:
         if not when.span(name, when.now()):
             raise
@@ -122,5 +122,5 @@ def _of_session(settings: Config, name: str, project: str, *, for_agent: bool) -
     if not talk.times:
         raise UsageError(f"The session {name!r:.60} has no notes. `mdmem sessions` lists those that have.")
     span = Query(since=timestamps.epoch(talk.times[0]), until=timestamps.epoch(talk.times[-1]) + 1)
-    notes = collected.collect(settings, span, talk.fact("project"), talk.session)
-    return notes, markdown.for_agent(settings, talk, notes) if for_agent else markdown.render(notes)
+    notes = collected.collect(config, span, talk.fact("project"), talk.session)
+    return notes, markdown.for_agent(config, talk, notes) if for_agent else markdown.render(notes)

@@ -33,10 +33,10 @@ def doctor(ctx: click.Context, fix: bool, only: tuple[str, ...], every: bool, as
     Example:  mdmem doctor --fix
               mdmem doctor --only notes --json
     """
-    settings = config.load(ctx.obj)
+    loaded = config.load(ctx.obj)
     results = []
     with progress.ProgressBar("Looking") as bar:
-        for result in checks.run(settings, only, every=every or bool(only), report=bar.report):
+        for result in checks.run(loaded, only, every=every or bool(only), report=bar.report):
             result = checks.fixed(result) if fix and result.finding.fix else result
             results.append(result)
             if not as_json:

@@ -22,27 +22,25 @@ MOST = 5
 
 def show(given_vault: str | None) -> None:
     """Print the home screen of the vault."""
-    settings = options.settings(given_vault)
+    config = options.vault_config(given_vault)
     now = time.time()
-    alarms = [[(alarm, "bold yellow")] for alarm in storing.alarms(settings)]
-    render.write([*(alarms or [[("Storing is on.", "bold green")]]), [(f"Vault: {settings.vault}", "dim")]])
-    render.write([[(paused, "yellow")] for paused in storing.paused_sessions(settings)])
-    last_events = storing.last_heard(settings).items()
+    alarms = [[(alarm, "bold yellow")] for alarm in storing.alarms(config)]
+    render.write([*(alarms or [[("Storing is on.", "bold green")]]), [(f"Vault: {config.vault}", "dim")]])
+    render.write([[(paused, "yellow")] for paused in storing.paused_sessions(config)])
+    last_events = storing.last_heard(config).items()
     event_rows = [(known.title(name), timestamps.local_time(event.when)) for name, event in last_events]
     if event_rows:
         render.write([[], [("Last heard from", "bold")]])
         render.table((render.Column(), render.WHEN), event_rows, "  ")
     else:
         render.write([[], [(_not_heard(), "yellow")]])
-    render.write(
-        [[(f"{row.title}: {row.problem}", "yellow")] for row in storing.registrations(settings) if row.problem]
-    )
+    render.write([[(f"{row.title}: {row.problem}", "yellow")] for row in storing.registrations(config) if row.problem])
     with progress.ProgressBar("Updating the index"):
-        lines = rows.ask(settings, lambda view: list(_of_vault(settings, view, now)))
+        lines = rows.ask(config, lambda view: list(_of_vault(config, view, now)))
     render.write(lines)
-    hint = undecided.hint(settings)
+    hint = undecided.hint(config)
     render.write([[(render.safe(hint), "yellow")]] if hint else [])
-    render.write(list(_latest_injections(settings)))
+    render.write(list(_latest_injections(config)))
     render.write([[], [("`mdmem search WORDS`  `mdmem sessions`  `mdmem web`  `mdmem help`", "dim")]])
 
 
@@ -54,7 +52,7 @@ def _not_heard() -> str:
     return f"Not heard from yet: {', '.join(names)}. Start a new session there."
 
 
-def _of_vault(settings: Config, view: View, now: float) -> Iterator[list[Piece]]:
+def _of_vault(config: Config, view: View, now: float) -> Iterator[list[Piece]]:
     """Yield the lines about today, open work and the review."""
     today = timestamps.local_day(now)
     began = [session for session in sessions.table(view) if session.day == today]
@@ -73,8 +71,8 @@ def _of_vault(settings: Config, view: View, now: float) -> Iterator[list[Piece]]
     ]
     if not days:
         yield []
-        yield [(render.safe(wording.none_yet(settings.vault)), "yellow")]
-    open_items = work.in_view(settings, view, "", now)
+        yield [(render.safe(wording.none_yet(config.vault)), "yellow")]
+    open_items = work.in_view(config, view, "", now)
     if open_items:
         yield []
         yield [
@@ -86,7 +84,7 @@ def _of_vault(settings: Config, view: View, now: float) -> Iterator[list[Piece]]
         why = f"{project_and_day}: {open_work.LABELS[item.kind].lower()}"
         yield [("  ", ""), (render.safe(item.text), ""), (f"  {render.safe(why)}", "dim")]
     try:
-        waiting = start_page.review_size(view, review_queue.waiting(settings, view).numbers)
+        waiting = start_page.review_size(view, review_queue.waiting(config, view).numbers)
     except MdmemError:
         waiting = ""
     if waiting:
@@ -94,9 +92,9 @@ def _of_vault(settings: Config, view: View, now: float) -> Iterator[list[Piece]]
         yield [(waiting, "bold"), (" not reviewed yet: `mdmem review`", "")]
 
 
-def _latest_injections(settings: Config) -> Iterator[list[Piece]]:
+def _latest_injections(config: Config) -> Iterator[list[Piece]]:
     """Yield the lines about the latest injections."""
-    log = [row for row in injections.log(settings) if row.get("ids")][-MOST:]
+    log = [row for row in injections.log(config) if row.get("ids")][-MOST:]
     if log:
         yield []
         yield [("Injected lately", "bold")]

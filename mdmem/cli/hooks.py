@@ -62,21 +62,21 @@ def inject(vault: str | None, /, agent: str, explain: str | None, cwd: str, sess
     elif not explain.strip():
         raise UsageError("The prompt is empty: give the text to explain.")
     else:
-        _explain(options.settings(vault), agent, explain, cwd, session, as_json=as_json)
+        _explain(options.vault_config(vault), agent, explain, cwd, session, as_json=as_json)
 
 
-def _explain(settings: Config, agent: str, prompt: str, cwd: str, session: str, *, as_json: bool) -> None:
+def _explain(config: Config, agent: str, prompt: str, cwd: str, session: str, *, as_json: bool) -> None:
     """Print what a prompt, and a session that starts in the same place, would be given, and why."""
     from mdmem.inject import context, occasion
 
     event = Event(agent=agent, name="UserPromptSubmit", session=session, cwd=str(Path(cwd).resolve()), prompt=prompt)
     start = Event(agent=agent, name="SessionStart", session=session, cwd=event.cwd, source="startup")
     now, deadline = time.time(), time.monotonic() + 3600.0
-    explanation = context.explain(settings, event, now, deadline)
-    assumed = occasion.Occasion(settings, event, now, deadline)
-    counts = rows.ask(settings, lambda view: _counts(view, assumed.names))
-    started = context.at_start(settings, start, now, deadline)
-    moved = projects.possibly_moved(settings, assumed.place) if not counts[0] and counts[1] else []
+    explanation = context.explain(config, event, now, deadline)
+    assumed = occasion.Occasion(config, event, now, deadline)
+    counts = rows.ask(config, lambda view: _counts(view, assumed.names))
+    started = context.at_start(config, start, now, deadline)
+    moved = projects.possibly_moved(config, assumed.place) if not counts[0] and counts[1] else []
     if as_json:
         facts = {"project": assumed.project, "project_notes": counts[0], "vault_notes": counts[1], "moved": moved}
         at_start = started.text if started else None
@@ -87,8 +87,8 @@ def _explain(settings: Config, agent: str, prompt: str, cwd: str, session: str, 
         f" {plural.number(counts[1], 'note')} in the vault)."
     )
     if not counts[0] and counts[1]:
-        _offer_moved(settings, assumed.place, moved)
-    _print(explanation, settings.settings.inject.after_chars)
+        _offer_moved(config, assumed.place, moved)
+    _print(explanation, config.settings.inject.after_chars)
     if started:
         click.echo(f"\nA session started here would be given about {block.tokens(started.text)} tokens:\n")
         click.echo(render.safe(started.text))
@@ -96,13 +96,13 @@ def _explain(settings: Config, agent: str, prompt: str, cwd: str, session: str, 
         click.echo("\nA session started here would be given nothing.")
 
 
-def _offer_moved(settings: Config, place: Project, moved: list[projects.MovedProject]) -> None:
+def _offer_moved(config: Config, place: Project, moved: list[projects.MovedProject]) -> None:
     """Print what to do for a project without notes, which may have been moved or renamed."""
     identity = render.safe(journal.identity(place))
     click.echo("This project has no notes.")
     for project in moved:
         old_place = f"{render.safe(project.name)}, whose folder {render.safe(project.was)} is gone"
-        click.echo(f"If it was {old_place}: add {identity} to `identity` in {Path(settings.vault, project.page)}.")
+        click.echo(f"If it was {old_place}: add {identity} to `identity` in {Path(config.vault, project.page)}.")
     if not moved:
         click.echo(f"If it was moved or renamed, add {identity} to `identity` in the project.md of the old project.")
 

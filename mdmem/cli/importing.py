@@ -86,7 +86,7 @@ class ImportPlan(NamedTuple):
     " with --dry-run: projects, files, known"
 )
 @options.in_vault
-def import_(settings: Config, /, **values: Any) -> None:
+def import_(config: Config, /, **values: Any) -> None:
     """Import transcripts that agents saved, or folders of markdown, at PATH (default: all that this machine has).
 
     Without PATH, it also imports the agents' own memory files and the CLAUDE.md, AGENTS.md and GEMINI.md of you and
@@ -108,10 +108,10 @@ def import_(settings: Config, /, **values: Any) -> None:
     request = ImportRequest(**values, first=first, last=last)
     if request.as_json and not (request.yes or request.dry_run):
         raise UsageError("--json cannot ask: add --yes or --dry-run.")
-    _refuse_when_off(settings)
-    imported = ImportedFiles(settings, again=request.again)
-    plan = _plan(settings, imported, request)
-    _refuse_the_vault(settings, plan.folders)
+    _refuse_when_off(config)
+    imported = ImportedFiles(config, again=request.again)
+    plan = _plan(config, imported, request)
+    _refuse_the_vault(config, plan.folders)
     if request.dry_run or not request.yes:
         _preview(plan, as_json=request.as_json)
     if not (request.paths or request.as_json):
@@ -125,26 +125,26 @@ def import_(settings: Config, /, **values: Any) -> None:
     from mdmem.history import review
 
     with progress.presses_of_ctrl_c() as stopped:
-        before = None if is_empty else review.begin_import(settings)
-        tally = _import(settings, imported, request, plan, stopped)
-        indexing.leave_complete(settings)
-        review.end_import(settings, before)
-        _summary(settings, tally, plan.known, as_json=request.as_json, stopped=bool(stopped()))
+        before = None if is_empty else review.begin_import(config)
+        tally = _import(config, imported, request, plan, stopped)
+        indexing.leave_complete(config)
+        review.end_import(config, before)
+        _summary(config, tally, plan.known, as_json=request.as_json, stopped=bool(stopped()))
         if request.follow:
-            _follow(settings, imported, request, plan, stopped)
+            _follow(config, imported, request, plan, stopped)
         elif stopped():
             sys.exit(130)
         elif tally.failed:
             sys.exit(1)
 
 
-def _refuse_when_off(settings: Config) -> None:
-    if exclusions.is_off(settings, "", os.environ):
+def _refuse_when_off(config: Config) -> None:
+    if exclusions.is_off(config, "", os.environ):
         raise UsageError("Storing is switched off. Run `mdmem resume` to end a pause, or unset MDMEM_DISABLED.")
 
 
-def _refuse_the_vault(settings: Config, folders: list[MarkdownFolder]) -> None:
-    vault = Path(settings.vault)
+def _refuse_the_vault(config: Config, folders: list[MarkdownFolder]) -> None:
+    vault = Path(config.vault)
     for folder in folders:
         root = folder.root.resolve()
         if root.is_relative_to(vault) or (vault.is_relative_to(root) and not folder.files):
@@ -154,7 +154,7 @@ def _refuse_the_vault(settings: Config, folders: list[MarkdownFolder]) -> None:
 # -- what there is ---------------------------------------------------------------------------------
 
 
-def _plan(settings: Config, imported: ImportedFiles, request: ImportRequest) -> ImportPlan:
+def _plan(config: Config, imported: ImportedFiles, request: ImportRequest) -> ImportPlan:
     """Find what there is to import; survey transcripts for a preview or a selection."""
     at = time.time()
     try:
@@ -171,9 +171,9 @@ def _plan(settings: Config, imported: ImportedFiles, request: ImportRequest) -> 
     already_imported = len(source.transcripts) - len(todo)
     surveys: list[Survey] = []
     if request.looks:
-        surveys = _selected_surveys(settings, todo, request)
+        surveys = _selected_surveys(config, todo, request)
         todo = [survey.transcript for survey in surveys]
-    folders = _memory_folders(settings, request, (survey.cwd for survey in surveys), source.folders)
+    folders = _memory_folders(config, request, (survey.cwd for survey in surveys), source.folders)
     files = {
         folder: sum(not imported.has_now(folder.root / name) for name in markdown.files(folder)) for folder in folders
     }
@@ -189,25 +189,25 @@ def _plan(settings: Config, imported: ImportedFiles, request: ImportRequest) -> 
 
 
 def _memory_folders(
-    settings: Config, request: ImportRequest, places: Iterable[str], named: Iterable[MarkdownFolder] = ()
+    config: Config, request: ImportRequest, places: Iterable[str], named: Iterable[MarkdownFolder] = ()
 ) -> list[MarkdownFolder]:
     """Return the agents' own memory: of this folder, of the sessions' folders, and what is followed already.
 
     named: folders given on the command line, which replace all that.
     """
-    record = host_memory.FollowRecord(settings)
+    record = host_memory.FollowRecord(config)
     if request.paths:
         return host_memory.apart(record, named)
-    is_followed = settings.settings.capture.host_memory
-    return host_memory.offered(settings, os.environ, record, [str(Path.cwd()), *places]) if is_followed else []
+    is_followed = config.settings.capture.host_memory
+    return host_memory.offered(config, os.environ, record, [str(Path.cwd()), *places]) if is_followed else []
 
 
-def _selected_surveys(settings: Config, transcripts: list[Transcript], request: ImportRequest) -> list[Survey]:
+def _selected_surveys(config: Config, transcripts: list[Transcript], request: ImportRequest) -> list[Survey]:
     """Survey the transcripts that changed since the first time, and return those that a request selects."""
     recent = [transcript for transcript in transcripts if transcript.changed_ns / 1e9 >= request.first]
     total_bytes = sum(transcript.size for transcript in recent)
     now, read_bytes = time.time(), 0
-    roots = projects.roots(settings)
+    roots = projects.roots(config)
     surveys = []
     with progress.ProgressBar("Looking", in_bytes=True) as bar:
         for transcript in recent:
@@ -222,36 +222,36 @@ def _selected_surveys(settings: Config, transcripts: list[Transcript], request: 
 
 
 def _import(
-    settings: Config, imported: ImportedFiles, request: ImportRequest, plan: ImportPlan, stopped: Callable[[], int]
+    config: Config, imported: ImportedFiles, request: ImportRequest, plan: ImportPlan, stopped: Callable[[], int]
 ) -> Tally:
     size = sum(transcript.size for transcript in plan.transcripts)
     with progress.ProgressBar("Importing", in_bytes=True) as bar:
-        run = _start_run(settings, imported, stopped)
+        run = _start_run(config, imported, stopped)
         run.report_bytes = lambda behind: bar.report(behind, size, plural.number(sum(run.tally.added.values()), "note"))
         run.transcripts(plan.transcripts, time.time())
     folders = plan.folders
     if not (request.paths or request.looks):
-        folders = _memory_folders(settings, request, run.places)  # the sessions' folders are known only now
+        folders = _memory_folders(config, request, run.places)  # the sessions' folders are known only now
     with progress.ProgressBar("Importing files") as bar:
         run.folders(folders, bar.step)
     if not stopped():
-        host_memory.remember(host_memory.FollowRecord(settings), folders)
+        host_memory.remember(host_memory.FollowRecord(config), folders)
     return run.tally
 
 
-def _start_run(settings: Config, imported: ImportedFiles, stopped: Callable[[], int]) -> Import:
+def _start_run(config: Config, imported: ImportedFiles, stopped: Callable[[], int]) -> Import:
     """Start a run that leaves out what history records as deleted or purged."""
     from mdmem.history import deletions
     from mdmem.history.purging import purge_record
 
-    deleted = None if imported.again else deletions.find_all(settings)
+    deleted = None if imported.again else deletions.find_all(config)
     return Import(
-        settings, imported, os.environ, stopped=stopped, deleted=deleted, purged=purge_record.was_purged(settings)
+        config, imported, os.environ, stopped=stopped, deleted=deleted, purged=purge_record.was_purged(config)
     )
 
 
 def _follow(
-    settings: Config, imported: ImportedFiles, request: ImportRequest, plan: ImportPlan, stopped: Callable[[], int]
+    config: Config, imported: ImportedFiles, request: ImportRequest, plan: ImportPlan, stopped: Callable[[], int]
 ) -> None:
     """Import changed transcripts, checking every `POLL_SECONDS`, until stopped."""
     watched = Watched(plan.found, plan.at)
@@ -261,16 +261,16 @@ def _follow(
         now = time.time()
         changed = watched.changed(_transcripts_at(request.paths), now)
         if changed and request.project:
-            roots = projects.roots(settings)
+            roots = projects.roots(config)
             surveys = [surveyed for transcript in changed if (surveyed := survey.survey(transcript, now, roots))]
             changed = [chosen.transcript for chosen in survey.choose(surveys, request.project)]
         if not changed:
             continue
-        run = _start_run(settings, imported, stopped)
+        run = _start_run(config, imported, stopped)
         run.transcripts(changed, now)
         if run.tally.added:
             click.echo(f"{time.strftime('%H:%M:%S')}  {_added(run.tally)}")
-        _warn_of_failed(settings, run.tally)
+        _warn_of_failed(config, run.tally)
 
 
 def _transcripts_at(paths: tuple[Path, ...]) -> list[Transcript]:
@@ -338,7 +338,7 @@ def _row(row: SurveyRow) -> tuple[str, ...]:
     return row.project, row.agent, plural.number(row.sessions, "session"), plural.number(row.prompts, "prompt"), days
 
 
-def _summary(settings: Config, tally: Tally, before: int, *, as_json: bool, stopped: bool) -> None:
+def _summary(config: Config, tally: Tally, before: int, *, as_json: bool, stopped: bool) -> None:
     """Print the result of an import. before: number of transcripts that earlier runs imported."""
     if as_json:
         facts = {name: getattr(tally, name) for name in ("sessions", "completed", "known", "private", "failed")}
@@ -359,18 +359,18 @@ def _summary(settings: Config, tally: Tally, before: int, *, as_json: bool, stop
         click.echo(f"{plural.number(tally.known - tally.completed, 'note')} already stored.")
     if tally.private:
         click.echo(f"{plural.number(tally.private, 'event')} of private turns skipped.")
-    _warn_of_failed(settings, tally)
+    _warn_of_failed(config, tally)
     passed = [(f"{count:,}×", why) for why, count in tally.skipped.most_common() if count]
     if passed:
         click.echo("Passed over:")
         render.table((render.NUMBER, render.TITLE), passed)
 
 
-def _warn_of_failed(settings: Config, tally: Tally) -> None:
+def _warn_of_failed(config: Config, tally: Tally) -> None:
     if tally.unremembered:
         render.warn(
             f"{plural.number(tally.unremembered, 'event')} not stored: what is private in them cannot be remembered"
-            f" in {settings.state_dir}. `mdmem doctor` shows why; then run the import again."
+            f" in {config.state_dir}. `mdmem doctor` shows why; then run the import again."
         )
     if others := tally.failed - tally.unremembered:
         render.warn(f"{plural.number(others, 'note')} could not be stored; `mdmem doctor` shows why.")

@@ -26,7 +26,7 @@ WAIT_SECONDS = 600.0
     " with --verify: notes, missing, extra, stale, doubled, damage, agrees, written, waiting"
 )
 @options.in_vault
-def index(settings: Config, rebuild: bool, verify: bool, as_json: bool) -> None:
+def index(config: Config, rebuild: bool, verify: bool, as_json: bool) -> None:
     """Update the index from the files. Every search does this by itself.
 
     It first writes queued notes: those that could not be written to the vault before.
@@ -35,31 +35,31 @@ def index(settings: Config, rebuild: bool, verify: bool, as_json: bool) -> None:
     Example:  mdmem index --verify
     """
     with progress.ProgressBar("Writing queued notes", shown=not as_json):
-        home = queued.flush(settings)
+        home = queued.flush(config)
     with progress.ProgressBar("Verifying" if verify else "Indexing", shown=not as_json) as bar:
         if verify:
-            report = engine.verify(settings, progress=bar.report)
+            report = engine.verify(config, progress=bar.report)
             text, value = _of_report(report), {**report._asdict(), "agrees": report.agrees}
         else:
             if rebuild:
-                changes = engine.rebuild(settings, progress=bar.report)
+                changes = engine.rebuild(config, progress=bar.report)
             else:
-                changes = engine.update(settings, progress=bar.report, wait_seconds=WAIT_SECONDS)
+                changes = engine.update(config, progress=bar.report, wait_seconds=WAIT_SECONDS)
             text, value = _of_changes(changes), changes._asdict()
-    completion.record_complete(settings)
+    completion.record_complete(config)
     if as_json:
-        render.print_json({**value, "written": home.written, "waiting": len(retry_queue.waiting(settings))})
+        render.print_json({**value, "written": home.written, "waiting": len(retry_queue.waiting(config))})
     else:
         if home.written:
             click.echo(f"{plural.number(home.written, 'note')} written from the retry queue.")
         click.echo(text)
-    _refuse_rest(settings, home)
+    _refuse_rest(config, home)
 
 
-def _refuse_rest(settings: Config, home: Flush) -> None:
+def _refuse_rest(config: Config, home: Flush) -> None:
     """Raise VaultError when queued notes could not be written."""
-    folder = retry_queue.folder(settings)
-    waiting = len(retry_queue.waiting(settings))
+    folder = retry_queue.folder(config)
+    waiting = len(retry_queue.waiting(config))
     problems = []
     if home.damaged:
         count = plural.number(home.damaged, "queued note is", "queued notes are")
@@ -74,7 +74,7 @@ def _refuse_rest(settings: Config, home: Flush) -> None:
         raise VaultError(" ".join(problems))
 
 
-def leave_complete(settings: Config, *, quiet: bool = False, goes_on: bool = False) -> None:
+def leave_complete(config: Config, *, quiet: bool = False, goes_on: bool = False) -> None:
     """Index what a command added to the vault, so that the next prompt finds it.
 
     goes_on: the command has more to do; in a large vault another process indexes, so that the memory is freed.
@@ -82,9 +82,9 @@ def leave_complete(settings: Config, *, quiet: bool = False, goes_on: bool = Fal
     with progress.ProgressBar("Indexing", shown=not quiet) as bar:
         try:
             if goes_on:
-                engine.update_in_process(settings)
+                engine.update_in_process(config)
             else:
-                engine.update(settings, progress=bar.report)
+                engine.update(config, progress=bar.report)
         except (MdmemError, OSError) as error:
             click.echo(f"mdmem: the index is incomplete ({error}); `mdmem index` finishes it.", err=True)
 

@@ -29,7 +29,7 @@ from mdmem.views import injections as injections_view
 )
 @options.in_vault
 def injections(
-    settings: Config,
+    config: Config,
     /,
     project: str | None,
     session: str | None,
@@ -47,16 +47,16 @@ def injections(
     first, last = options.span(when)
     logged = [
         row
-        for row in injection_log.read_log(settings)
+        for row in injection_log.read_log(config)
         if (session is None or find.is_named(session, str(row.get("session", ""))))
         and project in (None, row.get("project"))
         and options.fits(str(row.get("time", "")), first, last)
     ]
     total = len(logged)
     logged = logged[::-1][offset : offset + limit if limit else None]
-    rows.refresh(settings)
+    rows.refresh(config)
     ids_given = {str(name) for row in logged for name in row.get("ids", ())}
-    cited = freshness.answered(settings, lambda view: citations.cited_by_session(view, ids_given)) or {}
+    cited = freshness.answered(config, lambda view: citations.cited_by_session(view, ids_given)) or {}
     for row in logged:
         row["cited"] = sorted(cited.get(str(row.get("session")), set()).intersection(map(str, row.get("ids", ()))))
     if as_json:

@@ -31,7 +31,7 @@ from mdmem.views.vault_pages.open_work import LABELS
 @options.as_json("an array of objects: id, path, kind, title, created, project, statement, superseded_by, before")
 @options.in_vault
 def decisions(
-    settings: Config, about: tuple[str, ...], project: str | None, kinds: tuple[str, ...], every: bool, as_json: bool
+    config: Config, about: tuple[str, ...], project: str | None, kinds: tuple[str, ...], every: bool, as_json: bool
 ) -> None:
     """List the decisions in force, newest first; with ABOUT (words or a file), best match first.
 
@@ -43,8 +43,8 @@ def decisions(
     if unknown:
         raise UsageError(f"--kind must be one of {', '.join(decided.KINDS)}, not {unknown[0]}.")
     chosen_kinds = kinds or ("decision",)
-    note_rows.refresh(settings)
-    listed = decided.listed(settings, " ".join(about), project=project or "", kinds=chosen_kinds, every=every)
+    note_rows.refresh(config)
+    listed = decided.listed(config, " ".join(about), project=project or "", kinds=chosen_kinds, every=every)
     if as_json:
         render.print_json(listed)
         return
@@ -74,7 +74,7 @@ def decisions(
 )
 @options.in_vault
 def todo(
-    settings: Config,
+    config: Config,
     /,
     project: str | None,
     session: str | None,
@@ -91,12 +91,12 @@ def todo(
     Example:  mdmem todo --project notes-app
     """
     if closed:
-        items = [work.mark_done(settings, key, now=options.now(), agent=startup.calling_agent()) for key in closed]
+        items = [work.mark_done(config, key, now=options.now(), agent=startup.calling_agent()) for key in closed]
         closed_lines = "\n".join(f"Closed: {render.safe(item.text)}" for item in items)
         click.echo(render.as_json(items) if as_json else closed_lines)
         return
-    note_rows.refresh(settings)
-    items = work.open_work(settings, project or "", now=options.now())
+    note_rows.refresh(config)
+    items = work.open_work(config, project or "", now=options.now())
     items = [item for item in items if find.is_named(session, item.session)] if session else items
     shown = items[offset : offset + limit if limit else None]
     if as_json:
@@ -126,7 +126,7 @@ def _todo_row(item: OpenItem) -> tuple[str, ...]:
     "an array of objects: id, path, project, session, created, command, error, solved, edits, files, diff, likeness"
 )
 @options.in_vault
-def fixes(settings: Config, error: tuple[str, ...], project: str | None, limit: int, as_json: bool) -> None:
+def fixes(config: Config, error: tuple[str, ...], project: str | None, limit: int, as_json: bool) -> None:
     """Show what solved an ERROR before: the run that failed, the edits after it, the run that succeeded.
 
     ERROR is a line of the error or the whole output, or `-` for stdin. Without it, list the latest fixes.
@@ -136,9 +136,9 @@ def fixes(settings: Config, error: tuple[str, ...], project: str | None, limit: 
               pytest 2>&1 | mdmem fixes -
     """
     text = options.typed_text().read() if error == ("-",) else " ".join(error)
-    note_rows.refresh(settings)
+    note_rows.refresh(config)
     fixes_found, has_more = extent.part(
-        iter(solved.fixes(settings, text, project=project or "", limit=limit + 1 if limit else 1000)), 0, limit
+        iter(solved.fixes(config, text, project=project or "", limit=limit + 1 if limit else 1000)), 0, limit
     )
     if as_json:
         render.print_json(fixes_found)
@@ -169,7 +169,7 @@ def _cited(title: str, name: str, where: str) -> list[render.Piece]:
 @options.project
 @options.as_json("an object: entity, kind, decisions, open_work, fixes, sessions, changed, links, together")
 @options.in_vault
-def about(settings: Config, entity: str, project: str | None, as_json: bool) -> None:
+def about(config: Config, entity: str, project: str | None, as_json: bool) -> None:
     """Show what is known about ENTITY: a file, a symbol, #123, a commit, a package, an address, a command, an error.
 
     \b
@@ -179,8 +179,8 @@ def about(settings: Config, entity: str, project: str | None, as_json: bool) -> 
     """
     if not entity.strip():
         raise UsageError("Name what to look up: a file, a symbol, #123, a package, an error.")
-    note_rows.refresh(settings)
-    knowledge = known.about(settings, entity, project=project or "", now=options.now())
+    note_rows.refresh(config)
+    knowledge = known.about(config, entity, project=project or "", now=options.now())
     if as_json:
         render.print_json(knowledge)
         return

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @options.in_vault
 @pager.paged
 def list_notes(
-    settings: Config,
+    config: Config,
     /,
     pinned: bool,
     sort: str,
@@ -59,10 +59,10 @@ def list_notes(
 
     def choose(view: View) -> tuple[list[int], tuple[int, int, tuple[str, ...]]]:
         end = offset + limit if limit else None
-        note_rows, total = rows.newest(view, settings.vault, query, limit=end, oldest=sort == "oldest")
+        note_rows, total = rows.newest(view, config.vault, query, limit=end, oldest=sort == "oldest")
         return note_rows[offset:], (len(note_rows[offset:]), total, () if total else select.unmatched(view, query))
 
-    note_rows, (count, total, unmatched) = rows.each(settings, choose, rows.row)
+    note_rows, (count, total, unmatched) = rows.each(config, choose, rows.row)
     if as_json:
         render.print_array(note_rows)
     else:
@@ -70,9 +70,7 @@ def list_notes(
     if not total:
         asked_for = pinned or is_ or any(given.values())
         nothing = (
-            "No matching notes. `mdmem list --help` lists the filters."
-            if asked_for
-            else wording.none_yet(settings.vault)
+            "No matching notes. `mdmem list --help` lists the filters." if asked_for else wording.none_yet(config.vault)
         )
         extent.say("\n".join([nothing, *(f"hint: {render.safe(sentence)}" for sentence in unmatched)]))
     extent.tell("note", count, total, offset=offset, skips=True)
@@ -104,7 +102,7 @@ def title(row: NoteRow) -> str:
 @options.in_vault
 @pager.paged
 def sessions(
-    settings: Config,
+    config: Config,
     project: str | None,
     failed: bool,
     file: str,
@@ -124,7 +122,7 @@ def sessions(
 
     filters = {"project": project or "", "file": file, "agent": agent or ""}
     shown, tell = some_sessions(
-        settings, of_index.logged(settings, *options.span(when), failed=failed, **filters), offset, limit,
+        config, of_index.logged(config, *options.span(when), failed=failed, **filters), offset, limit,
         project=project or "", narrowed=failed or any((file, agent, *when.values())), as_json=as_json,
     )  # fmt: skip
     if as_json:
@@ -136,7 +134,7 @@ def sessions(
 
 
 def some_sessions(
-    settings: Config,
+    config: Config,
     all_sessions: Iterator[LoggedSession],
     offset: int,
     limit: int,
@@ -160,10 +158,10 @@ def some_sessions(
         total = last if shown and not has_more else None
         counted = 0
         if has_more and not narrowed:
-            counted = session_log.count(settings, project, _MAX_COUNTED + 1)
+            counted = session_log.count(config, project, _MAX_COUNTED + 1)
             total = max(counted, last + 1) if counted <= _MAX_COUNTED else None
         if not shown and not offset:
-            _say_no_sessions(settings, asked_for=narrowed or bool(project))
+            _say_no_sessions(config, asked_for=narrowed or bool(project))
         else:
             extent.tell("session", len(shown), total, offset=offset, skips=True, more_than=counted - 1)
 
@@ -174,11 +172,11 @@ _MAX_COUNTED = 500
 """Maximum number of sessions that are counted: it takes a look into each of their days."""
 
 
-def _say_no_sessions(settings: Config, *, asked_for: bool) -> None:
+def _say_no_sessions(config: Config, *, asked_for: bool) -> None:
     """Print on stderr why no session is listed. asked_for: whether there are filters."""
     from mdmem.views import rows
 
-    none = wording.none_yet(settings.vault) if rows.is_empty(settings) else "No sessions yet."
+    none = wording.none_yet(config.vault) if rows.is_empty(config) else "No sessions yet."
     extent.say("No matching sessions." if asked_for else none)
 
 
@@ -204,7 +202,7 @@ def _session_row(session: LoggedSession) -> tuple[str, ...]:
 @options.as_json("an object: name, notes, folders (more such objects), files")
 @options.in_vault
 @pager.paged
-def tree(settings: Config, folder: str, depth: int, files: bool, limit: int, as_json: bool) -> None:
+def tree(config: Config, folder: str, depth: int, files: bool, limit: int, as_json: bool) -> None:
     """Draw the vault's folders, or those in FOLDER, with the number of notes and pages in each.
 
     \b
@@ -212,11 +210,11 @@ def tree(settings: Config, folder: str, depth: int, files: bool, limit: int, as_
     """
     from mdmem.views import rows
 
-    relative = _relative(settings.vault, folder)
-    root = Path(settings.vault)
+    relative = _relative(config.vault, folder)
+    root = Path(config.vault)
     if relative is None or not (root / relative).is_dir():
         raise NotFoundError(f"There is no folder {folder!r} in {root}. `mdmem tree` shows the folders.")
-    vault_tree = rows.ask(settings, Tree)
+    vault_tree = rows.ask(config, Tree)
     if as_json:
         render.print_json(vault_tree.nested(relative, relative or root.name))
         return

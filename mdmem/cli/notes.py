@@ -35,7 +35,7 @@ HELP_FOR_EDITOR = "<!-- A line `# …` is the title. Save and close to keep the 
 @options.as_json("an object: id, path, project")
 @options.in_vault
 def add(
-    settings: Config,
+    config: Config,
     /,
     text: tuple[str, ...],
     title: str,
@@ -54,32 +54,32 @@ def add(
     """
     from mdmem.learn import decisions
 
-    body, title = _text(settings, " ".join(text), title)
-    home = _project_here(settings) if project is None else layout.project_called(settings.vault, project)
+    body, title = _text(config, " ".join(text), title)
+    home = _project_here(config) if project is None else layout.project_called(config.vault, project)
     added = decisions.add(
-        settings, title, _shaped(settings, title, body, home), project=home,
-        proposed=propose and not settings.settings.learn.accept, agent=startup.calling_agent(), now=options.now(),
+        config, title, _shaped(config, title, body, home), project=home,
+        proposed=propose and not config.settings.learn.accept, agent=startup.calling_agent(), now=options.now(),
         **written,
     )  # fmt: skip
     if as_json:
         render.print_json({**added._asdict(), "project": home})
     else:
         click.echo(f"[mem:{added.id}] {added.path}" + (f" ({home})" if home else ""))
-    _tell_new_project(settings, home)
-    _tell_what_was_kept_out(settings, [title, body])
+    _tell_new_project(config, home)
+    _tell_what_was_kept_out(config, [title, body])
 
 
-def _tell_new_project(settings: Config, project: str) -> None:
+def _tell_new_project(config: Config, project: str) -> None:
     """Warn about a project without a session, which may be a typo; agents see only the notes of their own."""
-    known = layout.projects(settings.vault)
+    known = layout.projects(config.vault)
     if project and known and project not in known:
         similar = difflib.get_close_matches(project.lower(), known, 1)
         tip = f" Did you mean {similar[0]}?" if similar else ""
         click.echo(f"mdmem: The journal has no session of a project {project!r:.80}.{tip}", err=True)
 
 
-def _tell_what_was_kept_out(settings: Config, typed: list[str]) -> None:
-    rules = privacy.Rules.of(settings.settings)
+def _tell_what_was_kept_out(config: Config, typed: list[str]) -> None:
+    rules = privacy.Rules.of(config.settings)
     cleaned = privacy.clean([privacy.as_typed(text) for text in typed], rules=rules)
     counts = ((cleaned.private, "private section"), (cleaned.redacted, "secret"))
     parts = [plural.number(count, noun) for count, noun in counts if count]
@@ -89,13 +89,13 @@ def _tell_what_was_kept_out(settings: Config, typed: list[str]) -> None:
         click.echo("mdmem: a private tag is not closed: everything after it is kept out.", err=True)
 
 
-def _text(settings: Config, text: str, title: str) -> tuple[str, str]:
+def _text(config: Config, text: str, title: str) -> tuple[str, str]:
     """Return the body and the title; open the editor if there is no text."""
     if text and text != "-":
         return text, title
     if text == "-" or not sys.stdin.isatty():
         return _typed(title), title
-    return _from_editor(settings, title)
+    return _from_editor(config, title)
 
 
 def _typed(title: str = "") -> str:
@@ -106,9 +106,9 @@ def _typed(title: str = "") -> str:
     return text
 
 
-def _from_editor(settings: Config, title: str) -> tuple[str, str]:
+def _from_editor(config: Config, title: str) -> tuple[str, str]:
     draft = f"# {title}\n\n{HELP_FOR_EDITOR}\n"
-    written = editor.ask(settings, draft)
+    written = editor.ask(config, draft)
     if written == draft:
         return "", ""
     text = written.replace(HELP_FOR_EDITOR, "").strip()
@@ -117,21 +117,21 @@ def _from_editor(settings: Config, title: str) -> tuple[str, str]:
     return (body.strip(), first[1:].strip()) if is_heading else (text, title)
 
 
-def _shaped(settings: Config, title: str, body: str, project: str) -> str:
+def _shaped(config: Config, title: str, body: str, project: str) -> str:
     """Return a text in the vault's own template for notes, or unchanged if there is none."""
     from mdmem.vault import template
 
     today = timestamps.local_day(options.now())
     values = {"title": title, "body": body, "project": project, "date": today}
-    return template.fill(template.load("notes/note.md", settings.vault), values) if body.strip() or title else ""
+    return template.fill(template.load("notes/note.md", config.vault), values) if body.strip() or title else ""
 
 
-def _project_here(settings: Config) -> str:
+def _project_here(config: Config) -> str:
     """Return the project of the current folder, if the journal knows it."""
     from mdmem import project
     from mdmem.search.gate import Gate
 
-    return projects.find(settings, project.identify(str(Path.cwd())), Gate(settings).name)
+    return projects.find(config, project.identify(str(Path.cwd())), Gate(config).name)
 
 
 @click.command()
@@ -139,30 +139,30 @@ def _project_here(settings: Config) -> str:
 @click.argument("text", nargs=-1)
 @options.as_json("an object: path")
 @options.in_vault
-def append(settings: Config, reference: str, text: tuple[str, ...], as_json: bool) -> None:
+def append(config: Config, reference: str, text: tuple[str, ...], as_json: bool) -> None:
     """Add TEXT, or stdin, at the end of NOTE, which must be a written note, not a captured one.
 
     \b
     Example:  mdmem append mem:7m2x4kd9qp "Still true with 3.13."
     """
     words = " ".join(text)
-    path = _path(settings, reference)
+    path = _path(config, reference)
     typed = _typed() if words in ("", "-") else words
-    with attribution.to_agent(settings, path, startup.calling_agent()):
-        user_notes.append(settings, path, typed)
+    with attribution.to_agent(config, path, startup.calling_agent()):
+        user_notes.append(config, path, typed)
     _say(f"Added to {path}.", {"path": path}, as_json=as_json)
-    _tell_what_was_kept_out(settings, [typed])
+    _tell_what_was_kept_out(config, [typed])
 
 
-def _path(settings: Config, reference: str) -> str:
+def _path(config: Config, reference: str) -> str:
     """Return the path of the note to change; print that its archived session will be unpacked."""
-    path = index.resolve(settings, reference)
-    _tell_of_unpacking(settings, path)
+    path = index.resolve(config, reference)
+    _tell_of_unpacking(config, path)
     return path
 
 
-def _tell_of_unpacking(settings: Config, path: str) -> None:
-    if notice := archives.notice(settings, path):
+def _tell_of_unpacking(config: Config, path: str) -> None:
+    if notice := archives.notice(config, path):
         click.echo(f"{path}: {notice}", err=True)
 
 
@@ -176,7 +176,7 @@ def _say(text: str, value: object, *, as_json: bool) -> None:
 @click.option("--remove", "-r", is_flag=True, help="Remove the tags instead.")
 @options.as_json("an object: path, tags")
 @options.in_vault
-def tag(settings: Config, reference: str, tags: tuple[str, ...], remove: bool, as_json: bool) -> None:
+def tag(config: Config, reference: str, tags: tuple[str, ...], remove: bool, as_json: bool) -> None:
     """Add TAGS to NOTE; without any, show its tags. The rest of the file stays unchanged, byte for byte.
 
     \b
@@ -185,11 +185,11 @@ def tag(settings: Config, reference: str, tags: tuple[str, ...], remove: bool, a
     """
     if remove and not tags:
         raise UsageError("Name the tags to remove: `mdmem tag NOTE --remove TAG`.")
-    path = _path(settings, reference)
-    now = had = user_notes.tags_of(notes.load(settings.vault, path).meta.get("tags"))
+    path = _path(config, reference)
+    now = had = user_notes.tags_of(notes.load(config.vault, path).meta.get("tags"))
     if tags:
-        with attribution.to_agent(settings, path, startup.calling_agent()):
-            now = (user_notes.remove_tags if remove else user_notes.add_tags)(settings, path, tags)
+        with attribution.to_agent(config, path, startup.calling_agent()):
+            now = (user_notes.remove_tags if remove else user_notes.add_tags)(config, path, tags)
     _say(" ".join(now), {"path": path, "tags": now}, as_json=as_json)
     missing = [name for name in user_notes.meant_tags(had, tags) if name not in had] if remove else []
     if missing:
@@ -200,34 +200,34 @@ def tag(settings: Config, reference: str, tags: tuple[str, ...], remove: bool, a
 @click.argument("references", metavar="NOTE...", nargs=-1, required=True, shell_complete=completions.notes)
 @options.as_json("an array of the paths of those that changed")
 @options.in_vault
-def pin(settings: Config, references: tuple[str, ...], as_json: bool) -> None:
+def pin(config: Config, references: tuple[str, ...], as_json: bool) -> None:
     """Pin notes: agents are shown them at the start of every session, and they rank higher.
 
     \b
     Example:  mdmem pin mem:7m2x4kd9qp
     """
-    _set_pinned(settings, references, True, as_json=as_json)
+    _set_pinned(config, references, True, as_json=as_json)
 
 
 @click.command()
 @click.argument("references", metavar="NOTE...", nargs=-1, required=True, shell_complete=completions.notes)
 @options.as_json("an array of the paths of those that changed")
 @options.in_vault
-def unpin(settings: Config, references: tuple[str, ...], as_json: bool) -> None:
+def unpin(config: Config, references: tuple[str, ...], as_json: bool) -> None:
     """Unpin notes.
 
     \b
     Example:  mdmem unpin mem:7m2x4kd9qp
     """
-    _set_pinned(settings, references, None, as_json=as_json)
+    _set_pinned(config, references, None, as_json=as_json)
 
 
-def _set_pinned(settings: Config, references: tuple[str, ...], value: bool | None, *, as_json: bool) -> None:
-    paths = [_path(settings, reference) for reference in references]  # check that all exist before changing any
+def _set_pinned(config: Config, references: tuple[str, ...], value: bool | None, *, as_json: bool) -> None:
+    paths = [_path(config, reference) for reference in references]  # check that all exist before changing any
     outcomes = []
     for path in paths:
-        with attribution.to_agent(settings, path, startup.calling_agent()):
-            outcomes.append((path, user_notes.set_keys(settings, path, {"pinned": value})))
+        with attribution.to_agent(config, path, startup.calling_agent()):
+            outcomes.append((path, user_notes.set_keys(config, path, {"pinned": value})))
     word = "Pinned" if value else "Unpinned"
     lines = [f"{word} {path}." if changed else f"{path} was already {word.lower()}." for path, changed in outcomes]
     _say("\n".join(lines), paths, as_json=as_json)
@@ -237,18 +237,18 @@ def _set_pinned(settings: Config, references: tuple[str, ...], value: bool | Non
 @click.argument("reference", metavar="NOTE", shell_complete=completions.notes)
 @options.as_json("an object: path, problem (what is wrong with the front matter)")
 @options.in_vault
-def edit(settings: Config, reference: str, as_json: bool) -> None:
+def edit(config: Config, reference: str, as_json: bool) -> None:
     """Open NOTE in your $VISUAL or $EDITOR, and warn if its front matter cannot be read afterwards.
 
     \b
     Example:  mdmem edit mem:7m2x4kd9qp
     """
-    path = index.resolve(settings, reference)
+    path = index.resolve(config, reference)
     editor.check()
-    _tell_of_unpacking(settings, path)
-    archives.unpack_archive_of(settings, path)
-    editor.edit(str(Path(settings.vault, path)))
-    problem = notes.load(settings.vault, path).problem
+    _tell_of_unpacking(config, path)
+    archives.unpack_archive_of(config, path)
+    editor.edit(str(Path(config.vault, path)))
+    problem = notes.load(config.vault, path).problem
     if as_json:
         render.print_json({"path": path, "problem": problem or ""})
     elif problem:

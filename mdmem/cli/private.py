@@ -28,8 +28,8 @@ def privacy_group() -> None:
 @click.argument("file", type=click.Path(dir_okay=False, allow_dash=True), default="-")
 @click.option("--tool", is_flag=True, help="Read the text as a tool's output, not as a prompt.")
 @options.as_json("an object: text, private, redacted, unclosed, findings")
-@options.with_settings
-def check(settings: Config, file: str, tool: bool, as_json: bool) -> None:
+@options.with_config
+def check(config: Config, file: str, tool: bool, as_json: bool) -> None:
     """Show what would be stored of FILE (`-`: stdin), and which rule removes what. Nothing is stored.
 
     \b
@@ -40,7 +40,7 @@ def check(settings: Config, file: str, tool: bool, as_json: bool) -> None:
     except FileNotFoundError:
         raise NotFoundError(f"There is no file {file}. To check a text: echo 'TEXT' | mdmem privacy check") from None
     text = data.decode("utf-8", "replace")
-    rules = privacy.Rules.of(settings.settings)
+    rules = privacy.Rules.of(config.settings)
     cleaned = privacy.clean(text, rules=rules, origin="tool" if tool else "prompt", explain=True)
     findings = cleaned.findings
     if as_json:
@@ -60,8 +60,8 @@ def check(settings: Config, file: str, tool: bool, as_json: bool) -> None:
 
 @privacy_group.command("keep-last")
 @options.as_json("an object: path")
-@options.with_settings
-def keep_last(settings: Config, as_json: bool) -> None:
+@options.with_config
+def keep_last(config: Config, as_json: bool) -> None:
     """Store what private tags kept out of your last prompt.
 
     The prompt is read from the agent's own transcript and stored without its tags. Secrets stay masked.
@@ -71,7 +71,7 @@ def keep_last(settings: Config, as_json: bool) -> None:
     """
     from mdmem.transcripts import last_prompt
 
-    path = last_prompt.keep(settings)
+    path = last_prompt.keep(config)
     click.echo(render.as_json({"path": path}) if as_json else f"Stored the whole prompt: {path}")
 
 
@@ -79,8 +79,8 @@ def keep_last(settings: Config, as_json: bool) -> None:
 @click.option("--for", "length", metavar="TIME", help="Resume by itself after this long: 30m, 1h, 2d.")
 @options.one_session
 @options.as_json('an object: paused, session ("": all), until ("": until `mdmem resume`)')
-@options.with_settings
-def pause(settings: Config, length: str | None, session: str | None, as_json: bool) -> None:
+@options.with_config
+def pause(config: Config, length: str | None, session: str | None, as_json: bool) -> None:
     """Stop storing, in all sessions or in one, until `mdmem resume` or for a while.
 
     A session that is not stored yet needs its whole id.
@@ -89,8 +89,8 @@ def pause(settings: Config, length: str | None, session: str | None, as_json: bo
     Example:  mdmem pause --for 1h
     """
     ends = time.time() + wording.seconds_of(length) if length else 0.0
-    session_id = conversation.id_of(settings, session) if session else ""
-    pauses.begin_pause(settings, session_id, ends)
+    session_id = conversation.id_of(config, session) if session else ""
+    pauses.begin_pause(config, session_id, ends)
     if as_json:
         iso = timestamps.iso_time(ends) if ends else ""
         render.print_json({"paused": True, "session": session_id, "until": iso})
@@ -103,17 +103,17 @@ def pause(settings: Config, length: str | None, session: str | None, as_json: bo
 @click.command()
 @options.one_session
 @options.as_json('an object: paused, session ("": all)')
-@options.with_settings
-def resume(settings: Config, session: str | None, as_json: bool) -> None:
+@options.with_config
+def resume(config: Config, session: str | None, as_json: bool) -> None:
     """Store again after `mdmem pause`. A session that was paused on its own is resumed by `--session`.
 
     \b
     Example:  mdmem resume
               mdmem resume --session 3f0c6d1e
     """
-    session_id = _paused_session(settings, session) if session else ""
+    session_id = _paused_session(config, session) if session else ""
     key = pauses.key_of(session_id)
-    was_paused = pauses.end_pause(settings, key, time.time())
+    was_paused = pauses.end_pause(config, key, time.time())
     if as_json:
         render.print_json({"paused": False, "session": session_id})
         return
@@ -122,14 +122,14 @@ def resume(settings: Config, session: str | None, as_json: bool) -> None:
         click.echo(f"Storing {whose} again." if session_id else "Storing again.")
     else:
         click.echo(f"{whose.capitalize() or 'Storing'} was not paused.")
-    for still in filter(None, [storing.paused(settings), *storing.paused_sessions(settings)]):
+    for still in filter(None, [storing.paused(config), *storing.paused_sessions(config)]):
         render.warn(still)
 
 
-def _paused_session(settings: Config, name: str) -> str:
+def _paused_session(config: Config, name: str) -> str:
     """Return the id of the paused session that `name` means, which may have no notes, else of any session."""
-    paused = [pause.session for pause in pauses.of_sessions(settings) if pause.session]
+    paused = [pause.session for pause in pauses.of_sessions(config) if pause.session]
     candidates = [
         session for session in paused if session.startswith(name) or journal.session_tag(session) == name.lower()
     ]
-    return candidates[0] if len(candidates) == 1 else conversation.id_of(settings, name)
+    return candidates[0] if len(candidates) == 1 else conversation.id_of(config, name)

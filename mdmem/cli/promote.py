@@ -27,7 +27,7 @@ _MAX_CHARS = 8_000
 @options.yes
 @options.as_json("an object: id, file, action")
 @options.in_vault
-def promote(settings: Config, reference: str, target: str, remove: bool, yes: bool, as_json: bool) -> None:
+def promote(config: Config, reference: str, target: str, remove: bool, yes: bool, as_json: bool) -> None:
     """Put NOTE into a project's AGENTS.md, CLAUDE.md or another instruction file, between mdmem's markers.
 
     The change is shown first, and you are asked. Everything outside the markers stays unchanged. When the note
@@ -41,7 +41,7 @@ def promote(settings: Config, reference: str, target: str, remove: bool, yes: bo
 
     file = settings_file.SettingsFile(str(_target(target)))
     before = file.text or ""
-    note_id, text = _removed(settings, reference, before) if remove else _promoted(settings, reference, file.text)
+    note_id, text = _removed(config, reference, before) if remove else _promoted(config, reference, file.text)
     if text == before:
         if remove:
             raise NotFoundError(f"{file.path} does not hold the note {note_id}.")
@@ -74,10 +74,10 @@ def _target(given: str) -> Path:
     return file
 
 
-def _promoted(settings: Config, reference: str, before: str | None) -> tuple[str, str]:
+def _promoted(config: Config, reference: str, before: str | None) -> tuple[str, str]:
     """Return the note's id, and the file's text with the note in it."""
-    path = index.resolve(settings, reference)
-    parsed = people.read(settings.vault, path)
+    path = index.resolve(config, reference)
+    parsed = people.read(config.vault, path)
     meta = parsed.meta
     if people.keeps_private(meta) or notes.is_internal(path, meta.get("kind", "")):
         raise UsageError(f"{path} is private and stays in the vault.")
@@ -93,13 +93,13 @@ def _promoted(settings: Config, reference: str, before: str | None) -> tuple[str
     return note_id, promotion.with_note(before, note_id, title, parsed.body)
 
 
-def _removed(settings: Config, reference: str, before: str) -> tuple[str, str]:
+def _removed(config: Config, reference: str, before: str) -> tuple[str, str]:
     """Return the note's id, and the file's text without it; a deleted note is found by its id."""
     note_id = notes.id_in_reference(reference)
     if not promotion.holds(before, note_id):
         try:
-            path = index.resolve(settings, reference)
-            note_id = str(notes.load(settings.vault, path).meta.get("id", note_id))
+            path = index.resolve(config, reference)
+            note_id = str(notes.load(config.vault, path).meta.get("id", note_id))
         except MdmemError:
             pass
     return note_id, promotion.without_note(before, note_id)

@@ -30,7 +30,7 @@ CHOICES = {
 @options.as_json("an array of objects: key, kind, title, why, project, created, id, path, other, noted")
 @options.in_vault
 def proposals(
-    settings: Config, project: str | None, accepted: tuple[str, ...], dismissed: tuple[str, ...], as_json: bool
+    config: Config, project: str | None, accepted: tuple[str, ...], dismissed: tuple[str, ...], as_json: bool
 ) -> None:
     """List what waits for your decision: notes that agents propose, rules found in your prompts, duplicate notes.
 
@@ -39,12 +39,12 @@ def proposals(
     \b
     Example:  mdmem proposals --accept 1f2e3d4c --dismiss 5b6a7988
     """
-    decided = [("Accepted", learned.accept(settings, key, now=options.now())) for key in accepted]
-    decided += [("Dismissed", learned.dismiss(settings, key, now=options.now())) for key in dismissed]
+    decided = [("Accepted", learned.accept(config, key, now=options.now())) for key in accepted]
+    decided += [("Dismissed", learned.dismiss(config, key, now=options.now())) for key in dismissed]
     listed = [proposal for _, proposal in decided]
     if not decided:
-        note_rows.refresh(settings)
-        listed = learned.waiting(settings, project or "", now=options.now())
+        note_rows.refresh(config)
+        listed = learned.waiting(config, project or "", now=options.now())
     if as_json:
         render.print_json(listed)
     elif decided:
@@ -61,7 +61,7 @@ def _proposal_row(proposal: Proposal) -> tuple[str, ...]:
     return proposal.key, proposal.kind, day, proposal.project, text
 
 
-def ask(settings: Config, proposals: Iterable[Proposal]) -> None:
+def ask(config: Config, proposals: Iterable[Proposal]) -> None:
     """Ask the user about each proposal, and carry out the answers."""
     for proposal in proposals:
         click.echo()
@@ -73,6 +73,6 @@ def ask(settings: Config, proposals: Iterable[Proposal]) -> None:
             break
         try:
             if answer != "skip":
-                (learned.accept if answer == "accept" else learned.dismiss)(settings, proposal.key, now=options.now())
+                (learned.accept if answer == "accept" else learned.dismiss)(config, proposal.key, now=options.now())
         except MdmemError as error:
             render.warn(str(error))

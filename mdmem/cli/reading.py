@@ -40,7 +40,7 @@ LONG_MS = 1000
 @options.as_json("an object: session, title, project, agent, branch, cwd, started, ended, resume, notes")
 @options.in_vault
 @pager.paged
-def history(settings: Config, session: str, project: str | None, full: bool, as_json: bool) -> None:
+def history(config: Config, session: str, project: str | None, full: bool, as_json: bool) -> None:
     """Read a session as a conversation: what was asked, what was done, what was answered.
 
     SESSION is an id or its beginning, a session folder's name, the id of a note in it, or `latest`.
@@ -52,11 +52,11 @@ def history(settings: Config, session: str, project: str | None, full: bool, as_
     """
     from mdmem.views import conversation
 
-    opened = conversation.read(settings, session, project=project or "")
+    opened = conversation.read(config, session, project=project or "")
     if as_json:
         render.print_json(_as_object(opened))
         return
-    marker = settings.settings.privacy.marker
+    marker = config.settings.privacy.marker
     render.write(_head(opened, marker))
     if resume := _resume(opened):
         click.secho(render.safe(f"resume: {resume}"), dim=True)  # never wrapped, so that it can be copied
@@ -146,7 +146,7 @@ def _readable(text: str, marker: str) -> str:
 @options.as_json(f"an array of objects: {options.NOTE_KEYS}, anchor (true for the note itself)")
 @options.in_vault
 @pager.paged
-def timeline(settings: Config, /, note: str, before: int, after: int, every: bool, as_json: bool, **given: Any) -> None:
+def timeline(config: Config, /, note: str, before: int, after: int, every: bool, as_json: bool, **given: Any) -> None:
     """Show what happened around NOTE (an id or a path): the notes before and after it, in order of time.
 
     \b
@@ -155,7 +155,7 @@ def timeline(settings: Config, /, note: str, before: int, after: int, every: boo
     from mdmem.search import index
     from mdmem.views import rows
 
-    path = index.resolve(settings, note)
+    path = index.resolve(config, note)
 
     def answer(view: View) -> list[NoteRow]:
         anchor = view.find(path)
@@ -163,10 +163,10 @@ def timeline(settings: Config, /, note: str, before: int, after: int, every: boo
             raise NotFoundError(f"The index does not have {path} yet. Try again in a moment.")
         home = rows.row(view, anchor).project
         query = options.query({**given, "project": given["project"] or ((home,) if home and not every else ())})
-        matching = rows.matching_notes(view, settings.vault, query)
+        matching = rows.matching_notes(view, config.vault, query)
         return [rows.row(view, number) for number in rows.around(view, matching, anchor, before, after)]
 
-    note_rows = rows.ask(settings, answer)
+    note_rows = rows.ask(config, answer)
     if as_json:
         render.print_json([{**row._asdict(), "anchor": row.path == path} for row in note_rows])
         return
@@ -200,7 +200,7 @@ _UNSHOWN = frozenset(["session", "prompt", "sequence", "cwd", "commit", "digest"
 @options.in_vault
 @pager.paged
 def show(
-    settings: Config, reference: str, raw: bool, only_path: bool, in_editor: bool, at: str | None, as_json: bool
+    config: Config, reference: str, raw: bool, only_path: bool, in_editor: bool, at: str | None, as_json: bool
 ) -> None:
     """Show NOTE: an id, the beginning of one, `mem:ID`, a path, a file's name, or the id of an item of `todo` or
     `proposals`. In a pipe it is printed unchanged; on a terminal it is rendered, followed by its typed links and the
@@ -212,8 +212,8 @@ def show(
     """
     if at and (only_path or in_editor):
         raise UsageError("--at shows a text from history, which is in no file: it goes with neither --path nor --open.")
-    path, data = _read_then(settings, reference, at) if at else _read(settings, reference)
-    full = str(Path(settings.vault, archives.file_of(settings, path)))
+    path, data = _read_then(config, reference, at) if at else _read(config, reference)
+    full = str(Path(config.vault, archives.file_of(config, path)))
     if only_path:
         click.echo(full)
     elif in_editor:
@@ -223,30 +223,30 @@ def show(
     elif as_json:
         parsed = note.parse(data)
         problem = {"problem": parsed.problem} if parsed.problem else {}
-        linking, relations = _linked(settings, path, parsed)
+        linking, relations = _linked(config, path, parsed)
         backlinks = [{"id": row.id, "path": row.path, "title": row.title} for row in linking]
         text_and_links = {"body": parsed.body, "backlinks": backlinks, "relations": relations}
-        render.print_json({**_listed(settings, path), **parsed.meta, "path": path, **problem, **text_and_links})
+        render.print_json({**_listed(config, path), **parsed.meta, "path": path, **problem, **text_and_links})
     elif raw or not render.is_terminal():
         sys.stdout.buffer.write(data)
         sys.stdout.flush()
     else:
         parsed = note.parse(data)
         _print_note(path, parsed)
-        _print_linked(*_linked(settings, path, parsed))
+        _print_linked(*_linked(config, path, parsed))
 
 
-def _linked(settings: Config, path: str, parsed: note.Parsed) -> tuple[list[NoteRow], list[TypedLink]]:
+def _linked(config: Config, path: str, parsed: note.Parsed) -> tuple[list[NoteRow], list[TypedLink]]:
     """Return the notes that link to this one, and its typed links; none if the index cannot be read."""
     from mdmem.learn import relations
     from mdmem.views import rows
 
     def answer(view: View) -> tuple[list[NoteRow], list[TypedLink]]:
         linking = rows.backlinks(view, path, parsed.fact("id"))
-        return linking, relations.of_note(settings, view, path, parsed.meta)
+        return linking, relations.of_note(config, view, path, parsed.meta)
 
     try:
-        return rows.ask(settings, answer)
+        return rows.ask(config, answer)
     except (MdmemError, OSError):
         return [], []
 
@@ -254,13 +254,13 @@ def _linked(settings: Config, path: str, parsed: note.Parsed) -> tuple[list[Note
 _OF_EVERY_NOTE = ("id", "path", "kind", "title", "created", "project", "session")
 
 
-def _listed(settings: Config, path: str) -> dict[str, Any]:
+def _listed(config: Config, path: str) -> dict[str, Any]:
     """Return what `list` knows of every note, also of one without front matter."""
     from mdmem.views import rows
 
     facts: dict[str, Any] = {**dict.fromkeys(_OF_EVERY_NOTE, ""), "id": note.id_of_path(path), "kind": "note"}
     try:
-        row = rows.ask(settings, lambda view: None if (at := view.find(path)) is None else rows.row(view, at))
+        row = rows.ask(config, lambda view: None if (at := view.find(path)) is None else rows.row(view, at))
     except (MdmemError, OSError):
         row = None
     return {key: getattr(row, key) for key in _OF_EVERY_NOTE} if row else facts
@@ -276,40 +276,40 @@ def _print_linked(linking: list[NoteRow], relations: list[TypedLink]) -> None:
         render.table(columns, [(wording.day(row.created), row.kind, row.id, row.title) for row in linking], "  ")
 
 
-def _read(settings: Config, reference: str) -> tuple[str, bytes]:
+def _read(config: Config, reference: str) -> tuple[str, bytes]:
     from mdmem.search import index
 
     try:
-        path = index.resolve(settings, reference)
+        path = index.resolve(config, reference)
     except NotFoundError:
-        path = _of_item(settings, reference)
+        path = _of_item(config, reference)
         if not path:
             from mdmem.history import find
 
-            if deletion := find.deletion_of(settings, reference):
+            if deletion := find.deletion_of(config, reference):
                 raise NotFoundError(f"No note has the id {reference!r:.80}. {deletion}") from None
             raise
-    data = disk.read_path(settings.vault, path)
+    data = disk.read_path(config.vault, path)
     if data is None:
         raise NotFoundError(f"{path} was deleted while it was being read. `mdmem search` finds what remains.")
     return path, data
 
 
-def _of_item(settings: Config, key: str) -> str:
+def _of_item(config: Config, key: str) -> str:
     """Return the path of the note behind an item that `todo` or `proposals` lists; "" if no item has this id."""
     from mdmem.learn import proposals, work
 
     if len(key) != work.KEY_CHARS:
         return ""
     now = options.now()
-    listed = {item.key: item.path for item in proposals.waiting(settings, now=now)}
-    return (listed | {item.key: item.path for item in work.open_work(settings, now=now)}).get(key, "")
+    listed = {item.key: item.path for item in proposals.waiting(config, now=now)}
+    return (listed | {item.key: item.path for item in work.open_work(config, now=now)}).get(key, "")
 
 
-def _read_then(settings: Config, reference: str, at: str) -> tuple[str, bytes]:
+def _read_then(config: Config, reference: str, at: str) -> tuple[str, bytes]:
     from mdmem.history import past
 
-    then = past.show(settings, reference, at)
+    then = past.show(config, reference, at)
     return then.path, then.data
 
 

@@ -36,7 +36,7 @@ SHOWN = 20
 @options.as_json("an object: forgotten, skipped, for_good, kept (needs --yes)")
 @options.in_vault
 def forget(
-    settings: Config,
+    config: Config,
     /,
     names: tuple[str, ...],
     matching: str,
@@ -59,12 +59,12 @@ def forget(
     options.refuse_to_ask(as_json=as_json, yes=yes)
     with progress.ProgressBar("Looking for notes", shown=not as_json):
         span, gone = options.span(when), list[str]()
-        targets = forgetting.plan(settings, names, span=span, project=project or "", matching=matching, gone=gone)
-        worded = forgetting.worded_pages(settings, targets)
+        targets = forgetting.plan(config, names, span=span, project=project or "", matching=matching, gone=gone)
+        worded = forgetting.worded_pages(config, targets)
     for sentence in gone:
         warn(sentence)
     if as_json:
-        return _forget_as_json(settings, targets, worded)
+        return _forget_as_json(config, targets, worded)
     if not targets:
         click.echo("No note matches; nothing was forgotten.")
         return 0
@@ -77,26 +77,26 @@ def forget(
         click.echo(f"You have written on {safe(path)}: it is kept with only your words. Name its path to delete it.")
     if not yes:
         options.confirm(f"Forget {plural.number(len(targets), 'note')}?")
-    return _forget(settings, targets, yes=yes)
+    return _forget(config, targets, yes=yes)
 
 
-def _forget_as_json(settings: Config, targets: list[Target], worded: list[str]) -> int:
-    lost = forgetting.keep(settings, [target.path for target in targets]) if targets else set()
-    applied = forgetting.apply(settings, targets, upkeep.updater(settings)) if targets else None
+def _forget_as_json(config: Config, targets: list[Target], worded: list[str]) -> int:
+    lost = forgetting.keep(config, [target.path for target in targets]) if targets else set()
+    applied = forgetting.apply(config, targets, upkeep.updater(config)) if targets else None
     changed, skipped = (applied.changed, applied.skipped) if applied else ([], [])
     for_good = sorted(lost.intersection(changed))
     print_json({"forgotten": changed, "skipped": skipped, "for_good": for_good, "kept": worded})
     return status_of(applied) if applied else 0
 
 
-def _forget(settings: Config, targets: list[Target], *, yes: bool) -> int:
+def _forget(config: Config, targets: list[Target], *, yes: bool) -> int:
     """Delete notes, and print how to restore them; return the exit status."""
     with progress.ProgressBar("Committing") as bar:
-        lost = forgetting.keep(settings, [target.path for target in targets], bar.step)
+        lost = forgetting.keep(config, [target.path for target in targets], bar.step)
     if lost:
         _warn_of_loss(sorted(lost), ask=not yes)
     with progress.ProgressBar("Deleting") as bar, progress.stoppable(bar.step, "Deleting") as report:
-        applied = forgetting.apply(settings, targets, upkeep.updater(settings), report)
+        applied = forgetting.apply(config, targets, upkeep.updater(config), report)
     status = print_applied(applied)
     if applied.result.commits and len(lost) < len(targets):
         undo = [f"`mdmem undo {commit.oid[:8]}`" for commit in reversed(applied.result.commits)]
@@ -127,8 +127,8 @@ def _warn_of_loss(paths: list[str], *, ask: bool) -> None:
 @options.as_json(
     "an object: files, objects, caches, other_case; with --apply: files, commits, objects_searched, left, elsewhere"
 )
-@options.with_settings
-def purge(settings: Config, target: str, kind: str | None, really: bool, yes: bool, as_json: bool) -> int:
+@options.with_config
+def purge(config: Config, target: str, kind: str | None, really: bool, yes: bool, as_json: bool) -> int:
     """Remove TARGET, a text, from the notes, the caches and every commit, and prove that it is gone.
 
     Shows what would be done; --apply does it. Rewriting history needs the extra: pip install 'mdmem[purge]'.
@@ -139,7 +139,7 @@ def purge(settings: Config, target: str, kind: str | None, really: bool, yes: bo
     from mdmem.history.purging import purge as work
 
     with progress.ProgressBar("Searching", shown=not as_json) as bar:
-        planned = work.plan(settings, target, kind=kind or "text", report=bar.step)
+        planned = work.plan(config, target, kind=kind or "text", report=bar.step)
     found = planned.found
     if not as_json:
         _print_plan(planned)
@@ -161,7 +161,7 @@ def purge(settings: Config, target: str, kind: str | None, really: bool, yes: bo
     if not yes:
         options.confirm("This rewrites every commit and cannot be undone. Continue?")
     with progress.ProgressBar("Rewriting history", shown=not as_json) as bar:
-        purged = work.apply(settings, planned, bar.step)
+        purged = work.apply(config, planned, bar.step)
     if as_json:
         print_json(purged)
     else:
@@ -217,7 +217,7 @@ def _print_purged(purged: Purged) -> None:
 @options.project
 @options.as_json("an object: sessions, notes, left, commits")
 @options.in_vault
-def archive(settings: Config, year: int, undo: bool, dry: bool, project: str | None, as_json: bool) -> int:
+def archive(config: Config, year: int, undo: bool, dry: bool, project: str | None, as_json: bool) -> int:
     """Pack the sessions of a past YEAR, each into one Markdown file, and commit that.
 
     Notes keep their ids and paths: search, show, links and citations find each one as before, and no byte of them
@@ -235,14 +235,14 @@ def archive(settings: Config, year: int, undo: bool, dry: bool, project: str | N
 
     with progress.ProgressBar("Unpacking" if undo else "Packing", shown=not as_json) as bar:
         if undo:
-            result = work.unpack(settings, year, project=project or "", report=bar.step)
+            result = work.unpack(config, year, project=project or "", report=bar.step)
         else:
-            result = work.pack(settings, year, project=project or "", now=time.time(), dry=dry, report=bar.step)
+            result = work.pack(config, year, project=project or "", now=time.time(), dry=dry, report=bar.step)
     if result.commits:
-        indexing.leave_complete(settings, quiet=as_json, goes_on=True)
+        indexing.leave_complete(config, quiet=as_json, goes_on=True)
         with progress.ProgressBar("Making pages", shown=not as_json) as bar:
-            if upkeep.refresh(settings, now=time.time()):  # links must point to where the notes are now
-                commit.commit(settings, report=bar.step)
+            if upkeep.refresh(config, now=time.time()):  # links must point to where the notes are now
+                commit.commit(config, report=bar.step)
     status = 1 if undo and result.left else 0  # only a damaged archive stays packed
     if as_json:
         print_json(result)

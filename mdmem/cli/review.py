@@ -81,10 +81,10 @@ class ReviewDecision(NamedTuple):
 @options.as_json(
     "an array of objects: path, change, id, kind, title, created, project, session, edited, reviewed, status"
 )
-@options.with_settings
+@options.with_config
 @options.answered("--list lists what there is to review, --done marks it as reviewed.")
 def review(
-    settings: Config,
+    config: Config,
     /,
     project: str | None,
     kind: tuple[str, ...],
@@ -104,11 +104,11 @@ def review(
     """
     first, last = options.span(when)
     narrowed = bool(project or kind or first or last)
-    choices = [] if narrowed else undecided.waiting(settings)
-    if not (listing or done or as_json) and not _ask_versions(settings, choices):
+    choices = [] if narrowed else undecided.waiting(config)
+    if not (listing or done or as_json) and not _ask_versions(config, choices):
         return 0
     with progress.ProgressBar("Reading what is new", shown=not as_json):
-        pending = work.pending(settings, project=project or "", kinds=kind)
+        pending = work.pending(config, project=project or "", kinds=kind)
     pending = pending._replace(items=[item for item in pending.items if options.fits(item.created, first, last)])
     if as_json:
         print_array(chain(map(_row, pending.items), ({**_row(choice), "change": "both"} for choice in choices)))
@@ -117,19 +117,19 @@ def review(
     screens = [_screen_of(item) for item in pending.items] if is_by_note else work.screens(pending.items)
     if listing or not screens:
         _print_waiting(choices if listing else [], screens)
-        return 0 if listing or done else _ask_proposals(settings, project or "")
+        return 0 if listing or done else _ask_proposals(config, project or "")
     if done and narrowed:
         raise UsageError("--done marks everything as reviewed; it takes no filter.")
     if done:
-        status = print_applied(work.finish(settings, pending, [], "Review\n"))
+        status = print_applied(work.finish(config, pending, [], "Review\n"))
         click.echo(f"{plural.number(len(pending.items), 'note')} marked as reviewed.")
         return status
     decided = None
     while decided is None:
-        decided = _ask(settings, screens)
+        decided = _ask(config, screens)
     # A filtered review has not shown everything: the next one shows the rest.
-    status = _carry_out(settings, pending, decided, complete=not decided.quits and not narrowed)
-    return status or (0 if decided.quits else _ask_proposals(settings, project or ""))
+    status = _carry_out(config, pending, decided, complete=not decided.quits and not narrowed)
+    return status or (0 if decided.quits else _ask_proposals(config, project or ""))
 
 
 def _screen_of(item: ReviewItem) -> ReviewScreen:
@@ -147,24 +147,22 @@ def _print_waiting(choices: list[OpenChoice], screens: list[ReviewScreen]) -> No
     click.echo(f"{places}{notes} to review.")
 
 
-def _carry_out(settings: Config, reviewed: Review, decided: ReviewDecision, *, complete: bool) -> int:
+def _carry_out(config: Config, reviewed: Review, decided: ReviewDecision, *, complete: bool) -> int:
     """Make the changes and commit them; return the exit status."""
     counts = ", ".join(f"{name} {count}" for name, count in decided.counts.items())
-    text, update_page = f"Review: {counts or 'nothing'}\n", upkeep.updater(settings)
-    return print_applied(
-        work.finish(settings, reviewed, decided.steps, text, complete=complete, update_page=update_page)
-    )
+    text, update_page = f"Review: {counts or 'nothing'}\n", upkeep.updater(config)
+    return print_applied(work.finish(config, reviewed, decided.steps, text, complete=complete, update_page=update_page))
 
 
 def _row(item: ReviewItem | OpenChoice) -> dict[str, object]:
     return {key: value for key, value in item._asdict().items() if key not in ("oid", "named", "merge")}
 
 
-def _ask_versions(settings: Config, choices: list[OpenChoice]) -> bool:
+def _ask_versions(config: Config, choices: list[OpenChoice]) -> bool:
     """Ask which version stays where two machines changed the same line; return False for quit."""
     for number, choice in enumerate(choices, 1):
         click.secho(f"\n[{number}/{len(choices)}] Two machines changed {safe(_place(choice))}", bold=True)
-        mine = whose.mine(settings, choice)
+        mine = whose.mine(config, choice)
         for key, name, text in ((1, "one", choice.one), (2, "other", choice.other)):
             owner = ("(this machine's)  " if name == mine else "(the other machine's)  ") if mine else ""
             click.echo(f"  {key}  {owner}{safe(text[:SHOWN_CHARS]).replace(chr(10), chr(10) + '     ')}")
@@ -173,7 +171,7 @@ def _ask_versions(settings: Config, choices: list[OpenChoice]) -> bool:
             return False
         keep = {"first": "one", "second": "other"}.get(answer, "")
         try:
-            if answer != "skip" and not undecided.decide(settings, choice, keep=keep):
+            if answer != "skip" and not undecided.decide(config, choice, keep=keep):
                 warn(f"{choice.path} has changed in the meantime.")
         except MdmemError as error:
             warn(str(error))
@@ -184,19 +182,19 @@ def _place(choice: OpenChoice) -> str:
     return f"{choice.path}:{choice.line}" if choice.line else f"`{choice.key}` of {choice.path}"
 
 
-def _ask_proposals(settings: Config, project: str) -> int:
+def _ask_proposals(config: Config, project: str) -> int:
     """Ask about proposals of agents and rules. This comes last, when the decisions on notes are saved."""
     from mdmem.cli import proposals as commands
     from mdmem.learn import proposals as learned
     from mdmem.views import rows
 
-    rows.refresh(settings)
+    rows.refresh(config)
     with suppress(click.Abort):
-        commands.ask(settings, learned.waiting(settings, project, now=options.now()))
+        commands.ask(config, learned.waiting(config, project, now=options.now()))
     return 0
 
 
-def _ask(settings: Config, screens: list[ReviewScreen]) -> ReviewDecision | None:
+def _ask(config: Config, screens: list[ReviewScreen]) -> ReviewDecision | None:
     """Ask about each screen. `back` revokes the previous decision; from the first screen, return None.
 
     The end of stdin after a decision counts as "quit".
@@ -207,7 +205,7 @@ def _ask(settings: Config, screens: list[ReviewScreen]) -> ReviewDecision | None
         place = f"[{len(decided) + 1}/{len(screens)}]"
         try:
             answer = (
-                _ask_session(settings, screen, place) if screen.session else _ask_note(settings, screen.items[0], place)
+                _ask_session(config, screen, place) if screen.session else _ask_note(config, screen.items[0], place)
             )
         except click.Abort as error:
             if not decided or not isinstance(error.__context__, EOFError):
@@ -229,7 +227,7 @@ def _ask(settings: Config, screens: list[ReviewScreen]) -> ReviewDecision | None
     )
 
 
-def _ask_session(settings: Config, screen: ReviewScreen, place: str) -> ReviewDecision | None:
+def _ask_session(config: Config, screen: ReviewScreen, place: str) -> ReviewDecision | None:
     """Ask about a session; return None for back."""
     _show_session(screen, place)
     while True:
@@ -238,7 +236,7 @@ def _ask_session(settings: Config, screen: ReviewScreen, place: str) -> ReviewDe
             return _without_steps(answer)
         try:
             if answer == "notes":
-                decided = _ask(settings, [_screen_of(item) for item in screen.all])
+                decided = _ask(config, [_screen_of(item) for item in screen.all])
                 if decided:
                     return decided
                 _show_session(screen, place)
@@ -249,15 +247,15 @@ def _ask_session(settings: Config, screen: ReviewScreen, place: str) -> ReviewDe
                 edited = sum(item.edited for item in screen.all)
                 own_changes = f", of which you have changed {edited}" if edited else ""
                 if click.confirm(f"Delete {plural.number(len(screen.all), 'note')}{own_changes}?"):
-                    steps = work.delete(settings, [item for item in screen.all if item.change != "deleted"])
+                    steps = work.delete(config, [item for item in screen.all if item.change != "deleted"])
                     return ReviewDecision(Counter([answer]), steps)
             else:
-                return ReviewDecision(Counter([answer]), _steps_to_keep(settings, screen, answer))
+                return ReviewDecision(Counter([answer]), _steps_to_keep(config, screen, answer))
         except MdmemError as error:
             warn(str(error))
 
 
-def _steps_to_keep(settings: Config, screen: ReviewScreen, answer: str) -> list[RewriteStep]:
+def _steps_to_keep(config: Config, screen: ReviewScreen, answer: str) -> list[RewriteStep]:
     """Return the steps that keep a session's notes; first let the user edit one, if that was the answer."""
     items = [item for item in screen.items if item.change != "deleted"]
     edited: ReviewItem | None = None
@@ -268,15 +266,15 @@ def _steps_to_keep(settings: Config, screen: ReviewScreen, answer: str) -> list[
     steps = []
     for item in items:
         try:
-            steps += _decided(settings, item, "edit") if item is edited else [work.decide(settings, item.path)]
+            steps += _decided(config, item, "edit") if item is edited else [work.decide(config, item.path)]
         except NotFoundError:
             continue  # deleted in the meantime
     return steps
 
 
-def _ask_note(settings: Config, item: ReviewItem, place: str) -> ReviewDecision | None:
+def _ask_note(config: Config, item: ReviewItem, place: str) -> ReviewDecision | None:
     """Ask about one note until the answer can be carried out; return None for back."""
-    _show(settings, item, place)
+    _show(config, item, place)
     if item.change == "deleted":
         return _without_steps("skip")
     while True:
@@ -284,7 +282,7 @@ def _ask_note(settings: Config, item: ReviewItem, place: str) -> ReviewDecision 
         if answer in ("back", "quit"):
             return _without_steps(answer)
         try:
-            return ReviewDecision(Counter([answer]), _decided(settings, item, answer))
+            return ReviewDecision(Counter([answer]), _decided(config, item, answer))
         except NotFoundError as error:
             warn(str(error))
             return _without_steps("skip")
@@ -298,16 +296,16 @@ def _without_steps(answer: str) -> ReviewDecision | None:
     return ReviewDecision(Counter() if answer == "quit" else Counter([answer]), [], answer == "quit")
 
 
-def _decided(settings: Config, item: ReviewItem, answer: str) -> list[RewriteStep]:
+def _decided(config: Config, item: ReviewItem, answer: str) -> list[RewriteStep]:
     if answer == "skip":
         return []
     if answer == "drop":
-        return work.delete(settings, [item])
+        return work.delete(config, [item])
     changes: dict[str, Any] = {}
     if answer == "edit":
-        before = vault_files.read_path(settings.vault, item.path)
-        editor.edit(str(Path(settings.vault, item.path)))
-        if vault_files.read_path(settings.vault, item.path) != before:
+        before = vault_files.read_path(config.vault, item.path)
+        editor.edit(str(Path(config.vault, item.path)))
+        if vault_files.read_path(config.vault, item.path) != before:
             changes["edited"] = True
     elif answer == "pin":
         changes["pinned"] = True
@@ -315,17 +313,17 @@ def _decided(settings: Config, item: ReviewItem, answer: str) -> list[RewriteSte
         changes["title"] = note.one_line(click.prompt("Title", default=item.title))
     elif answer == "tag":
         typed = user_notes.typed_tags(click.prompt("Tags, with commas or spaces between", default=""))
-        had = note.parse(work.text_of(settings, item)).meta.get("tags")
+        had = note.parse(work.text_of(config, item)).meta.get("tags")
         changes["tags"] = list(dict.fromkeys([*(had if isinstance(had, list) else []), *typed]))
     elif answer == "superseded":
-        changes["superseded_by"] = _note_id(settings, click.prompt("Replaced by which note (id)"))
-    return [work.decide(settings, item.path, **changes)]
+        changes["superseded_by"] = _note_id(config, click.prompt("Replaced by which note (id)"))
+    return [work.decide(config, item.path, **changes)]
 
 
-def _note_id(settings: Config, name: str) -> str:
+def _note_id(config: Config, name: str) -> str:
     """Return the id of the note that the user named."""
     try:
-        return find.id_of(settings, find.path_of(settings, name))
+        return find.id_of(config, find.path_of(config, name))
     except NotFoundError as error:
         raise UsageError(str(error)) from error
 
@@ -365,11 +363,11 @@ def _show_session(screen: ReviewScreen, place: str) -> None:
             click.echo(f"   {item.change}: {item.kind} {safe(item.title or item.path)}")
 
 
-def _show(settings: Config, item: ReviewItem, place: str) -> None:
+def _show(config: Config, item: ReviewItem, place: str) -> None:
     marks = " ".join(mark for mark in (item.change, "edited" if item.edited else "") if mark)
     click.echo()
     click.secho(f"{place} {safe(item.title or item.path)}", bold=True)
     click.secho(safe(f"{timestamps.readable(item.created)} {item.kind} {item.project} {marks}  {item.path}"), dim=True)
-    body = safe(note.parse(work.text_of(settings, item)).body.strip())
+    body = safe(note.parse(work.text_of(config, item)).body.strip())
     rest_of_text = f"\n… {len(body) - SHOWN_CHARS} more characters" if len(body) > SHOWN_CHARS else ""
     click.echo(body[:SHOWN_CHARS] + rest_of_text)

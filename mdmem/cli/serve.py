@@ -63,12 +63,12 @@ def _serve_http(vault: str | None, host: str, port: int | None) -> None:
     from mdmem.server import http
     from mdmem.server import port as ports
 
-    settings = config.load(vault)
-    http.load_token(settings)
-    opened = ports.listen(host, port or ports.default_port(settings.vault), exact=port is not None)
+    loaded = config.load(vault)
+    http.load_token(loaded)
+    opened = ports.listen(host, port or ports.default_port(loaded.vault), exact=port is not None)
     shown_host = f"[{host}]" if ":" in host else host
-    click.echo(f"Serving {settings.vault} at http://{shown_host}:{opened.getsockname()[1]}/mcp", err=True)
-    click.echo(f"Clients send `Authorization: Bearer TOKEN`, with the token in {http.token_path(settings)}", err=True)
+    click.echo(f"Serving {loaded.vault} at http://{shown_host}:{opened.getsockname()[1]}/mcp", err=True)
+    click.echo(f"Clients send `Authorization: Bearer TOKEN`, with the token in {http.token_path(loaded)}", err=True)
     if not ports.is_loopback(host):
         click.echo(
             "Other machines can reach this. Traffic is not encrypted; the token is the only protection.", err=True
@@ -98,28 +98,28 @@ def web(vault: str | None, demo: bool, port: int | None, no_open: bool) -> None:
         raise _missing("The pages need", "web", error) from error
 
     if not demo:
-        _serve_pages(options.settings(vault), port, opens=not no_open)
+        _serve_pages(options.vault_config(vault), port, opens=not no_open)
         return
-    with _recorded_day() as settings:
+    with _recorded_day() as loaded:
         click.echo("Press Ctrl-C to stop.", err=True)
         with suppress(KeyboardInterrupt):
-            serve.run(settings, serve.listen(settings, port), partial(_report, opens=not no_open), demo=True)
+            serve.run(loaded, serve.listen(loaded, port), partial(_report, opens=not no_open), demo=True)
 
 
-def _serve_pages(settings: Config, port: int | None, *, opens: bool) -> None:
+def _serve_pages(config: Config, port: int | None, *, opens: bool) -> None:
     """Serve the vault's pages until Ctrl-C, or report the link of the process that does. port: None for any."""
     from mdmem.web import serve
 
-    if not Path(settings.index_dir).is_dir():
+    if not Path(config.index_dir).is_dir():
         click.echo("Indexing the vault for the first time…", err=True)
-    link = serve.link(settings)
+    link = serve.link(config)
     if link and port in (None, urlsplit(link).port):
         click.echo("Another `mdmem web` already serves this vault. Press Ctrl-C in its terminal to stop it.", err=True)
         _report(link, opens=opens, waits=True)
         return
     click.echo("Press Ctrl-C to stop.", err=True)
     with suppress(KeyboardInterrupt):  # the usual end, as of `mdmem watch`
-        serve.run(settings, serve.listen(settings, port), partial(_report, opens=opens), beside=bool(link))
+        serve.run(config, serve.listen(config, port), partial(_report, opens=opens), beside=bool(link))
 
 
 def _report(link: str, *, opens: bool, waits: bool = False) -> None:
@@ -168,8 +168,8 @@ def _recorded_day() -> Iterator[Config]:
         scratch = demo.prepare(root)
         demo.replay(scratch, render.console())
         os.environ |= scratch.env  # programs started from here, such as git, must stay in the throwaway home
-        settings = config.load(str(scratch.vault), scratch.env)
-        commit.commit(settings)
-        yield settings
+        loaded = config.load(str(scratch.vault), scratch.env)
+        commit.commit(loaded)
+        yield loaded
     finally:
         shutil.rmtree(root, ignore_errors=True)

@@ -31,7 +31,7 @@ NARROW = 60
     " failures, files, kept_out, storage, injections, model_calls"
 )
 @options.in_vault
-def stats(settings: Config, /, model: bool, hours: bool, as_json: bool, **given: Any) -> None:
+def stats(config: Config, /, model: bool, hours: bool, as_json: bool, **given: Any) -> None:
     """Count notes by kind, project and day; files, failures, what was kept out, what was injected, storage.
 
     The pages of sessions and projects are files, and not counted as notes.
@@ -45,13 +45,13 @@ def stats(settings: Config, /, model: bool, hours: bool, as_json: bool, **given:
         other_options = [f"--{key.rstrip('_')}" for key, value in given.items() if value]
         if other_options:
             raise UsageError(f"--model lists every call; it does not go with {other_options[0]}.")
-        _print_ledger(ledger.read(settings), hours=hours, as_json=as_json)
+        _print_ledger(ledger.read(config), hours=hours, as_json=as_json)
         return
-    counts = figures.count(settings, options.query(given))
+    counts = figures.count(config, options.query(given))
     if as_json:
         render.print_json(counts)
         return
-    summary = _summary(counts) or ("No matching notes." if any(given.values()) else wording.none_yet(settings.vault))
+    summary = _summary(counts) or ("No matching notes." if any(given.values()) else wording.none_yet(config.vault))
     render.block([(summary, "")], 0)
     _print_counts(counts)
 

@@ -38,8 +38,8 @@ _REMOTE = "origin"
 @click.option("--every", metavar="TIME", help="Let the watcher sync this often: 10m, 2h; off: never.")
 @click.option("--whole", is_flag=True, help="First fetch the rest of a vault that was cloned in part.")
 @options.as_json("an object: received, sent, conflicts, held_back, private, refused, told, kept, undeleted")
-@options.with_settings
-def sync(settings: Config, remote: str, every: str | None, whole: bool, as_json: bool) -> int:
+@options.with_config
+def sync(config: Config, remote: str, every: str | None, whole: bool, as_json: bool) -> int:
     """Commit, fetch, merge and push, with any git remote. Nothing is lost: the remote's history is replaced only
     after a purge, and even then new notes from other machines are kept.
 
@@ -59,27 +59,27 @@ def sync(settings: Config, remote: str, every: str | None, whole: bool, as_json:
 
     if every is not None:
         minutes = 0 if every.lower() in ("off", "never", "0") else round(wording.seconds_of(every) / 60)
-        _sync_every(settings, minutes)
+        _sync_every(config, minutes)
         return 0
-    brought = _bring_rest(settings, as_json=as_json) if whole else 0
-    mode = ScanMode(touched=partial(client.touched, settings))
+    brought = _bring_rest(config, as_json=as_json) if whole else 0
+    mode = ScanMode(touched=partial(client.touched, config))
     bar = progress.ProgressBar("Making pages", shown=not as_json)
     is_recorded = remote == _REMOTE  # the watcher syncs with no other
-    with failing.recorded(settings, "sync", time.time()) if is_recorded else nullcontext(), bar:
-        projects.refuse_emptied(settings)
-        if Path(settings.vault).is_dir():
-            upkeep.refresh(settings, now=time.time(), background=True, may_wait=True)
-        synced = work.sync(settings, remote, mode, bar.step)
-        if index.takes_memory(settings, len(synced.received)):
+    with failing.recorded(config, "sync", time.time()) if is_recorded else nullcontext(), bar:
+        projects.refuse_emptied(config)
+        if Path(config.vault).is_dir():
+            upkeep.refresh(config, now=time.time(), background=True, may_wait=True)
+        synced = work.sync(config, remote, mode, bar.step)
+        if index.takes_memory(config, len(synced.received)):
             from mdmem.system import memory  # slow to load, and not needed by every sync
 
             memory.give_back()
             bar.step("Indexing")
-            completion.run(settings)
+            completion.run(config)
         if synced.received or brought:
             bar.step("Making pages")
-            if upkeep.refresh(settings, now=time.time()):
-                later = work.sync(settings, remote, mode, bar.step)  # so that other machines need not make them
+            if upkeep.refresh(config, now=time.time()):
+                later = work.sync(config, remote, mode, bar.step)  # so that other machines need not make them
                 synced = synced.with_later(later)
     if as_json:
         fields = synced._asdict() | {"received": list(synced.received)}
@@ -115,20 +115,20 @@ def _tell(synced: Synced) -> None:
         warn(f"Skipped the remote's {path}: {why}.{todo if is_odd else ''}")
 
 
-def _bring_rest(settings: Config, *, as_json: bool) -> int:
+def _bring_rest(config: Config, *, as_json: bool) -> int:
     from mdmem.cli import indexing
     from mdmem.history.git import repository
     from mdmem.history.space import checkout
 
     with progress.ProgressBar("Fetching", shown=not as_json) as bar:
-        count = checkout.complete(repository.open_vault(settings.vault), settings.state_dir, bar.step)
+        count = checkout.complete(repository.open_vault(config.vault), config.state_dir, bar.step)
     if not as_json:
         click.echo(f"Fetched the rest of the vault: {plural.number(count, 'file')}.")
-    indexing.leave_complete(settings, quiet=as_json)
+    indexing.leave_complete(config, quiet=as_json)
     return count
 
 
-def _sync_every(settings: Config, minutes: int) -> None:
+def _sync_every(loaded: Config, minutes: int) -> None:
     """Set in the user's own config.toml how often the watcher syncs, and print the effect."""
     from mdmem.cli.setup import config_file
 
@@ -138,7 +138,7 @@ def _sync_every(settings: Config, minutes: int) -> None:
         click.echo(f"The watcher no longer syncs (sync.every = 0 in {file}).")
         return
     click.echo(f"The watcher syncs every {plural.number(minutes, 'minute')} (sync.every = {minutes} in {file}).")
-    if not client.status(settings)["running"]:
+    if not client.status(loaded)["running"]:
         click.echo(
             "No watcher is running. `mdmem watch --background` starts one; `mdmem install service`, one at every login."
         )
@@ -204,7 +204,7 @@ def clone(
 @options.as_json("an object: path, notes, pages")
 @options.in_vault
 def export(
-    settings: Config,
+    config: Config,
     /,
     target: tuple[str, ...],
     form: str | None,
@@ -228,22 +228,22 @@ def export(
     if to_stdout and as_json:
         raise UsageError("--json does not go with `-`: the notes themselves are written to stdout.")
     with progress.ProgressBar("Writing", shown=not as_json) as bar:
-        count, message = _export(settings, target, form, project=project or "", since=start, until=end, report=bar.step)
+        count, message = _export(config, target, form, project=project or "", since=start, until=end, report=bar.step)
     if as_json:
         print_json({"path": str(Path(target[-1])), **count._asdict()})
         return
     click.echo(message, err=to_stdout)
 
 
-def _export(settings: Config, target: tuple[str, ...], form: str | None, **filters: Any) -> tuple[ExportCounts, str]:
+def _export(config: Config, target: tuple[str, ...], form: str | None, **filters: Any) -> tuple[ExportCounts, str]:
     """Write the export; return how much it has, and the message."""
     from mdmem.views import exports
 
     with suppress(MdmemError, OSError):  # a vault that cannot be written or indexed is still exported
-        upkeep.refresh(settings, now=time.time())
+        upkeep.refresh(config, now=time.time())
     path = Path(target[-1]).absolute()
     if target[0] == "site" and len(target) == 2 and form is None:
-        count = exports.site(settings, path, **filters)
+        count = exports.site(config, path, **filters)
         return count, f"{plural.number(count.notes, 'note')}: open {path / 'index.html'}"
     if len(target) > 1:
         raise UsageError("Name one file, or `site` and a folder.")
@@ -252,11 +252,11 @@ def _export(settings: Config, target: tuple[str, ...], form: str | None, **filte
     if target == ("-",):
         if form is None:
             raise UsageError("Name the format for stdout: mdmem export - --format jsonl")
-        count = exports.write(settings, path, form, stdout=sys.stdout.buffer, **filters)
+        count = exports.write(config, path, form, stdout=sys.stdout.buffer, **filters)
         return count, f"{_counted(count, form)}."
     ending = path.suffix[1:].lower()
     form = form or exports.FORMS.get(ending, ending)
-    count = exports.write(settings, path, form, **filters)
+    count = exports.write(config, path, form, **filters)
     return count, f"{_counted(count, form)} in {path}."
 
 
@@ -269,8 +269,8 @@ def _counted(count: ExportCounts, form: str) -> str:
 @click.command()
 @click.argument("target", metavar="PATH", type=click.Path(dir_okay=False, path_type=Path))
 @options.as_json("an object: path, bytes, commits, missing")
-@options.with_settings
-def backup(settings: Config, target: Path, as_json: bool) -> None:
+@options.with_config
+def backup(config: Config, target: Path, as_json: bool) -> None:
     """Write the whole history into one verified file. `git clone PATH` restores it.
 
     \b
@@ -279,7 +279,7 @@ def backup(settings: Config, target: Path, as_json: bool) -> None:
     from mdmem.history import export as work
 
     with progress.ProgressBar("Writing the history", shown=not as_json):
-        written = work.backup(settings, target)
+        written = work.backup(config, target)
     if as_json:
         print_json(written)
         return

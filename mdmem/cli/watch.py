@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from mdmem import config, files, log, plural, system, timestamps, upgrade
+from mdmem import files, log, plural, system, timestamps, upgrade
 from mdmem.cli.terminal import options, render
 from mdmem.config import Config
 from mdmem.errors import BusyError, MdmemError, no_vault
@@ -47,8 +47,8 @@ UPGRADED = "another version of mdmem was installed"
 @options.as_json(
     "an object: running, vault; while it runs, also since, pid, indexed, answered and more (with --status)"
 )
-@options.with_settings
-def command(settings: Config, mode: str | None, as_json: bool) -> None:
+@options.with_config
+def command(config: Config, mode: str | None, as_json: bool) -> None:
     """Watch the vault: what you save is found within a second, and every search is answered from memory.
 
     Everything works without it. There is one watcher per vault; Ctrl-C stops it and leaves nothing behind.
@@ -57,19 +57,19 @@ def command(settings: Config, mode: str | None, as_json: bool) -> None:
     Example:  mdmem watch --background
               mdmem watch --status
     """
-    if not Path(settings.vault).is_dir():
-        raise no_vault(settings.vault)
+    if not Path(config.vault).is_dir():
+        raise no_vault(config.vault)
     if mode == "status":
-        _print_status(settings, as_json=as_json)
+        _print_status(config, as_json=as_json)
     elif mode == "stop":
-        _stop(settings)
+        _stop(config)
     elif mode == "background":
-        _start(settings)
+        _start(config)
     else:
-        _work(settings)
+        _work(config)
 
 
-def _work(settings: config.Config) -> None:
+def _work(config: Config) -> None:
     """Watch until SIGTERM or Ctrl-C."""
     from mdmem.system import memory
     from mdmem.watcher.loop import OTHER_VERSION
@@ -77,33 +77,33 @@ def _work(settings: config.Config) -> None:
     memory.give_back()
     installed = _Installed()
     with _hooks_served():
-        while (watcher := _watch(settings, installed)).ended_by == LOCK_GONE:
+        while (watcher := _watch(config, installed)).ended_by == LOCK_GONE:
             pass
         if watcher.ended_by == OTHER_VERSION:
             if installed.is_replaced_soon():
                 watcher.ended_by = UPGRADED
             else:
-                log.write(settings, f"{OTHER_VERSION}, so the watcher ends; start that one's")
+                log.write(config, f"{OTHER_VERSION}, so the watcher ends; start that one's")
     if watcher.ended_by == UPGRADED:  # and not told to stop since
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - the same command again
 
 
-def _watch(settings: config.Config, installed: _Installed) -> Watcher:
+def _watch(config: Config, installed: _Installed) -> Watcher:
     """Watch until told to stop, or until the watcher must begin again or end; it has the reason in `ended_by`."""
     from mdmem.inject import process
     from mdmem.watcher.loop import Watcher
 
-    with _lock(settings) as lock:
+    with _lock(config) as lock:
 
         def why_again() -> str:
             if installed.is_replaced():
                 return UPGRADED
-            return "" if _is_there(settings, lock) else LOCK_GONE
+            return "" if _is_there(config, lock) else LOCK_GONE
 
-        watcher = Watcher(settings, {"inject": partial(process.answer, settings)}, why_again)
+        watcher = Watcher(config, {"inject": partial(process.answer, config)}, why_again)
         _on_signals(watcher.end)
-        threading.excepthook = lambda failed: log.write(settings, "a thread of the watcher failed", failed.exc_value)
-        click.echo(f"Watching {settings.vault}. Press Ctrl-C to stop.", err=True)
+        threading.excepthook = lambda failed: log.write(config, "a thread of the watcher failed", failed.exc_value)
+        click.echo(f"Watching {config.vault}. Press Ctrl-C to stop.", err=True)
         watcher.run()
         return watcher
 
@@ -194,34 +194,34 @@ def _on_signals(end: Callable[[], None]) -> None:
     threading.Thread(target=listen, daemon=True).start()
 
 
-def _lock(settings: config.Config) -> IO[str]:
+def _lock(config: Config) -> IO[str]:
     """Take the vault's watcher lock, which the system frees when this process dies, and return it."""
-    files.make_folder(settings.state_dir)
-    file = os.fdopen(files.open_lock(str(_lock_path(settings))), "r+", encoding="utf-8")
+    files.make_folder(config.state_dir)
+    file = os.fdopen(files.open_lock(str(_lock_path(config))), "r+", encoding="utf-8")
     if not system.lock(file.fileno()):
         file.close()
         raise BusyError(
-            f"A watcher is already running on {settings.vault}: `mdmem watch --status` shows it, `--stop` stops it."
+            f"A watcher is already running on {config.vault}: `mdmem watch --status` shows it, `--stop` stops it."
         )
     return file
 
 
-def _lock_path(settings: config.Config) -> Path:
-    return Path(settings.state_dir) / "watch.lock"
+def _lock_path(config: Config) -> Path:
+    return Path(config.state_dir) / "watch.lock"
 
 
-def _is_there(settings: config.Config, lock: IO[str]) -> bool:
+def _is_there(config: Config, lock: IO[str]) -> bool:
     """Whether the watcher's lock is still where another watcher would look for it."""
     try:
-        return os.path.samestat(os.fstat(lock.fileno()), _lock_path(settings).stat())
+        return os.path.samestat(os.fstat(lock.fileno()), _lock_path(config).stat())
     except OSError:
         return False
 
 
-def _print_status(settings: config.Config, *, as_json: bool) -> None:
+def _print_status(config: Config, *, as_json: bool) -> None:
     from mdmem.views import storing
 
-    status = client.status(settings)
+    status = client.status(config)
     if as_json:
         render.print_json(status)
     elif status["running"]:
@@ -242,37 +242,35 @@ def _print_status(settings: config.Config, *, as_json: bool) -> None:
     elif status.get("silent"):
         click.echo(storing.silent_watcher(status))
     else:
-        click.echo(f"No watcher is running on {settings.vault}. `mdmem watch --background` starts one (optional).")
+        click.echo(f"No watcher is running on {config.vault}. `mdmem watch --background` starts one (optional).")
 
 
-def _stop(settings: config.Config) -> None:
+def _stop(config: Config) -> None:
     from mdmem.views import storing
 
-    if silent := storing.silent_watcher(client.status(settings)):
+    if silent := storing.silent_watcher(client.status(config)):
         raise BusyError(silent)
-    if client.ask(settings, "stop", {}, b"", seconds=2.0) is None:
+    if client.ask(config, "stop", {}, b"", seconds=2.0) is None:
         click.echo("No watcher is running.")
         return
-    _until(lambda: not client.status(settings)["running"], "The watcher did not stop.")
+    _until(lambda: not client.status(config)["running"], "The watcher did not stop.")
     click.echo("The watcher stopped.")
 
 
-def _start(settings: config.Config) -> None:
+def _start(config: Config) -> None:
     from mdmem.views import storing
 
-    status = client.status(settings)
+    status = client.status(config)
     if status["running"]:
         click.echo("A watcher is already running.")
         return
     if silent := storing.silent_watcher(status):
         raise BusyError(silent)
-    process = child_process.start_command(settings.vault, "watch")
-    _until(
-        lambda: bool(client.status(settings)["running"]) or process.poll() is not None, "The watcher did not answer."
-    )
-    if not client.status(settings)["running"]:
+    process = child_process.start_command(config.vault, "watch")
+    _until(lambda: bool(client.status(config)["running"]) or process.poll() is not None, "The watcher did not answer.")
+    if not client.status(config)["running"]:
         raise MdmemError("The watcher stopped immediately. Run `mdmem watch` in the foreground to see why.")
-    click.echo(f"Watching {settings.vault} in the background; `mdmem watch --stop` stops it.")
+    click.echo(f"Watching {config.vault} in the background; `mdmem watch --stop` stops it.")
 
 
 def _until(is_so: Any, otherwise: str) -> None:

@@ -69,28 +69,28 @@ class CheckResult(NamedTuple):
 
 
 def run(
-    settings: Config, only: tuple[str, ...] = (), *, every: bool = True, report: CountCallback | None = None
+    config: Config, only: tuple[str, ...] = (), *, every: bool = True, report: CountCallback | None = None
 ) -> Iterator[CheckResult]:
     """Run all checks or the named ones; a check that fails yields a finding itself.
 
     every: read every note, whatever was checked before. report: progress callback: notes done, total.
     """
     chosen = [check for check in CHECKS if not only or check.name in only]
-    is_there = Path(settings.vault).is_dir() and not projects.is_emptied(settings)
-    check_scope = scope.of(settings, every=every or not is_there)
+    is_there = Path(config.vault).is_dir() and not projects.is_emptied(config)
+    check_scope = scope.of(config, every=every or not is_there)
     check_scope.report = report or check_scope.report
     for check in chosen:
         if check.in_vault and not is_there:
             continue
         function = getattr(import_module(f"mdmem.health.{check.module}"), check.function)
         try:
-            for finding in function(settings, check_scope) if check.scoped else function(settings):
+            for finding in function(config, check_scope) if check.scoped else function(config):
                 yield CheckResult(check.name, finding)
         except (MdmemError, OSError) as problem:
             failed = error(f"This check failed: {problem}", "Fix it and run the check again.")
-            yield CheckResult(check.name, folders.unreadable_own_folder(settings, problem) or failed)
+            yield CheckResult(check.name, folders.unreadable_own_folder(config, problem) or failed)
     if len(chosen) == len(CHECKS) and is_there:
-        scope.remember(settings, check_scope)
+        scope.remember(config, check_scope)
 
 
 def fixed(result: CheckResult) -> CheckResult:

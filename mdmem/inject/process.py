@@ -64,11 +64,11 @@ def run(words: list[str], vault: str | None, env: Mapping[str, str], started: fl
         return b""  # without reading the settings
     if hook_process.is_spoken_for(words, event, env, hook_process.ANSWERS):
         return b""  # the user's own registration answers this event
-    settings = config.load(vault, env)
-    if settings.warnings:
-        _log_bad_variables(settings)
-    end_after(seconds(settings, event) - (time.monotonic() - started), settings)
-    return after(settings, event, env, data, started)
+    loaded = config.load(vault, env)
+    if loaded.warnings:
+        _log_bad_variables(loaded)
+    end_after(seconds(loaded, event) - (time.monotonic() - started), loaded)
+    return after(loaded, event, env, data, started)
 
 
 def after(config: Config, event: Event, env: Mapping[str, str], data: bytes, started: float) -> bytes:
@@ -214,14 +214,14 @@ def answer_payload(
         Exception: whatever is wrong with the payload.
     """
     from mdmem import agents
-    from mdmem import config as settings
     from mdmem.agents import payload
+    from mdmem.config import load
 
     began = time.monotonic() if started is None else started
     event = agents.load(name).read(payload.decode(data), env)
     if event.name not in EVENTS or event.subagent:
         return b""
-    config = settings.load(vault, env)
+    config = load(vault, env)
     if not wants(config, event, env) or not _takes_context(event):
         return b""
     until = began + seconds(config, event)

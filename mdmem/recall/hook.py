@@ -55,8 +55,8 @@ def answered(words: list[str], vault: str | None = None, write: Callable[[bytes]
 
 def _injection(delivery: Delivery, message: bytes, room: float) -> bytes:
     """Return the injection for the event, b"" for none. At its deadline, write `message` and end the process."""
-    event, settings = delivery.event, delivery.settings
-    if event is None or settings is None or event.name not in hook.ANSWERED or event.subagent:
+    event, config = delivery.event, delivery.config
+    if event is None or config is None or event.name not in hook.ANSWERED or event.subagent:
         return b""
     if "unread" in event.extra:
         return b""  # nothing is known to ask with
@@ -67,8 +67,8 @@ def _injection(delivery: Delivery, message: bytes, room: float) -> bytes:
     from mdmem.inject import process
 
     started = time.monotonic()
-    process.end_after(min(process.seconds(settings, event), max(room, 0.1)), settings, lambda: delivery.write(message))
-    injection = process.after(settings, event, delivery.env, delivery.data or b"", started)
+    process.end_after(min(process.seconds(config, event), max(room, 0.1)), config, lambda: delivery.write(message))
+    injection = process.after(config, event, delivery.env, delivery.data or b"", started)
     process.end_after(0)
     return injection
 

@@ -120,23 +120,21 @@ class Access(NamedTuple):
 
 def on_stdio(vault: str | None, env: Mapping[str, str], cwd: str, meta: Mapping[str, Any] | None = None) -> Access:
     """Return the access of a process that an agent started in a project's folder. meta: the request's `_meta`."""
-    settings = config.load(vault, env)
+    loaded = config.load(vault, env)
     place = project.identify(env.get("CLAUDE_PROJECT_DIR") or cwd)
-    gate = Gate(settings)
-    name, names = projects.folder_and_names(settings, place, gate.name)
+    gate = Gate(loaded)
+    name, names = projects.folder_and_names(loaded, place, gate.name)
     branch = gate.name(place.branch) if place.branch else ""
     read = partial(context.agreed, lambda: context.from_env(env), meta or {})
-    return _reach(settings, gate, name, read, Place(names, branch))
+    return _reach(loaded, gate, name, read, Place(names, branch))
 
 
 def over_http(vault: str | None, headers: Any, meta: Mapping[str, Any] | None = None) -> Access:
     """Return the access of an HTTP request, from its headers (starlette's) and the MCP request's `_meta`."""
-    settings = config.load(vault, os.environ)
+    loaded = config.load(vault, os.environ)
     project_headers = context.header(headers, PROJECT_HEADER)
     name = project_headers[0].strip() if len(project_headers) == 1 else ""
-    return _reach(
-        settings, Gate(settings), name, lambda: context.agreed(lambda: context.from_headers(headers), meta or {})
-    )
+    return _reach(loaded, Gate(loaded), name, lambda: context.agreed(lambda: context.from_headers(headers), meta or {}))
 
 
 def in_python(vault: str | None = None, *, project: str = "", **extras: Any) -> Access:
@@ -146,26 +144,26 @@ def in_python(vault: str | None = None, *, project: str = "", **extras: Any) -> 
         a `Context` or a mapping such as {"type": "ghost", "ghost_type": "user", "owner_user_id": "alice"}; or its
         values, such as internal_type="ghost", ghost_type="user", ghost_owner="alice".
     """
-    settings = config.load(vault, os.environ)
-    return _reach(settings, Gate(settings), project, lambda: context.read(extras))
+    loaded = config.load(vault, os.environ)
+    return _reach(loaded, Gate(loaded), project, lambda: context.read(extras))
 
 
-def _reach(settings: Config, gate: Gate, name: str, read: Callable[[], Context], place: Place | None = None) -> Access:
+def _reach(config: Config, gate: Gate, name: str, read: Callable[[], Context], place: Place | None = None) -> Access:
     try:
         internal: Context | str = read()
     except UsageError as error:
         internal = str(error)
     place = place or Place([name.lower()], "")
-    hidden = frozenset(other for other in _staying(settings.vault) if other.lower() not in place.projects)
-    return Access(settings, gate, name, hidden, place, internal, _journal_trust(settings, internal))
+    hidden = frozenset(other for other in _staying(config.vault) if other.lower() not in place.projects)
+    return Access(config, gate, name, hidden, place, internal, _journal_trust(config, internal))
 
 
-def _journal_trust(settings: Config, internal: Context | str) -> float:
+def _journal_trust(config: Config, internal: Context | str) -> float:
     """Return a connection's trust in the ordinary journal: 1 if it is the owner's own."""
     if isinstance(internal, str):
         return 1.0 if internal in context.ABSENT else 0.0
     is_own = internal.ghost_type == "user" and internal.accessor == internal.owner
-    return 1.0 if is_own else context.trust(settings, internal)
+    return 1.0 if is_own else context.trust(config, internal)
 
 
 _stays: dict[str, tuple[list[tuple[str, int, int]], frozenset[str]]] = {}

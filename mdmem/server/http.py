@@ -71,9 +71,9 @@ class _HookGuard(guard.Guard):
 def serve(vault: str | None, opened: socket.socket, host: str) -> None:
     """Serve on an open port until the process is told to stop."""
     memory.give_back()
-    settings = config.load(vault)
+    loaded = config.load(vault)
     hosts = port.own_hosts(host, int(opened.getsockname()[1]))
-    port.run(application(vault, hosts, load_token(settings)), opened)
+    port.run(application(vault, hosts, load_token(loaded)), opened)
 
 
 TOKEN_BYTES = 32

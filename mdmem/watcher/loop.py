@@ -57,18 +57,18 @@ class Watcher:
     """The one watcher of a vault."""
 
     def __init__(
-        self, settings: Config, answers: Mapping[str, Answer], why_again: Callable[[], str] = lambda: ""
+        self, config: Config, answers: Mapping[str, Answer], why_again: Callable[[], str] = lambda: ""
     ) -> None:
         """answers: request -> handler, besides searches; injection is in a layer above and passes its own.
 
         why_again: why the watcher must begin again; "" while it need not. Then it ends.
         """
-        self.config = settings
+        self.config = config
         self.ended_by = ""
         self._why_again = why_again
         self._more = answers
         self.stop = threading.Event()
-        self.dirty = events.Dirty(settings.vault)
+        self.dirty = events.Dirty(config.vault)
         self.started = time.time()
         self.batches = 0
         self.indexed = 0
@@ -80,7 +80,7 @@ class Watcher:
         self._unread: dict[str, int] = {}  # path -> how often in a row it could not be read
         self._awaited: set[str] = set()  # paths that are read again after a pause
         self._is_current = False
-        self._is_local = stillness.is_local(Path(settings.vault))
+        self._is_local = stillness.is_local(Path(config.vault))
         self._alone = threading.RLock()  # one thread at a time uses the index and the rules of recall
 
     def run(self) -> None:

@@ -65,7 +65,7 @@ _UNWANTED = re.compile(r'-(?!n\d+$)[^\W\d_]\S|-"')
 @options.as_json("an array of objects: id, path, kind, title, created, project, session, score, snippet, superseded_by")
 @options.in_vault
 def search(
-    settings: Config,
+    config: Config,
     /,
     words: tuple[str, ...],
     sort: str,
@@ -97,30 +97,30 @@ def search(
     if queries:
         unread = {"sort": sort != "relevance", "offset": offset, "all": every, "deep": deep, "at": at}
         _refuse_beside_queries(text, {**given, **unread})
-        _answer_all(settings, queries, limit)
+        _answer_all(config, queries, limit)
         return
     if not text.strip() and not any(given.values()):
         raise click.UsageError("Give words to search for, or a filter. `mdmem list` shows the newest notes.")
     result: SearchResult | WarmAnswer
     if at:
         unread = {"sort": sort != "relevance", "offset": offset, "all": every, "deep": deep}
-        result = _search_then(settings, text, at, limit, {**given, **unread})
+        result = _search_then(config, text, at, limit, {**given, **unread})
     else:
         query = options.query(given, text)
-        guess = {"guess": _guess(settings, query.text)} if deep else {}
-        result = hits.run(settings, query, sort=sort, limit=limit, offset=offset, collapse=not every, **guess)
+        guess = {"guess": _guess(config, query.text)} if deep else {}
+        result = hits.run(config, query, sort=sort, limit=limit, offset=offset, collapse=not every, **guess)
     by_name = not (at or offset or any(given.values()))
-    files = hits.files_with_words(settings, text, limit) if by_name else []
-    hits.show(settings, result, files, offset=offset, limit=limit, as_json=as_json, words=text)
+    files = hits.files_with_words(config, text, limit) if by_name else []
+    hits.show(config, result, files, offset=offset, limit=limit, as_json=as_json, words=text)
 
 
-def _guess(settings: Config, text: str) -> str:
+def _guess(config: Config, text: str) -> str:
     """Have a model draft the note; without an answer, print that and return ""."""
     from mdmem.search.expansion import calls, hyde
 
-    guess = hyde.guess(settings, text, caller="search") if text else ""
+    guess = hyde.guess(config, text, caller="search") if text else ""
     if text and not guess:
-        click.echo(f"No model helped with this search: only your words were used. {calls.why_none(settings)}", err=True)
+        click.echo(f"No model helped with this search: only your words were used. {calls.why_none(config)}", err=True)
     return guess
 
 
@@ -132,7 +132,7 @@ def _refuse_beside_queries(text: str, given: Mapping[str, Any]) -> None:
         )
 
 
-def _answer_all(settings: Config, file: str, limit: int) -> None:
+def _answer_all(config: Config, file: str, limit: int) -> None:
     from mdmem.search import engine
 
     data = options.typed_text().buffer.read() if file == "-" else Path(file).read_bytes()
@@ -140,7 +140,7 @@ def _answer_all(settings: Config, file: str, limit: int) -> None:
         questions = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise UsageError(f"The questions are not UTF-8 ({error.reason} at byte {error.start}). Fix them.") from error
-    for name, paths in engine.batch(settings, list(_questions(questions)), limit=limit):
+    for name, paths in engine.batch(config, list(_questions(questions)), limit=limit):
         render.print_json({"qid": name, "results": paths})
 
 
@@ -155,7 +155,7 @@ def _questions(text: str) -> Iterator[tuple[str, str]]:
             raise UsageError(f"Line {number} of the questions is not an object with qid and text. Fix it.") from error
 
 
-def _search_then(settings: Config, text: str, at: str, limit: int, given: Mapping[str, Any]) -> WarmAnswer:
+def _search_then(config: Config, text: str, at: str, limit: int, given: Mapping[str, Any]) -> WarmAnswer:
     """Search a past state of the vault. Without an index, only words, kind and project can be asked for."""
     from mdmem.history import past
 
@@ -165,7 +165,7 @@ def _search_then(settings: Config, text: str, at: str, limit: int, given: Mappin
     if any(len(given[key]) > 1 for key in ("kind", "project")):
         raise UsageError("--at takes one --kind and one --project.")
     kind, project = (given[key][0] if given[key] else "" for key in ("kind", "project"))
-    past_hits = past.search(settings, text, at, limit=limit, kind=kind, project=project)
+    past_hits = past.search(config, text, at, limit=limit, kind=kind, project=project)
     hits_then = [WarmHit(**hit._asdict(), spans=[], similar=0) for hit in past_hits]
     return WarmAnswer(hits_then, len(hits_then), [f"These notes are as they were at {at}."], None)
 
@@ -175,7 +175,7 @@ def _search_then(settings: Config, text: str, at: str, limit: int, given: Mappin
 @options.limit(10)
 @options.as_json("an array of objects: id, path, kind, title, created, project, session, score, snippet, superseded_by")
 @options.in_vault
-def related(settings: Config, reference: str, limit: int, as_json: bool) -> None:
+def related(config: Config, reference: str, limit: int, as_json: bool) -> None:
     """Find notes like NOTE (an id or a path), by its most characteristic words.
 
     \b
@@ -183,8 +183,8 @@ def related(settings: Config, reference: str, limit: int, as_json: bool) -> None
     """
     from mdmem.search import engine
 
-    here = staged.place(settings, startup.here())
-    result = engine.related(settings, reference, limit=limit or hits.EVERYTHING, here=here)
+    here = staged.place(config, startup.here())
+    result = engine.related(config, reference, limit=limit or hits.EVERYTHING, here=here)
     if as_json:
         hits.print_json(result)
     else:
@@ -204,7 +204,7 @@ def related(settings: Config, reference: str, limit: int, as_json: bool) -> None
 @options.as_json("an array of objects: id, path, session, prompt, project, created, title, score, text")
 @options.in_vault
 def prompts(
-    settings: Config,
+    config: Config,
     /,
     words: tuple[str, ...],
     sort: str,
@@ -229,17 +229,17 @@ def prompts(
 
     options.span(given)  # refuses a time that ends before it begins
     parsed, narrowed = view_of.read(" ".join(words), given)
-    here = staged.place(settings, startup.here())
+    here = staged.place(config, startup.here())
 
     def choose(view: View) -> tuple[list[int], MatchedPrompts]:
         part = view_of.PromptSlice(sort, limit, offset)
-        matched = view_of.match(view, settings.vault, parsed, narrowed, part, here=here)
+        matched = view_of.match(view, config.vault, parsed, narrowed, part, here=here)
         return matched.shown, matched
 
     def make(view: View, number: int) -> FoundPrompt:
-        return view_of.read_prompt(view, settings.vault, number, matched.scores[number])
+        return view_of.read_prompt(view, config.vault, number, matched.scores[number])
 
-    found_prompts, matched = rows.each(settings, choose, make)
+    found_prompts, matched = rows.each(config, choose, make)
     if as_json:
         render.print_array(found_prompts)
     else:

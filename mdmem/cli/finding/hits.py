@@ -37,7 +37,7 @@ MAX_WARM = 1_000
 
 
 def show(
-    settings: Config,
+    config: Config,
     result: SearchResult | WarmAnswer,
     files: Sequence[str],
     *,
@@ -53,25 +53,25 @@ def show(
         print_hits(result, first=offset + 1)
         render.write([[("file  ", "dim"), (render.safe(path), "bold")] for path in files])
     if result.total or not files:
-        print_remarks(result, NOTHING if result.total else _nothing(settings, words), offset=offset, limit=limit)
+        print_remarks(result, NOTHING if result.total else _nothing(config, words), offset=offset, limit=limit)
 
 
-def files_with_words(settings: Config, text: str, limit: int) -> list[str]:
+def files_with_words(config: Config, text: str, limit: int) -> list[str]:
     """Return the files beside notes whose names contain the words."""
-    return attachments.with_words(settings.vault, text, settings.settings)[:limit]
+    return attachments.with_words(config.vault, text, config.settings)[:limit]
 
 
-def run(settings: Config, query: Query | str, **how: Any) -> SearchResult | WarmAnswer:
+def run(config: Config, query: Query | str, **how: Any) -> SearchResult | WarmAnswer:
     """Search by the watcher, or without one in this process. how: fields of `SearchOptions`."""
     parsed = startup.query({}, query) if isinstance(query, str) else query
-    here = staged.place(settings, startup.here())
+    here = staged.place(config, startup.here())
     if how["limit"] <= MAX_WARM:
-        warm_answer = warm_search.ask(settings, parsed, {**how, "here": here.parts()})
+        warm_answer = warm_search.ask(config, parsed, {**how, "here": here.parts()})
         if warm_answer is not None:
             return warm_answer
     from mdmem.search import engine
 
-    return engine.search(settings, parsed, engine.SearchOptions(here=here, **how))
+    return engine.search(config, parsed, engine.SearchOptions(here=here, **how))
 
 
 def print_hits(result: SearchResult | WarmAnswer, first: int = 1) -> None:
@@ -123,7 +123,7 @@ def _marked(hit: SearchHit | WarmHit) -> Iterator[Piece]:
 NOTHING = "Nothing found. Try other words or fewer filters; a note need not contain all of the words."
 
 
-def _nothing(settings: Config, words: str) -> str:
+def _nothing(config: Config, words: str) -> str:
     """Return the message for a search without hits; the vault may be empty, or only partly on this machine."""
     from mdmem.history.git import part
     from mdmem.search import index
@@ -132,11 +132,11 @@ def _nothing(settings: Config, words: str) -> str:
     note_id = note.id_in_reference(words)
     if note.is_made_id(note_id):
         with suppress(MdmemError):
-            index.resolve(settings, note_id)
+            index.resolve(config, note_id)
             return f"Nothing found by these words, but that is the id of a note: `mdmem show {note_id}` shows it."
-    if rows.is_empty(settings):
-        return wording.none_yet(settings.vault)
-    vault_part = part.of(settings.vault)
+    if rows.is_empty(config):
+        return wording.none_yet(config.vault)
+    vault_part = part.of(config.vault)
     if vault_part:
         return f"{NOTHING} Only a part of the vault is here ({vault_part}); `mdmem sync --whole` fetches the rest."
     return NOTHING

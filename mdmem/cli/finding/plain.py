@@ -29,14 +29,12 @@ def run(line: Sequence[str]) -> bool:
     end = startup.begin_fence("search")
     try:
         text, filters, how = parsed
-        settings = startup.settings(given_vault)
+        config = startup.vault_config(given_vault)
         limit = how["limit"] or hits.EVERYTHING
         query = startup.query(filters, text)
-        result = hits.run(
-            settings, query, sort="relevance", limit=limit, offset=how["offset"], collapse=not how["every"]
-        )
-        files = [] if filters or how["offset"] else hits.files_with_words(settings, text, limit)
-        hits.show(settings, result, files, offset=how["offset"], limit=limit, as_json=how["as_json"], words=text)
+        result = hits.run(config, query, sort="relevance", limit=limit, offset=how["offset"], collapse=not how["every"])
+        files = [] if filters or how["offset"] else hits.files_with_words(config, text, limit)
+        hits.show(config, result, files, offset=how["offset"], limit=limit, as_json=how["as_json"], words=text)
     finally:
         if end:
             print(end)

@@ -95,15 +95,15 @@ def _remove(root: Path) -> None:
 def _play(root: Path, console: Console) -> None:
     scratch = prepare(root)
     answers = replay(scratch, console)
-    settings = config.load(str(scratch.vault), scratch.env)
+    loaded = config.load(str(scratch.vault), scratch.env)
     with _environment(scratch.env):
-        commit.commit(settings)
+        commit.commit(loaded)
         _heading(console, "The vault: a file for each event")
         console.print(tree(scratch.vault), soft_wrap=False)
         _heading(console, "One note, as it is on disk")
         console.print(Panel(Syntax(_a_note(scratch.vault), "markdown", word_wrap=True), expand=False), soft_wrap=False)
         _heading(console, f"mdmem search {QUERY}")
-        hits.print_hits(hits.run(settings, QUERY, limit=4))
+        hits.print_hits(hits.run(loaded, QUERY, limit=4))
     _heading(console, "What the next session was given")
     for event, answer in answers:
         if answer:

@@ -13,6 +13,7 @@ from mdmem.agents.install import known
 from mdmem.cli import indexing
 from mdmem.cli.setup import config_file
 from mdmem.cli.terminal import options, progress, render
+from mdmem.config import Config
 from mdmem.errors import GitError, VaultError
 from mdmem.history import commit, review
 from mdmem.history.git import repository
@@ -35,13 +36,13 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
     \b
     Example:  mdmem init ~/notes/memory
     """
-    settings = config.load(path or vault)
-    root = Path(settings.vault)
+    loaded = config.load(path or vault)
+    root = Path(loaded.vault)
     _refuse_unfit(root, inside=inside)
     is_new = not _is_vault(root)
     with progress.ProgressBar("Committing", shown=not as_json) as bar:
         try:
-            made = make_vault(settings, bar.step)
+            made = make_vault(loaded, bar.step)
         except GitError:
             if not (root / ".git").exists():
                 render.warn(f"The vault is at {root}, but has no history. Run `mdmem init` again once git works.")
@@ -49,7 +50,7 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
     before = config.load().vault
     named = _remember_vault(root) if path else False
     if not is_new:
-        indexing.leave_complete(settings, quiet=as_json)
+        indexing.leave_complete(loaded, quiet=as_json)
     if as_json:
         render.print_json({"vault": str(root), "made": made, "named_in_config": named})
         return
@@ -102,12 +103,12 @@ def _is_foreign(root: Path) -> bool:
     return bool(found.commit) and Path(found.worktree) == root and not _is_vault(root)
 
 
-def make_vault(settings: config.Config, report: ProgressCallback = ignore) -> list[str]:
+def make_vault(config: Config, report: ProgressCallback = ignore) -> list[str]:
     """Create what a vault lacks of folders, files, repository and first commit; return the files it created.
 
     report: called with the progress.
     """
-    root = Path(settings.vault)
+    root = Path(config.vault)
     is_captured = (root / JOURNAL).exists()
     for folder in (root, root / JOURNAL, root / "notes"):
         files.make_folders(str(folder))
@@ -117,11 +118,11 @@ def make_vault(settings: config.Config, report: ProgressCallback = ignore) -> li
     has_history = (root / ".git").exists()
     repository.init(root)
     if made or not has_history:
-        commit.commit(settings, report=report)
+        commit.commit(config, report=report)
     if not has_history:
         made.append(".git")
     if not has_history and not is_captured:
-        review.end_import(settings, "")  # the user's own notes need no review
+        review.end_import(config, "")  # the user's own notes need no review
     return made
 
 

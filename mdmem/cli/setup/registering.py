@@ -17,6 +17,7 @@ from mdmem.agents.install import known, mcp_registration, offers, registration, 
 from mdmem.agents.install.known import AGENTS, CLIENTS, located
 from mdmem.cli.setup import protocol
 from mdmem.cli.terminal import options, progress, render
+from mdmem.config import Config
 from mdmem.errors import ConfigError, MdmemError
 from mdmem.watcher import unit
 
@@ -43,7 +44,7 @@ def install(vault: str | None, asked: InstallRequest) -> None:
     with_unit = unit.NAME in asked.agents
     asked = asked._replace(agents=tuple(name for name in asked.agents if name != unit.NAME))
     names = list(asked.agents) if asked.agents or with_unit else _detected(asked)
-    settings = config.load(vault)
+    loaded = config.load(vault)
     for name in asked.agents:  # check that all exist before changing anything
         mcp_registration.client_of(name) if asked.with_mcp else known.row_of(name)
     extra.require_files()
@@ -55,16 +56,16 @@ def install(vault: str | None, asked: InstallRequest) -> None:
     here = {row.agent for row in known.detect()}
     absent = [known.title(name) for name in names if name in known.AGENTS and name not in here]
     failed: list[MdmemError] = []
-    changes = list(_changes(asked, names, settings, settings.vault if vault else None, failed))
+    changes = list(_changes(asked, names, loaded, loaded.vault if vault else None, failed))
     if with_unit:
-        changes.append(unit.install(settings.vault, os.environ, now=asked.now, dry_run=asked.dry_run))
+        changes.append(unit.install(loaded.vault, os.environ, now=asked.now, dry_run=asked.dry_run))
     if asked.dry_run and not asked.as_json:
         _print_diffs(changes)
         _raise_first(failed)
         return
     _print_changes(changes, as_json=asked.as_json)
-    if not asked.as_json and not Path(settings.vault).is_dir():
-        click.echo(f"There is no vault at {settings.vault} yet: run `mdmem init`.", err=True)
+    if not asked.as_json and not Path(loaded.vault).is_dir():
+        click.echo(f"There is no vault at {loaded.vault} yet: run `mdmem init`.", err=True)
     elif not asked.as_json and names and any(change.action in WORDS for change in changes):
         click.echo("Next: start a new session; `mdmem status` shows when it was heard from.", err=True)
     if warning := extra.temporary():
@@ -75,7 +76,7 @@ def install(vault: str | None, asked: InstallRequest) -> None:
     if not asked.as_json and not vault:
         from mdmem.health import folders
 
-        for finding in folders.without_variable(settings):
+        for finding in folders.without_variable(loaded):
             click.echo(f"{finding.text} {finding.todo}", err=True)
     _raise_first(failed)
 
@@ -102,7 +103,7 @@ def _detected(asked: InstallRequest) -> list[str]:
 
 
 def _changes(
-    asked: InstallRequest, names: list[str], settings: config.Config, vault: str | None, failed: list[MdmemError]
+    asked: InstallRequest, names: list[str], config: Config, vault: str | None, failed: list[MdmemError]
 ) -> Iterator[registration.SettingsChange]:
     """Register hooks and server, the status line, the advice on notes, and further settings that the user wants.
 
@@ -120,7 +121,7 @@ def _changes(
                 yield status_line.register(name, asked.scope, vault=vault, dry_run=asked.dry_run)
     for name in registered:
         with _collected(failed):
-            yield from protocol.of_agent(name, wanted=settings.settings.learn.protocol, dry_run=asked.dry_run)
+            yield from protocol.of_agent(name, wanted=config.settings.learn.protocol, dry_run=asked.dry_run)
     asks = not (asked.yes or asked.dry_run or asked.as_json) and sys.stdin.isatty()
     for name in registered:
         with _collected(failed):
@@ -270,15 +271,15 @@ def _with_diffs(
 _OWN_SUFFIXES = (settings_file.BACKUP_SUFFIX, offers.RECORD_SUFFIX)
 
 
-def _tell_what_stays(settings: config.Config) -> None:
+def _tell_what_stays(config: Config) -> None:
     """Print where mdmem's own files are once no agent uses it any more, and how to delete them."""
     from mdmem.capture import retry_queue
 
     if any(row.state != "absent" for row in registration.survey()) or any(_has_mcp(name, "user") for name in CLIENTS):
         return
-    folders = [folder for folder in (settings.index_dir, settings.state_dir) if Path(folder).is_dir()]
-    click.echo(f"No agent is registered any more. Your notes stay in {settings.vault}.", err=True)
-    if waiting := retry_queue.waiting(settings):
+    folders = [folder for folder in (config.index_dir, config.state_dir) if Path(folder).is_dir()]
+    click.echo(f"No agent is registered any more. Your notes stay in {config.vault}.", err=True)
+    if waiting := retry_queue.waiting(config):
         what = plural.number(len(waiting), "note is still", "notes are still")
         click.echo(f"{what} queued: `mdmem index` writes them.", err=True)
     elif folders:

@@ -52,7 +52,7 @@ def values_of(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 @config_group.command("get")
 @click.argument("key", shell_complete=keys)
 @options.as_json("an object: key, value, default, source, meaning, choices, user_only, env")
-@options.with_settings
+@options.with_config
 def get(loaded: Config, key: str, as_json: bool) -> None:
     """Print the value of KEY.
 
@@ -163,7 +163,7 @@ def _why_own(row: Setting[Any]) -> str:
 @click.argument("word", default="", metavar="[WORD]", shell_complete=keys)
 @click.option("--changed", is_flag=True, help="Only settings that are not at their default.")
 @options.as_json("an array of objects: key, value, default, source, meaning, choices, user_only, env")
-@options.with_settings
+@options.with_config
 def list_settings(loaded: Config, word: str, changed: bool, as_json: bool) -> None:
     """List every setting with its value, where the value comes from, and its meaning. With WORD, only those with it in
     their name, such as `capture`.
@@ -199,7 +199,7 @@ def _lines(loaded: Config, row: Setting[Any]) -> Iterator[list[Piece]]:
 
 @config_group.command("path")
 @options.as_json("an object: vault, vault_settings, your_settings, index, state, runtime, log")
-@options.with_settings
+@options.with_config
 def path(loaded: Config, as_json: bool) -> None:
     """Print where settings, index, state and log are.
 

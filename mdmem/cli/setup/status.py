@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--line", is_flag=True, help="Print one line, for a status bar or a prompt.")
 @options.as_json("an array of objects: agent, title, scope, path, state, vault, problem, last_seen, last_event")
-@options.with_settings
-def status(settings: Config, line: bool, as_json: bool) -> None:
+@options.with_config
+def status(config: Config, line: bool, as_json: bool) -> None:
     """Show for each agent whether it is registered and when it was last heard from; which clients have the
     MCP server; whether storing is paused; and which notes are queued or lost.
 
@@ -37,17 +37,17 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
     if line:
         from mdmem.capture import status_line
 
-        click.echo(status_line.line(settings, time.time()))
+        click.echo(status_line.line(config, time.time()))
         return
-    heard = storing.last_heard(settings)
-    rows = [{**_facts(row), **_last_seen(heard.get(row.agent))} for row in storing.registrations(settings)]
+    heard = storing.last_heard(config)
+    rows = [{**_facts(row), **_last_seen(heard.get(row.agent))} for row in storing.registrations(config)]
     servers = [_facts(mcp_registration.status(client)) for client in CLIENTS]
     servers = [row for row in servers if row["state"] != "absent"]
     if as_json:
         render.print_json([*rows, *servers])
         return
-    watcher = client.status(settings)
-    _print_vault(settings, watcher)
+    watcher = client.status(config)
+    _print_vault(config, watcher)
     for row in rows:
         event = f" ({row['last_event']})" if row["last_event"] else ""
         last = timestamps.readable(row["last_seen"] or "")
@@ -55,35 +55,35 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
         _tell(row, seen, f"--scope {row['scope']}")
     for row in servers:
         _tell(row, "", "--mcp")
-    _print_undone(settings, watcher)
+    _print_undone(config, watcher)
 
 
-def _print_vault(settings: Config, watcher: dict[str, Any]) -> None:
+def _print_vault(config: Config, watcher: dict[str, Any]) -> None:
     """Print what is wrong with storing, if anything, and where the vault is. watcher: as `client.status` returns it."""
     from mdmem.history.git import part
     from mdmem.views import storing
 
     silent, outdated = storing.silent_watcher(watcher), storing.outdated_watcher(watcher)
     renew = [f"{outdated} `mdmem watch --stop`, then `mdmem watch --background` renews it."] if outdated else []
-    for alarm in (*storing.alarms(settings), *storing.paused_sessions(settings), *filter(None, [silent]), *renew):
+    for alarm in (*storing.alarms(config), *storing.paused_sessions(config), *filter(None, [silent]), *renew):
         render.write([[(alarm, "yellow")]])
-    todo = "`mdmem doctor` says what to do" if moved.was_there(settings.state_dir) else "run `mdmem init`"
-    click.echo(f"vault: {settings.vault}{'' if Path(settings.vault).is_dir() else f'  (missing: {todo})'}")
-    if here := part.of(settings.vault):
+    todo = "`mdmem doctor` says what to do" if moved.was_there(config.state_dir) else "run `mdmem init`"
+    click.echo(f"vault: {config.vault}{'' if Path(config.vault).is_dir() else f'  (missing: {todo})'}")
+    if here := part.of(config.vault):
         click.echo(f"  only a part of it is here: {render.safe(str(here))}; `mdmem sync --whole` fetches the rest")
 
 
-def _print_undone(settings: Config, watcher: dict[str, Any]) -> None:
+def _print_undone(config: Config, watcher: dict[str, Any]) -> None:
     """Print what waits for the next commit or for a decision, and what is neither committed nor synced."""
     from mdmem.history import other_files
     from mdmem.history.merging import undecided
     from mdmem.views import staged, storing
 
-    missing = storing.missing_watcher(settings, watcher)
+    missing = storing.missing_watcher(config, watcher)
     start = [f"{missing} `mdmem watch --background` starts one."] if missing else []
-    for hint in (*staged.hints(settings), *filter(None, [undecided.hint(settings)]), *start):
+    for hint in (*staged.hints(config), *filter(None, [undecided.hint(config)]), *start):
         render.write([[(render.safe(hint), "")]])
-    left = other_files.left_out(settings)
+    left = other_files.left_out(config)
     if left:
         count = plural.number(len(left), "file")
         text = f"{count} of the vault neither committed nor synced, such as {left[0]}; see"

@@ -20,7 +20,7 @@ from mdmem.vault import disk, template
 )
 @options.as_json("an array of objects: name, own, places; with NAME an object: path")
 @options.in_vault
-def template_command(settings: Config, name: str | None, as_json: bool) -> None:
+def template_command(config: Config, name: str | None, as_json: bool) -> None:
     """List the templates of notes, or copy NAME into the vault's templates/ to change it there.
 
     NAME is prompt, observation, response, summary, session, project or note. Delete the file to use mdmem's own
@@ -30,10 +30,10 @@ def template_command(settings: Config, name: str | None, as_json: bool) -> None:
     Example:  mdmem config template note
     """
     if name is None:
-        _list_templates(settings.vault, as_json=as_json)
+        _list_templates(config.vault, as_json=as_json)
         return
     text = template.load(f"notes/{name}.md")
-    with disk.open_folder(settings.vault, ("templates", "notes"), create=True) as folder:
+    with disk.open_folder(config.vault, ("templates", "notes"), create=True) as folder:
         made = disk.create(folder, f"{name}.md", text.encode())
         path = str(Path(folder.path) / f"{name}.md")
     if not made:
@@ -63,7 +63,7 @@ BASES = ("Sessions", "Failures", "Decisions", "Files")
 @click.command("obsidian", short_help="Add Obsidian's views of the vault, and the types of its properties.")
 @options.as_json("an object: made")
 @options.in_vault
-def obsidian(settings: Config, as_json: bool) -> None:
+def obsidian(config: Config, as_json: bool) -> None:
     """Add views of sessions, failures, decisions and files (`bases/*.base`), and property types, for Obsidian.
 
     Existing files stay unchanged; delete the files to remove them. Nothing else needs them.
@@ -72,11 +72,11 @@ def obsidian(settings: Config, as_json: bool) -> None:
     Example:  mdmem config obsidian
     """
     made = []
-    with disk.open_folder(settings.vault, (FOLDER,), create=True) as folder:
+    with disk.open_folder(config.vault, (FOLDER,), create=True) as folder:
         for name in BASES:
             if disk.create(folder, f"{name}.base", template.load(f"obsidian/{name}.base").encode()):
                 made.append(f"{FOLDER}/{name}.base")
-    if _add_types(settings.vault):
+    if _add_types(config.vault):
         made.append(".obsidian/types.json")
     if as_json:
         render.print_json({"made": made})

@@ -74,16 +74,16 @@ def _keyed(items: Callable[[Config], Iterable[tuple[str, str]]]) -> Function:
     return complete
 
 
-def _open_work(settings: Config) -> Iterable[tuple[str, str]]:
+def _open_work(config: Config) -> Iterable[tuple[str, str]]:
     from mdmem.learn import work
 
-    return ((item.key, item.text) for item in work.open_work(settings, now=timestamps.now(os.environ)))
+    return ((item.key, item.text) for item in work.open_work(config, now=timestamps.now(os.environ)))
 
 
-def _proposals(settings: Config) -> Iterable[tuple[str, str]]:
+def _proposals(config: Config) -> Iterable[tuple[str, str]]:
     from mdmem.learn import proposals
 
-    return ((item.key, item.title) for item in proposals.waiting(settings, now=timestamps.now(os.environ)))
+    return ((item.key, item.title) for item in proposals.waiting(config, now=timestamps.now(os.environ)))
 
 
 def vault_projects(ctx: click.Context) -> list[str]:

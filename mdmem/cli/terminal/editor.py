@@ -130,7 +130,7 @@ def way(vault: str) -> str:
 @click.option("--print", "only_print", is_flag=True, help="Print the command line without running it.")
 @options.as_json("an object: path, command (without running it)")
 @options.in_vault
-def open_vault(settings: Config, reference: str, where: str | None, only_print: bool, as_json: bool) -> None:
+def open_vault(config: Config, reference: str, where: str | None, only_print: bool, as_json: bool) -> None:
     """Open the vault, or NOTE (an id or a path), in Obsidian, VS Code, your editor or the file manager.
 
     A note of an archived session is in one file with the session's other notes, and that is opened.
@@ -141,9 +141,9 @@ def open_vault(settings: Config, reference: str, where: str | None, only_print: 
     """
     from mdmem.search import index
 
-    note = archives.file_of(settings, index.resolve(settings, reference)) if reference else ""
-    path = str(Path(settings.vault, note))
-    where = where or way(settings.vault)
+    note = archives.file_of(config, index.resolve(config, reference)) if reference else ""
+    path = str(Path(config.vault, note))
+    where = where or way(config.vault)
     line = WAYS[where](path)
     if as_json:
         render.print_json({"path": path, "command": line})

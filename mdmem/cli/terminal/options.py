@@ -14,7 +14,7 @@ import click
 from mdmem import config, timestamps
 from mdmem.cli.terminal import completions
 from mdmem.cli.terminal.startup import query as query
-from mdmem.cli.terminal.startup import settings as settings
+from mdmem.cli.terminal.startup import vault_config as vault_config
 from mdmem.config import Config
 from mdmem.errors import AmbiguousError, MdmemError, UsageError
 from mdmem.search.query import STATES
@@ -31,12 +31,12 @@ Function = Callable[..., Any]
 
 
 def in_vault(command: Function) -> Function:
-    """Pass a command the settings of the vault, which must exist, as its first argument."""
-    return _with_first_argument(settings, command)
+    """Pass a command the configuration of the vault, which must exist, as its first argument."""
+    return _with_first_argument(vault_config, command)
 
 
-def with_settings(command: Function) -> Function:
-    """Pass a command the settings as its first argument, whether or not there is a vault."""
+def with_config(command: Function) -> Function:
+    """Pass a command the configuration as its first argument, whether or not there is a vault."""
     return _with_first_argument(config.load, command)
 
 
@@ -230,13 +230,13 @@ def _renamed(ctx: click.Context, former: str) -> list[str]:
     return [called] if called != former else []
 
 
-def _asked(loaded: Config, question: Callable[[View], Answer]) -> Answer | None:
+def _asked(config: Config, question: Callable[[View], Answer]) -> Answer | None:
     """Return what the index answers; None if there is no note, or that fails: the command itself reports it."""
     from mdmem.views import rows
 
     with contextlib.suppress(MdmemError):
-        if os.path.isdir(loaded.vault) and not rows.is_empty(loaded):  # noqa: PTH112 - nothing else here needs pathlib
-            return rows.ask(loaded, question)
+        if os.path.isdir(config.vault) and not rows.is_empty(config):  # noqa: PTH112 - nothing else here needs pathlib
+            return rows.ask(config, question)
     return None
 
 

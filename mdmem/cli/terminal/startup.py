@@ -1,4 +1,4 @@
-"""What commands need first, without click: the vault's settings, the query from words and options, and a fence.
+"""What commands need first, without click: the vault's configuration, the query from words and options, and a fence.
 
 The fence marks output to an agent as memory, so that no part of it is stored as something new.
 """
@@ -38,8 +38,8 @@ def query(given: Mapping[str, Any], text: str = "") -> Query:
     return filtered
 
 
-def settings(given_vault: str | None) -> Config:
-    """Return the settings of a vault; print what is wrong with them on stderr.
+def vault_config(given_vault: str | None) -> Config:
+    """Return the configuration of a vault; print what is wrong with its settings on stderr.
 
     Raises VaultError when there is no vault.
     """
