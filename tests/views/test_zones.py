@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mdmem import timestamps
+from mdmem import config, timestamps
 from mdmem.capture import todays_notes
 from mdmem.config import Config
 from mdmem.history import commit, forget, session_log, sync
@@ -57,9 +58,13 @@ def work(vault: Path, cwd: Path, number: int, title: str) -> Talk:
     return talk
 
 
-@pytest.fixture
-def vault_of_both(vault: Path, tmp_path: Path) -> Config:
-    """Return the vault of a machine in New York, with what a machine in Tokyo has sent."""
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the vault of a machine in New York, with what a machine in Tokyo has sent; tests only copy it."""
+    tmp_path = tmp_path_factory.mktemp("zones")
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "mdmem.toml").touch()
     tokyo = start(vault)
     titles = [title for title, (where, _) in WORK.items() if where == TOKYO]
     for number, title in enumerate(titles):
@@ -70,7 +75,19 @@ def vault_of_both(vault: Path, tmp_path: Path) -> Config:
     for number, title in enumerate(title for title in WORK if title not in titles):
         work(Path(new_york.vault), tmp_path / "harbor", len(titles) + number, title)
     machines.settle(new_york, tokyo)
-    return new_york
+    return Path(new_york.vault)
+
+
+@pytest.fixture
+def vault_of_both(made: Path, tmp_path: Path) -> Config:
+    """Return a copy of that vault."""
+    return config.load(str(shutil.copytree(made, tmp_path / "vault")))
+
+
+@pytest.fixture
+def harbor(made: Path) -> Path:
+    """Return the folder of the project that they work on."""
+    return made.parent / "harbor"
 
 
 @pytest.mark.parametrize("where", [UTC, TOKYO, NEW_YORK])
@@ -118,8 +135,8 @@ def test_each_day_has_one_heading_in_the_log_and_is_the_readers(
     assert list(dict.fromkeys(line[:10] for line in lines)) == days
 
 
-def test_a_day_named_by_its_reader_has_the_sessions_of_that_day(vault_of_both: Config, tmp_path: Path) -> None:
-    asker = Talk(Path(vault_of_both.vault), tmp_path / "harbor", "99999999-0000-4000-8000-000000000000")
+def test_a_day_named_by_its_reader_has_the_sessions_of_that_day(vault_of_both: Config, harbor: Path) -> None:
+    asker = Talk(Path(vault_of_both.vault), harbor, "99999999-0000-4000-8000-000000000000")
     asker.now = NOW + 24 * HOUR
     with zone(NEW_YORK):
         on_14th, on_15th = (ask(asker, f"What did we do on September {day}?") for day in (14, 15))
@@ -133,9 +150,9 @@ def test_a_day_named_by_its_reader_has_the_sessions_of_that_day(vault_of_both: C
 
 @pytest.mark.parametrize("where", [UTC, TOKYO, NEW_YORK])
 def test_a_new_session_is_told_of_the_last_ones_in_the_order_of_time(
-    vault_of_both: Config, tmp_path: Path, where: str
+    vault_of_both: Config, harbor: Path, where: str
 ) -> None:
-    new = Talk(Path(vault_of_both.vault), tmp_path / "harbor", "99999999-0000-4000-8000-000000000000")
+    new = Talk(Path(vault_of_both.vault), harbor, "99999999-0000-4000-8000-000000000000")
     new.now = NOW
     with zone(where):
         text = occur(new, "SessionStart", source="startup")
@@ -145,8 +162,8 @@ def test_a_new_session_is_told_of_the_last_ones_in_the_order_of_time(
     assert "last worked on" not in text  # none was resumed: only the reader's day is another
 
 
-def test_without_an_index_the_last_sessions_are_in_the_order_of_time_too(vault_of_both: Config, tmp_path: Path) -> None:
-    new = Talk(Path(vault_of_both.vault), tmp_path / "harbor", "99999999-0000-4000-8000-000000000000")
+def test_without_an_index_the_last_sessions_are_in_the_order_of_time_too(vault_of_both: Config, harbor: Path) -> None:
+    new = Talk(Path(vault_of_both.vault), harbor, "99999999-0000-4000-8000-000000000000")
     new.now = NOW + 90 * 24 * HOUR  # longer ago than the index is asked
     told = entries(occur(new, "SessionStart", source="startup"))
 
