@@ -172,6 +172,23 @@ def test_a_note_is_purged_by_its_id_wherever_it_has_been(vault: Path, ids: str) 
     assert git(vault, "status", "--porcelain") == ""
 
 
+@pytest.mark.slow
+def test_no_record_of_a_session_and_no_link_keeps_the_title_in_the_name_of_a_purged_note(vault: Path) -> None:
+    config = start(vault)
+    claude.send(claude.prompt("Good morning"))
+    claude.send(claude.prompt("Why does the harbor importer fail?", 2))
+    (asked,) = [path for path in notes(vault) if path.name.startswith("002-000-prompt-")]
+    put(vault, "notes/other.md", f"As [asked]({asked.name}) before.\n")
+    commit.commit(config)
+
+    done = purge.apply(config, purge.plan(config, asked.stem[-10:], kind="id"))
+
+    assert done.left == []
+    assert b"harbor" not in every_byte(vault, Path(config.state_dir))
+    claude.send(claude.prompt("And now?", 3))
+    assert [path.name[:8] for path in notes(vault) if "-prompt-" in path.name] == ["001-000-", "003-000-"]
+
+
 def test_the_title_of_a_purged_note_is_in_no_subject_whoever_wrote_it(vault: Path) -> None:
     config = start(vault)
     long = "Embarrassing words of a title that is much longer than what fits into the subject of any commit here"

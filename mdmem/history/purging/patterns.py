@@ -91,9 +91,13 @@ def renamed(path: str, names: re.Pattern[bytes], pattern: re.Pattern[bytes]) -> 
 
 
 def of_note(name: str) -> re.Pattern[bytes]:
-    """Match a note in an archive, a whole list line with its id, and the id itself."""
+    """Match a note in an archive, a whole list line with its id, its file name from its title on, and the id itself.
+
+    The file name keeps its numbers, by which a session's record tells how many prompts there were.
+    """
     escaped = re.escape(name.encode())
-    return re.compile(rb"(?m)%b|(?<=^- ).*%b.*$|%b" % (archived(name), escaped, escaped))
+    named = rb"(?<=\d-\d{3}-)[^\s/()<>|\"\[\]]{0,150}?%b" % escaped
+    return re.compile(rb"(?m)%b|(?<=^- ).*%b.*$|%b|%b" % (archived(name), escaped, named, escaped))
 
 
 def archived(name: str) -> bytes:
