@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 TOO_DEEP = "[TOO DEEP]"
 MAX_DEPTH = 64  # a value nested deeper than this is replaced by `TOO_DEEP`
 SHORT_KEYS = ("pin", "otp", "cvv", "sid", "sig", "signature")  # names of secrets that count only as whole keys
-
 IDENTITY_KEYS = frozenset((
     "ssn", "social_security_number", "socialsecuritynumber", "nino", "national_insurance_number", "passport", "cpf",
     "passport_number", "passportnumber", "passport_no", "dni", "nie", "nif", "pesel", "bsn", "aadhaar", "steuer_id",
@@ -111,8 +110,9 @@ def clean(
         from mdmem.privacy import withheld
 
         job = withheld.without_unchecked(value, job, error, _fill)
-    if encoded := sys.modules.get("mdmem.privacy.encoded"):
-        encoded.forget()
+    for name in ("disguises", "encoded", "secrets.repeated"):
+        if module := sys.modules.get(f"mdmem.privacy.{name}"):
+            module.forget()
     if isinstance(value, str) and explain:
         from mdmem.privacy import findings
 

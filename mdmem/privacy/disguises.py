@@ -176,6 +176,7 @@ def visible_ascii(low: str) -> str:
 
 
 _last: dict[str, str] = {}
+forget = _last.clear
 
 
 def _without_unseen(low: str) -> str:

@@ -112,10 +112,13 @@ def _table(number: int) -> str:
 
 
 def test_no_text_is_kept_in_memory_once_it_is_cleaned() -> None:
-    texts = [f"password=lagunotul{number}x9 {b64encode(b'password=miravento').decode()}" for number in range(3)]
+    texts = [f"password=lagunotul{number}x9 {b64encode(b'password=miravento').decode()} é" for number in range(3)]
+    texts += ["".join(f"password=lagunotul{number}x9 lagunotul{number}x9\n" for number in range(9))]
 
     assert [clean(text, origin="tool").value for text in texts] != texts
-    assert not [kept for kept in gc.get_objects() if isinstance(kept, dict) and any(text in kept for text in texts)]
+    kept = [each for each in gc.get_objects() if isinstance(each, dict)]
+    assert not [each for each in kept if any(text in each or text.lower() in each for text in texts)]
+    assert not [each for each in kept if b"lagunotul1x9" in each]
 
 
 def _calls(value: Any) -> int:

@@ -152,6 +152,11 @@ def _by_row(values: Collection[str]) -> dict[bytes, list[str]]:
     return found
 
 
+def forget() -> None:
+    """Forget the last values: called once a value is cleaned, because a process that goes on must not keep them."""
+    _last[0] = [None, 0, {}]
+
+
 _last: list[list[Any]] = [[None, 0, {}]]
 _FEW = 8  # values: searching for each is as fast
 _ASCII = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
