@@ -29,6 +29,12 @@ WORD = "lagunotul"
         ("sssd.conf", "ldap_default_authtok = {}\n"),
         ("userlist.txt", '"ana" "{}"\n'),
         ("chap-secrets", "ana  *  {}  *\n"),
+        ("exim4/passwd.client", "*.mail.example.org:ana@example.org:{}\n"),
+        ("davfs2/secrets", "https://dav.example.org/ana ana {}\n"),
+        ("fetchmailrc", "poll mail.example.org user ana pass {}\n"),
+        ("secrets.tfvars", 'stripe = "{}"\n'),
+        ("prod.tfvars", 'region = "eu"\nsecrets = {\n  stripe = "{}"\n}\n'),
+        ("prod.tfvars", 'mail_credentials = { "user" = "ana", "smtp" = "{}" }\n'),
     ],
 )
 def test_the_password_in_a_file_of_accounts_is_masked_however_it_is_read(name: str, content: str) -> None:
@@ -95,6 +101,32 @@ def test_what_is_printed_by_a_command_that_only_names_a_file_of_accounts_stays(c
 )
 def test_what_is_printed_of_a_file_of_accounts_is_masked_wherever_it_is_read(command: str) -> None:
     assert WORD not in str(ran(command, f"*:*:*:ana:{WORD}\n"))
+
+
+@pytest.mark.parametrize("name", ["openvpn/auth.txt", "client-auth-user-pass.txt", "credentials.txt", "vpn/userpass"])
+@pytest.mark.parametrize("content", ["ana\n{}\n", "ana\r\n{}\r\n", "     1\tana\n     2\t{}\n"])
+def test_the_password_in_a_file_of_a_user_and_a_password_is_masked(name: str, content: str) -> None:
+    text = content.replace("{}", WORD)
+
+    assert WORD not in str(read(f"/etc/{name}", text))
+    assert WORD not in str(ran(f"cat /etc/{name}", text))
+    assert "ana" in str(read(f"/etc/{name}", text))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("auth.txt", "How to sign in\nAsk Ana first\n"),
+        ("auth.txt", "lagunotul miravento\n"),
+        ("auth.txt", "one\ntwo\nlagunotul\n"),
+        ("prod.tfvars", 'regions = {\n  main = "lagunotul"\n}\n'),
+        ("prod.tfvars", "secrets = {\n  mail = var.lagunotul\n}\n"),
+        ("src/secrets", "https://example.org/ana ana lagunotul\n"),
+    ],
+)
+def test_what_only_resembles_a_file_of_accounts_stays(name: str, content: str) -> None:
+    assert "[REDACTED]" not in str(read(f"/home/ana/{name}", content))
+    assert "[REDACTED]" not in str(ran(f"cat {name}", content))
 
 
 @pytest.mark.parametrize("name", ["recovery-codes.tsx", "backup_codes.py", "test_backup-codes.md"])

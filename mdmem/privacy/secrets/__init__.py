@@ -377,7 +377,7 @@ DUMPED: Families = tuple([
 PRINTED = (
     "pass", "ecret", "oken", "key", "auth", "op ", "vault ", "kubectl ", "bw ", "rand ", "pwgen", "security ", "cred",
     "whoami -t", "parameter", "sops ", "terraform ", "tofu ", "heroku ", "chamber ", "urandom", "john", "hashcat",
-    "/id_", " id_", "codes", "kwallet", "wireless-s", "infisical ", "dashlane ", "dcli ", "berglas ", "nomad ",
+    "/id_", " id_", "codes", "kwallet", "wireless-s", "infisical ", "dashlane ", "dcli ", "berglas ", "nomad ", "tfvar",
 )  # fmt: skip
 PRINTED_FAMILIES: Families = (
     ("rc", ("trc", "lrc", "prc", "mrc", "syncrc", ".hgrc")),

@@ -199,9 +199,14 @@ _CONTENT = frozenset((
 
 
 def _without_values_below(command: str, job: Job, listed: Lister) -> str:
-    """Return a command without the values in the lines that it writes to a file of settings."""
+    """Return a command without the values in the lines that it writes to a file of settings.
+
+    What follows the here-document is a text of its own: a list has a name and a value in every line.
+    """
     first, newline, below = command.partition("\n")
-    return first + newline + _without_values(below, job, listed)
+    closing = "".join(first.rpartition("<<")[2].split()[:1]).strip("-'\"")
+    end = below.find(f"\n{closing}") + 1 if closing else 0
+    return first + newline + "".join(_without_values(part, job, listed) for part in (below[:end], below[end:]))
 
 
 def _without_values(output: str, job: Job, listed: Lister = printed.values_in) -> str:

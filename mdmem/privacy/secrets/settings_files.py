@@ -18,6 +18,7 @@ OF_ACCOUNTS = (
     ".pgpass", "pgpass.conf", ".netrc", "_netrc", ".my.cnf", ".s3cfg", "muttrc", "mbsyncrc", "_curlrc", "userlist.txt",
     "chap-secrets", "pap-secrets", "l2tp-secrets", "sssd.conf", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519",
     ".curlrc", ".wgetrc", ".muttrc", ".mbsyncrc", ".offlineimaprc", ".fetchmailrc", ".getmailrc", ".msmtprc", ".hgrc",
+    "fetchmailrc", "getmailrc", "passwd.client",
 )  # fmt: skip
 """Files of programs whose lines give accounts, so that any word is one's password."""
 
@@ -27,18 +28,28 @@ SETTINGS = (
 )  # fmt: skip
 """Endings of files of settings, of which only an uncommon word is a password."""
 
-_LISTS = ("secret.yml", "secret.yaml", "secrets.yml", "secrets.yaml", "secret.toml", "secrets.toml")
+_LISTS = (
+    "secret.yml", "secret.yaml", "secrets.yml", "secrets.yaml", "secret.toml", "secrets.toml", "secrets.env",
+    "secret.tfvars", "secrets.tfvars", "secret.auto.tfvars", "secrets.auto.tfvars",
+)  # fmt: skip
 """Files whose every value is a secret, if they are no more than a list of names and values."""
+
+_TWO_LINES = ("auth.txt", "auth-user-pass", "userpass", "user-pass", "credentials.txt", "creds.txt")
+"""Ends of the names of files that OpenVPN and others read a user and a password from, each in a line of its own."""
 
 
 def lister(path: str) -> Lister | None:
     """Return what finds the secrets in a file, if its name says that it gives accounts or settings."""
     low = "/" + path.lower().replace("\\", "/")
     name = low.rpartition("/")[2]
-    if name in OF_ACCOUNTS:
+    if name in OF_ACCOUNTS or low.endswith("/davfs2/secrets"):
         return of_accounts
     if name in _LISTS:
         return of_list
+    if name.endswith(".tfvars"):
+        return of_blocks
+    if name.removesuffix(".txt").endswith(_TWO_LINES) or name.endswith(_TWO_LINES):
+        return of_two_lines
     return of_settings if name.endswith(SETTINGS) and not secrets.has_any(low, _OF_TEXTS) else None
 
 
@@ -49,7 +60,8 @@ _OF_TEXTS = ("messages", "i18n", "l10n", "/locale", "/lang", "/transl", "/string
 def read_by(command: str) -> Lister | None:
     """Return the same for the files that a command prints or writes. Among several, those with accounts decide."""
     listers = set(map(lister, printed.files_read(command)))
-    return next((listed for listed in (of_accounts, of_settings, of_list) if listed in listers), None)
+    finders = (of_accounts, of_settings, of_list, of_blocks, of_two_lines)
+    return next((listed for listed in finders if listed in listers), None)
 
 
 def of_settings(content: str) -> Iterator[Span]:
@@ -72,6 +84,36 @@ def of_list(content: str) -> Iterator[Span]:
     if is_flat and not any(line.startswith(_MANIFEST) for line in settings):
         without_comments = [" " * len(line) if bare[:1] == "#" else line for line, bare in lines]
         yield from printed.values_in("\n".join(without_comments))
+
+
+def of_two_lines(content: str) -> Iterator[Span]:
+    """Find the password in a file of two lines with a word each: a user, and the password."""
+    found: list[tuple[int, int]] = []
+    at = 0
+    for line in content.split("\n"):
+        begin = _behind_number(line)
+        found += [(at + start, at + end) for start, end in scan.words(line, begin, len(line.rstrip()))]
+        at += len(line) + 1
+        if len(found) > 2 or (len(found) == 2 and "\n" not in content[found[0][1] : found[1][0]]):
+            return
+    if len(found) == 2 and values.is_secret(content[slice(*found[1])], names.STRONG, quoted=True):
+        yield (*found[1], "password")
+
+
+def of_blocks(content: str) -> Iterator[Span]:
+    """Find the strings in a block that is named as one of secrets, as in Terraform: `secrets = { mail = "…" }`."""
+    for start, opening in secrets.occurrences(content, "{"):
+        name = content[:start].rstrip(" =:").rpartition("\n")[2].strip('" \t')
+        end = content.find("}", opening) if names.weigh(name)[0] >= names.LITERAL else -1
+        quote = content.find('"', opening, end) if end > 0 else -1
+        at = opening
+        while quote >= 0:
+            close = content.find('"', quote + 1, end)
+            is_value = content[at:quote].rstrip().endswith(("=", ":"))
+            if is_value and values.is_secret(content[quote + 1 : close], names.STRONG, quoted=True):
+                yield quote + 1, close, "secret"
+            at = close + 1
+            quote = content.find('"', at, end) if close > 0 else -1
 
 
 _OF_NESTED, _MANIFEST = frozenset(" \t-{[<"), "apiVersion"
@@ -147,8 +189,12 @@ def _account_value(line: str, begin: int) -> tuple[int, int]:
     fields = line[begin:end].split(":", 4)
     if len(fields) == _FIELDS and (fields[1].isdecimal() or fields[1] == "*"):
         return end - len(fields[-1]), end
+    if len(fields) == _FIELDS_OF_EXIM and line[begin] != "#" and not set(' \t/"').intersection(line[begin:end]):
+        return end - len(fields[-1]), end
     words = list(scan.words(line, begin, end))
     quoted = [span for span in words if line[span[0] - 1 : span[0]] == '"']
+    if len(words) == _WORDS_OF_DAVFS and line.startswith(_ADDRESSES, words[0][0]):
+        return words[2]
     if len(words) == 1 and len(line) - begin >= _SHORTEST_KEY_LINE and not line[begin:end].strip(BASE64):
         return begin, end
     if (len(words), len(quoted)) == (2, 2) or (len(words) in _IN_CHAP and line[slice(*words[1])] == "*"):
@@ -171,6 +217,8 @@ def _account_value(line: str, begin: int) -> tuple[int, int]:
 
 _LONGEST = 512  # characters of a value
 _FIELDS = 5
+_FIELDS_OF_EXIM = 3  # `host:user:…`
+_WORDS_OF_DAVFS, _ADDRESSES = 3, ("https:", "http:", "/")  # `https://… user …`
 _IN_CHAP = (3, 4)
 _SHORTEST_KEY_LINE = 40
 _OF_CURL = ("user", "proxy-user", "u", "x")
