@@ -29,6 +29,7 @@ WORD = "lagunotul"
         ("netlify env:get DOOR_SECRET", "{}\n"),
         ("firebase functions:secrets:access DOOR", "{}\n"),
         ("consul kv get shop/password", "{}\n"),
+        ("etcdctl get shop/password", "shop/password\n{}\n"),
         ("redis-cli GET user:1:password", '"{}"\n'),
         ("launchctl getenv DB_PASSWORD", "{}\n"),
         ("nomad var get nomad/jobs/shop", "Namespace = default\nItems\ndb_password = {}\n"),
@@ -60,6 +61,13 @@ def test_what_a_store_of_secrets_shows_is_masked(command: str, output: str) -> N
 
     assert WORD not in stored
     assert "[REDACTED]" in stored
+
+
+def test_a_count_of_what_an_unknown_program_exports_stays_and_a_code_is_masked() -> None:
+    output = "Exported: 4212\ndoor: 493021\n"
+
+    assert ran("./manage.py export credentials", output)["response"]["stdout"] == "Exported: 4212\ndoor: [REDACTED]\n"
+    assert "4212" not in str(ran("vault kv get door", "pin: 4212\n"))
 
 
 @pytest.mark.parametrize(

@@ -105,9 +105,9 @@ COMMAND_SIGNS = (
     "rabbitmqctl",
 )  # fmt: skip
 COMMAND_FAMILIES: Families = (
-    ("secret", ("secret set", "secret create", "secret put", "secrets set")),
+    ("secret", ("secret set", "secret create", "secret put", "secrets set", "secret-tool st")),
     ("pass", (" pass:", "passwd", "wpa_passphrase", "initial-password", " pass ", "password=-", "passphrase-fd")),
-    ("pass ", ("pass insert ", "pass add ")),
+    ("pass ", ("pass insert ", "pass add ")), ("ring", ("keyring set ",)), ("peer", ("cache_peer ",)),
     ("set ", ("alias set ", "variable set ", "config:set ", "env:set ", " env set ", "set hostednet", "token set ")),
     ("send", ('send "', "send '", "send --", "sendline(")), ("<", ("<<<", "<(echo ", "<(printf ")),
     (" /", (" /p", " /rp", " /user:", " /add")),

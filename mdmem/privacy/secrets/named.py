@@ -7,7 +7,7 @@ from mdmem.privacy.secrets import names, plain_names, printed, rows, settings_fi
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from mdmem.privacy.job import Job
@@ -103,8 +103,8 @@ def _as_header(name: str, value: str, job: Job) -> str:
 def without_printed(run: dict[Any, Any], command: str, job: Job) -> dict[Any, Any]:
     """Return a tool run without secrets that its command printed, or wrote to a file that is named as a secret."""
     response = run["response"]
-    if printed.shows_secrets(command):
-        response = _changed(response, lambda output: _without_values(output, job), _is_output)
+    if shown := printed.shown_by(command):
+        response = _changed(response, lambda output: _without_values(output, job, shown), _is_output)
     listed = settings_files.read_by(command)
     if listed:
         response = _changed(response, lambda output: _without_values(output, job, listed), _is_output)
@@ -118,12 +118,24 @@ def without_printed(run: dict[Any, Any], command: str, job: Job) -> dict[Any, An
     if printed.shows_cracked(command):
         response = _changed(response, lambda output: _without_values(output, job, printed.of_cracked), _is_output)
     if printed.prints_secret(command):
-        response = _changed(response, lambda output: _without_first(output, printed.first_word, job), _is_output)
+        response = _changed(
+            response,
+            lambda output: _without_first(output, lambda whole: printed.answer(whole, command), job),
+            _is_output,
+        )
     if response is not run["response"]:
         run = {**run, "response": response}
-    for start, end in printed.written_in(command):
+    for start, end in [*printed.written_in(command), *_said_in(command, job)]:
         run = {key: _without_word(part, command[start:end], job) for key, part in run.items()}
     return run
+
+
+def _said_in(command: str, job: Job) -> Iterator[tuple[int, int]]:
+    """Yield the secrets in the sentences of a commit's message, which end at its quotes."""
+    for start, end in printed.messages(command):
+        message = command[start:end]
+        for first, last, _, _ in text.secret_edits(message, text.lower(message), job):
+            yield start + first, start + last
 
 
 def without_told(run: dict[Any, Any], tool: str, job: Job) -> dict[Any, Any]:

@@ -8,9 +8,11 @@ from mdmem.privacy.secrets.literals import line_end
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from mdmem.privacy.secrets.scan import Span
+
+    Lister = Callable[[str], Iterator[Span]]
 
 PRINTERS: tuple[tuple[str, str], ...] = (
     ("pass show ", ""), ("gopass show ", ""), ("op read ", ""), ("op item get ", "field"), ("bw get password ", ""),
@@ -77,11 +79,24 @@ def prints_secret(command: str) -> bool:
     return any(_asks_for_secret(command, low, verb) for verb in NAMED if verb in low)
 
 
-def shows_secrets(command: str) -> bool:
-    """Whether a command's output is a list of names and values that are secrets."""
+def shown_by(command: str) -> Lister | None:
+    """Return what finds the secrets in a command's output, if that is a list of names and values that are secrets."""
     low = command[:_LONGEST_COMMAND].lower()
-    shows = _is_one_of(SHOWERS, low) or stores.shows(low) or any(map(names_codes, files_read(command)))
-    return shows and not _is_redirected(low)
+    if _is_redirected(low):
+        return None
+    if _is_one_of(SHOWERS, low) or stores.shows_entry(low) or any(map(names_codes, files_read(command))):
+        return values_in
+    return _values_but_counts if stores.names_both(low) else None
+
+
+def _values_but_counts(output: str) -> Iterator[Span]:
+    """Find the same in the output of an unknown program, which may tell how many there are: `Exported: 4212`."""
+    for start, end, kind in values_in(output):
+        if end - start >= _SHORTEST_NUMBER or not output[start:end].isdecimal():
+            yield start, end, kind
+
+
+_SHORTEST_NUMBER = 6  # digits that are no count: a code of one use has six
 
 
 def _selects_secret(command: str, low: str) -> bool:
@@ -301,6 +316,26 @@ def first_word(output: str) -> str:
     core = output.strip().partition("\n")[0].strip()
     is_word = len(core) <= _LONGEST and len(core.split()) == 1
     return core if is_word and values.is_secret(core, names.STRONG, quoted=True) and "://" not in core else ""
+
+
+def answer(output: str, command: str) -> str:
+    """Return the same for the output of a command, whose first line may repeat what it asked for: `etcdctl get …`."""
+    head, _, rest = output.strip().partition("\n")
+    return first_word(rest if head.strip() in command.split() else output)
+
+
+def messages(command: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the messages in quotes that a command gives to git or a forge: `git commit -m "…"`."""
+    for option, begin in secrets.occurrences(command[:_LONGEST_COMMAND], *_OF_MESSAGES):
+        sign = command[begin : begin + 1]
+        end = command.find(sign, begin + 1) if sign and sign in "\"'" else -1
+        line = command[:option].rpartition("\n")[2]
+        if end > 0 and secrets.has_any(line, _TAKERS):
+            yield begin + 1, end
+
+
+_OF_MESSAGES = (" -m ", " -am ", " --message ", " --message=", " --title ", " --body ", " --notes ")
+_TAKERS = ("git ", "gh ", "glab ", "hg ", "jj ", "svn ")
 
 
 def only_word(content: str) -> str:

@@ -44,12 +44,14 @@ _AROUND = "\"'$"
 _MOST_WORDS = 6  # of a command's beginning, which say what it does
 
 
-def shows(command: str) -> bool:
+def shows_entry(command: str) -> bool:
     """Whether a command shows what a store keeps. `command` is in lower case."""
-    return any(
-        _names_both(begun) or any(_is_of_store(begun, number) for number in range(len(begun)))
-        for begun in _commands(command)
-    )
+    return any(_is_of_store(begun, number) for begun in _commands(command) for number in range(len(begun)))
+
+
+def names_both(command: str) -> bool:
+    """Whether a command of a program that need not be a store asks for secrets. `command` is in lower case."""
+    return any(map(_names_both, _commands(command)))
 
 
 def may_get(command: str) -> bool:

@@ -22,8 +22,11 @@ def is_alone(name: Name, literal: Literal, *, in_line: bool, is_flag: bool) -> b
         return True  # - "PASSWORD=word", echo 'password: word'
     if name.kind in ("password", "secret") and (_is_among_settings(name, literal) or _is_labeled(name, literal)):
         return True
-    if name.kind == "token" and text[name.start - 1 : name.start] in ("?", "&", "#") and text[name.end] == "=":
-        return any(map(str.isdigit, literal.text))  # ?token=…
+    if name.kind == "token" and text[name.end : literal.start] == "=":
+        if text[name.start - 1 : name.start] in ("?", "&", "#"):
+            return any(map(str.isdigit, literal.text)) or values.is_rare(literal.text)  # ?token=…
+        if text[name.start - 1 : name.start] == " " == text[literal.end : literal.end + 1]:  # I ran it with token=… and
+            return values.is_rare(literal.text) and _CODE_BEFORE.isdisjoint(name.line_before())
     if literal.text[-1:] == "}" and text.endswith("${", 0, name.outer()):
         return name.kind in ("password", "secret")  # ${NAME:-…}
     if name.low[name.closed : literal.start].replace(" ", "").endswith(("value:", "value=", "default:")):
