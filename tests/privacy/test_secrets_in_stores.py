@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,6 +71,26 @@ def test_a_count_of_what_an_unknown_program_exports_stays_and_a_code_is_masked()
 
     assert ran("./manage.py export credentials", output)["response"]["stdout"] == "Exported: 4212\ndoor: [REDACTED]\n"
     assert "4212" not in str(ran("vault kv get door", "pin: 4212\n"))
+
+
+@pytest.mark.parametrize(
+    "command", ["hexdump .env", "od -x .env", "od -An -x .env", "od -t x4 .env", "od -An -tx1 .env"]
+)
+def test_a_password_in_a_dump_of_a_file_is_masked(command: str, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text(f"DB_PASSWORD={WORD}\nDEBUG=1\n")
+    dump = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+
+    for told in (command, "hexdump .env"):
+        shown = ran(told, dump)["response"]["stdout"]
+
+        assert "[REDACTED]" in shown
+        assert not [line for line in dump.splitlines() if line in shown and len(line) > len("0000000")]
+
+
+def test_a_dump_without_a_secret_stays() -> None:
+    dump = "0000000 4544 5542 3d47 0a31 4148 454d 3d44 6168\n0000010 6272 726f 696c 656e 000a\n"
+
+    assert ran("hexdump .env", dump)["response"]["stdout"] == dump
 
 
 @pytest.mark.parametrize(

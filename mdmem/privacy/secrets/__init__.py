@@ -101,8 +101,7 @@ _LONG_FLAGS = ("hp", "hashes ", "dc-ip ", "opw ", "gp ", "xp ", "id ")
 COMMAND_SIGNS = (
     " login ", " auth ", "entified ", "SecureString", "nmcli", "pdp ", "env add ", "community", "exp ", "imp ",
     " using ", " kv p", "kinit ", "snmp", " isakmp ", "ickServ", " obscure ", " upwd ", "vault write ", "bw unlock",
-    "bundle config", "service install ", "rman target", "radtest", "authtoken ", "smbclient",
-    "rabbitmqctl",
+    "bundle config", "service install ", "rman target", "radtest", "authtoken ", "smbclient", "rabbitmqctl",
 )  # fmt: skip
 COMMAND_FAMILIES: Families = (
     ("secret", ("secret set", "secret create", "secret put", "secrets set", "secret-tool st")),
@@ -380,6 +379,7 @@ PRINTED = (
     "/id_", " id_", "codes", "kwallet", "wireless-s", "infisical ", "dashlane ", "dcli ", "berglas ", "nomad ", "tfvar",
 )  # fmt: skip
 PRINTED_FAMILIES: Families = (
+    ("d", ("od -", "xdump ")),
     ("rc", ("trc", "lrc", "prc", "mrc", "syncrc", ".hgrc")),
     (".", (".env ", ".s3cfg", ".cnf", ".conf", ".ini", ".cfg", ".prop", ".psk", ".ovpn", ".nmconn", "userlist.txt")),
 )

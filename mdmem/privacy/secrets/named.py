@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdmem.privacy import text
+from mdmem.privacy import secrets, text
 from mdmem.privacy.secrets import names, plain_names, printed, rows, settings_files, values
 
 TYPE_CHECKING = False
@@ -115,6 +115,14 @@ def without_printed(run: dict[Any, Any], command: str, job: Job) -> dict[Any, An
             }
     if "elect " in command.lower() and (selected := rows.selected_by(command)):
         response = _changed(response, lambda output: _without_values(output, job, selected), _is_output)
+    if secrets.has_any(command, _DUMPERS):
+        from mdmem.privacy.secrets import repeated
+
+        response = _changed(
+            response,
+            lambda output: _without_values(output, job, lambda dump: repeated.in_base64(dump, job.marks)),
+            _is_output,
+        )
     if printed.shows_cracked(command):
         response = _changed(response, lambda output: _without_values(output, job, printed.of_cracked), _is_output)
     if printed.prints_secret(command):
@@ -128,6 +136,10 @@ def without_printed(run: dict[Any, Any], command: str, job: Job) -> dict[Any, An
     for start, end in [*printed.written_in(command), *_said_in(command, job)]:
         run = {key: _without_word(part, command[start:end], job) for key, part in run.items()}
     return run
+
+
+_DUMPERS = ("hexdump ", "od -")
+"""Programs that show two bytes as one number, in which a name of a secret is not to be seen."""
 
 
 def _said_in(command: str, job: Job) -> Iterator[tuple[int, int]]:
