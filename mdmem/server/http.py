@@ -22,10 +22,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from mdmem import config, files, launch, log, system
+from mdmem import config, files, log, system, timestamps
 from mdmem.agents import payload
 from mdmem.agents.install.known import AGENTS
-from mdmem.capture import hook
+from mdmem.capture import hook, losses
 from mdmem.config import Config
 from mdmem.errors import ConfigError
 from mdmem.inject import process
@@ -153,10 +153,23 @@ def _injection(name: str, data: bytes, vault: str | None) -> bytes:
 
 def _handle(vault: str | None, name: str, data: bytes) -> bytes:
     """Return what `mdmem hook` and `mdmem inject` would print."""
+    delivery = hook.Delivery([name], vault, os.environ, data)
     try:
         with _alone:
-            reply = hook.run([name], data, vault, os.environ)
+            reply = delivery.deliver()
             return both.merged(reply, _injection(name, data, vault))
     except Exception as error:  # noqa: BLE001 - as for the command: losing a memory is bad, stopping the agent is worse
-        log.write(config.load(vault, os.environ), "a hook over HTTP failed", error)
-        return launch.last_words(name)
+        _record_failure(delivery, error)
+        return delivery.last_words()
+
+
+def _record_failure(delivery: hook.Delivery, error: Exception) -> None:
+    """Log that a hook failed, and count its event as lost unless it is safe."""
+    try:
+        settings = delivery.settings or config.load(delivery.vault, delivery.env)
+    except Exception:  # noqa: BLE001 - not even the log may hurt the agent
+        return
+    log.write(settings, "a hook over HTTP failed", error)
+    if delivery.is_lost() and not (delivery.outcome and delivery.outcome.counted):
+        now = timestamps.now(delivery.env)
+        losses.record(settings, "unknown", delivery.name, type(error).__name__, now)

@@ -486,6 +486,18 @@ def test_a_hook_over_http_whose_payload_cannot_be_read_is_told_and_counted_as_lo
     assert lost(running) == [*before, "PostToolUse"]
 
 
+def test_a_hook_over_http_of_an_agent_whose_module_is_gone_is_told_and_counted_as_lost(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mdmem.agents.cursor", None)  # as where an upgrade broke off
+
+    reply = http._handle(str(vault), "cursor", json.dumps(payload("PostToolUse-Bash-01")).encode())
+
+    assert "this event is lost" in json.loads(reply)["user_message"]
+    (loss,) = losses.recent(config.load(str(vault)), time.time())
+    assert (loss["agent"], loss["event"]) == ("cursor", "unknown")
+
+
 def test_a_hook_over_http_that_breaks_off_or_is_too_long_is_counted_as_lost(running: Running) -> None:
     before = lost(running)
     begun = json.dumps(payload("PostToolUse-Bash-01", session_id="broken-over-http"))[:-9].encode()
