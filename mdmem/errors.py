@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from mdmem.hook_errors import ConfigError, DeadlineError, MdmemError, PatternError, VaultError, no_vault
 
 __all__ = [
-    "AmbiguousError", "BusyError", "ConfigError", "DeadlineError", "GitError", "MdmemError", "NotFoundError",
-    "PatternError", "SettingsWarning", "UsageError", "VaultError", "no_vault",
+    "AmbiguousError", "BusyError", "ConfigError", "DeadlineError", "GitError", "LockedError", "MdmemError",
+    "NotFoundError", "PatternError", "SettingsWarning", "UsageError", "VaultError", "no_vault",
 ]  # fmt: skip
 
 
@@ -38,6 +38,10 @@ class BusyError(MdmemError):
     """Another process holds a lock for too long, or keeps changing the same thing. Exit status 6."""
 
     exit_code = 6
+
+
+class LockedError(BusyError):
+    """Another mdmem process holds a lock for too long: what it does may simply take longer. Exit status 6."""
 
 
 class GitError(MdmemError):

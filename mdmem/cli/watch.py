@@ -90,6 +90,8 @@ def _work(config: Config) -> None:
 
 def _watch(config: Config, installed: _Installed) -> Watcher:
     """Watch until told to stop, or until the watcher must begin again or end; it has the reason in `ended_by`."""
+    from mdmem.capture.later import failing
+    from mdmem.capture.pending import FAILING_FILES
     from mdmem.inject import process
     from mdmem.watcher.loop import Watcher
 
@@ -100,7 +102,11 @@ def _watch(config: Config, installed: _Installed) -> Watcher:
                 return UPGRADED
             return "" if _is_there(config, lock) else LOCK_GONE
 
-        watcher = Watcher(config, {"inject": partial(process.answer, config)}, why_again)
+        def record(command: str, error: Exception) -> None:
+            if command in FAILING_FILES:
+                failing.record(config, command, time.time(), error)
+
+        watcher = Watcher(config, {"inject": partial(process.answer, config)}, why_again, record)
         _on_signals(watcher.end)
         threading.excepthook = lambda failed: log.write(config, "a thread of the watcher failed", failed.exc_value)
         click.echo(f"Watching {config.vault}. Press Ctrl-C to stop.", err=True)

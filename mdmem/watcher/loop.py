@@ -57,15 +57,20 @@ class Watcher:
     """The one watcher of a vault."""
 
     def __init__(
-        self, config: Config, answers: Mapping[str, Answer], why_again: Callable[[], str] = lambda: ""
+        self,
+        config: Config,
+        answers: Mapping[str, Answer],
+        why_again: Callable[[], str] = lambda: "",
+        record: Callable[[str, Exception], None] = lambda *_: None,
     ) -> None:
         """answers: request -> handler, besides searches; injection is in a layer above and passes its own.
 
         why_again: why the watcher must begin again; "" while it need not. Then it ends.
+        record: is called when a command did not run or was killed, with its name and the reason: it could not tell.
         """
         self.config = config
         self.ended_by = ""
-        self._why_again = why_again
+        self._why_again, self._record = why_again, record
         self._more = answers
         self.stop = threading.Event()
         self.dirty = events.Dirty(config.vault)
@@ -260,14 +265,23 @@ class Watcher:
 
         It is killed when the watcher stops: each of these commands may be interrupted at any point.
         """
+        name = words[0]
         try:
             process = child_process.start_command(self.config.vault, *words)
         except OSError as error:  # the system is out of resources
-            log.write(self.config, f"`mdmem {words[0]}` could not be started", error)
+            log.write(self.config, f"`mdmem {name}` could not be started", error)
+            self._record(name, error)
             return False
-        deadline = time.monotonic() + PATIENCE_SECONDS[words[0]]
+        deadline, is_overdue = time.monotonic() + PATIENCE_SECONDS[name], False
         while process.poll() is None:
-            if self.stop.wait(0.1) or time.monotonic() > deadline:
+            is_overdue = time.monotonic() > deadline
+            if self.stop.wait(0.1) or is_overdue:
                 child_process.end(process)
                 process.wait()
+        if self.stop.is_set():
+            return process.returncode == 0
+        if is_overdue:
+            log.write(self.config, f"`mdmem {name}` was ended, as it took over {PATIENCE_SECONDS[name] / 60:g} minutes")
+        if is_overdue or not 0 <= process.returncode < 128:  # the latter is a signal
+            self._record(name, TimeoutError() if is_overdue else ChildProcessError())
         return process.returncode == 0

@@ -7,6 +7,7 @@ import os
 import subprocess
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,9 @@ import pytest
 from mdmem import config, files, timestamps
 from mdmem.capture.later import failing
 from mdmem.config import Config
-from mdmem.history.git import repository
+from mdmem.errors import LockedError
+from mdmem.history import commit
+from mdmem.history.git import lock, repository
 from tests.helpers.claude import OTHER, START, capture, payload, prompt, registered, send
 from tests.helpers.history_vault import run_here, turn
 from tests.helpers.waiting import until
@@ -76,6 +79,31 @@ def test_only_the_first_failure_is_the_time_and_a_line_in_the_log(settings: Conf
     assert failing.told(settings, START + 7_200 + failing.SHOWN_SECONDS) == []
 
 
+def test_a_commit_that_waits_while_another_process_works_is_no_failure_until_an_hour_is_over(
+    settings: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lock, "held", partial(lock.held, wait_seconds=0.0))
+
+    def wait(now: float) -> list[str]:
+        with (
+            lock.held(settings.state_dir),
+            pytest.raises(LockedError, match="Nothing is lost"),
+            failing.recorded(settings, "commit", now),
+        ):
+            commit.commit(settings)
+        return failing.told(settings, now)
+
+    assert wait(START) == []
+    assert wait(START + 3_000) == []
+    assert not Path(settings.state_dir, "log").exists()
+    (told,) = wait(START + 3_700)
+    assert timestamps.local_time(START) in told
+
+    with pytest.raises(ZeroDivisionError), failing.recorded(settings, "commit", START + 3_800):
+        print(1 / 0)
+    assert wait(START + 3_900) == [told]
+
+
 def test_a_failure_is_told_in_the_second_in_which_it_happens(settings: Config) -> None:
     with pytest.raises(ZeroDivisionError), failing.recorded(settings, "commit", START + 0.7):
         print(1 / 0)
@@ -83,7 +111,7 @@ def test_a_failure_is_told_in_the_second_in_which_it_happens(settings: Config) -
     assert len(failing.told(settings, START + 0.8)) == 1
 
 
-@pytest.mark.parametrize("damaged", [b"", b"1", b"x y", b"1 2 3"])
+@pytest.mark.parametrize("damaged", [b"", b"1", b"x y", b"1 2 3", b"waited"])
 def test_a_damaged_record_is_none(settings: Config, damaged: bytes) -> None:
     files.write(str(Path(settings.state_dir, "commit-fails")), damaged)
     assert failing.told(settings, START) == []

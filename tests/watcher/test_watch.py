@@ -477,6 +477,30 @@ def test_a_commit_looks_at_everything_after_a_sweep_that_broke_off(
     assert (new_token != token, paths) == (True, None)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="the transport is a shell script")
+def test_a_sync_that_takes_too_long_is_ended_and_recorded_unless_the_watcher_stops(
+    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transport = tmp_path / "ssh"
+    transport.write_text("#!/bin/sh\nexec sleep 600\n")
+    transport.chmod(0o755)
+    monkeypatch.setenv("GIT_SSH_COMMAND", str(transport))
+    repository.init(vault)
+    git(vault, "remote", "add", "origin", "git@box.example:memory.git")
+    recorded: list[tuple[str, str]] = []
+    settings = config.load(str(vault))
+    watcher = loop.Watcher(settings, {}, record=lambda command, error: recorded.append((command, type(error).__name__)))
+    monkeypatch.setitem(loop.PATIENCE_SECONDS, "sync", 0.0)
+
+    watcher._sync()
+
+    assert (watcher.sync_failed, recorded) == (True, [("sync", "TimeoutError")])
+    assert "`mdmem sync` was ended, as it took over 0 minutes" in Path(settings.state_dir, "log").read_text("utf-8")
+    watcher.end()
+    watcher._sync()
+    assert len(recorded) == 1
+
+
 def _refused(*_: Any, **__: Any) -> None:
     raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
@@ -533,6 +557,31 @@ def test_a_watcher_that_is_stopped_ends_a_sync_that_waits_for_the_network_with_i
         process.wait(SECONDS)
 
     until(lambda: not system.is_running(int((tmp_path / "id").read_text())), "the end of the transport")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="the transport is a shell script")
+def test_a_sync_of_the_watcher_that_is_killed_is_told_as_one_that_failed(
+    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mdmem: Run
+) -> None:
+    transport = tmp_path / "ssh"
+    transport.write_text(
+        "#!/bin/sh\nid=$PPID\n"
+        "until ps -ww -o args= -p $id | grep -q 'mdmem.* sync'; do id=$(ps -o ppid= -p $id | tr -d ' '); done\n"
+        "kill -KILL $id\n"
+    )
+    transport.chmod(0o755)
+    monkeypatch.setenv("GIT_SSH_COMMAND", str(transport))
+    repository.init(vault)
+    git(vault, "remote", "add", "origin", "git@box.example:memory.git")
+    user = Path(config.user_file(os.environ))
+    user.parent.mkdir(parents=True, exist_ok=True)
+    user.write_text("[sync]\nevery = 1\n")
+
+    with running(vault):
+        until(lambda: bool(status(vault).get("sync_failed")), "the end of a sync")
+
+    assert "Every sync of the vault has failed since" in mdmem("status", check=True).stdout
 
 
 @pytest.mark.slow

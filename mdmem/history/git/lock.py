@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmem import files
-from mdmem.errors import BusyError
+from mdmem.errors import LockedError
 
 if TYPE_CHECKING:
     from mdmem.history.git.repository import Repository
@@ -22,7 +22,7 @@ def held(state_dir: str | Path, name: str = "git", wait_seconds: float = 60.0) -
     Pass the descriptor to git processes that write (`repository.run(lock_fd=...)`) and to no others: when we are
     killed, the lock is free once the last of them has ended, never before.
 
-    Raises BusyError when it is not free within `wait_seconds`.
+    Raises LockedError when it is not free within `wait_seconds`.
     """
     folder = Path(state_dir)
     files.make_folder(str(folder))
@@ -30,7 +30,7 @@ def held(state_dir: str | Path, name: str = "git", wait_seconds: float = 60.0) -
     try:
         what = f"Waiting for another mdmem process that uses the vault's history ({name})"
         if not files.lock(lock, wait_seconds, what):
-            raise BusyError(
+            raise LockedError(
                 f"Another mdmem process has been using the vault's history ({name}) for {wait_seconds:g} seconds. "
                 "Nothing is lost: the next commit includes these notes."
             )
