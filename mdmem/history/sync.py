@@ -348,8 +348,7 @@ class _Work:
             raise GitError(unpurged.protected(remote, url))
         if any(reason in result.err for reason in OVERTAKEN):
             return None
-        why = unpurged.refusal(repo, url, result)
-        raise GitError(f"{remote} rejected the push: {why} Everything is committed here.")
+        raise GitError(f"{unpurged.refusal(repo, remote, url, result)} Everything is committed here.")
 
     def _after_purge(self, planned: PurgePlan, replaces: bool) -> tuple[str, ...]:
         """Clean up after a carried purge; return sentences on what is left to do."""

@@ -1262,6 +1262,56 @@ def test_a_missing_and_an_unreachable_remote_are_told(vault: Path, home: Path, t
     assert len(head_files(vault)) == 6
 
 
+@pytest.mark.skipif(os.name == "nt", reason="the transport is a shell script")
+@pytest.mark.parametrize(
+    ("printed", "todo"),
+    [
+        ("Host key verification failed.", "run `ssh HOST` in a terminal once, and confirm its key."),
+        (
+            "@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key verification failed.",
+            "somebody may be in between. Ask who runs it; if its key was changed, `ssh-keygen -R HOST`",
+        ),
+        ("git@box.example: Permission denied (publickey,password).", "unlock your key with `ssh-add`"),
+    ],
+)
+def test_what_ssh_cannot_ask_is_told_with_what_to_do(
+    first: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Any, printed: str, todo: str
+) -> None:
+    transport = tmp_path / "ssh"
+    transport.write_text(f"#!/bin/sh\ncat >&2 <<'END'\n{printed}\nEND\nexit 255\n")
+    transport.chmod(0o755)
+    monkeypatch.setenv("GIT_SSH_COMMAND", str(transport))
+    git(Path(first.vault), "remote", "set-url", "origin", "git@box.example:memory.git")
+
+    for words in (["sync"], ["clone", "git@box.example:memory.git", str(tmp_path / "clone")]):
+        done = ask(*words)
+        assert done.returncode == 7
+        assert printed.splitlines()[-1] in done.stderr
+        assert todo in done.stderr
+        assert done.stderr.count("ssh-keygen") + done.stderr.count("ssh HOST") + done.stderr.count("ssh-add") == 1
+
+
+def test_a_push_that_a_remote_refuses_for_a_secret_says_how_to_remove_it_and_one_that_breaks_off_is_no_refusal(
+    first: Config, remote: Path, tmp_path: Path, ask: Any
+) -> None:
+    put(Path(first.vault), "notes/one.md", "# One\n")
+    hook = remote / "hooks/pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho 'Push cannot contain secrets'\nexit 1\n")
+    hook.chmod(0o755)
+
+    said = ask("sync").stderr
+    assert "origin rejected the push: pre-receive hook declined. It says: Push cannot contain secrets." in said
+    assert "`mdmem purge TEXT` removes a text from every commit." in said
+
+    hook.write_text("#!/bin/sh\nkill -9 $PPID\n")
+    said = ask("sync").stderr
+    assert "The push to origin failed: " in said
+    assert "rejected" not in said
+    hook.unlink()
+    assert ask("sync").returncode == 0
+
+
 class _AsksForPassword(BaseHTTPRequestHandler):
     given: ClassVar[list[str]] = []
 

@@ -23,6 +23,21 @@ _HELPERS = (
     " mdmem never asks for a password: store one in a credential helper of git (`git help credentials`), or use an"
     " address with SSH."
 )
+_SSH = {
+    "REMOTE HOST IDENTIFICATION HAS CHANGED": (
+        " The host has another key than before: somebody may be in between. Ask who runs it; if its key was changed,"
+        " `ssh-keygen -R HOST` forgets the old one."
+    ),
+    "Host key verification failed": (
+        " ssh does not know this host yet, and mdmem answers no questions of ssh: run `ssh HOST` in a terminal once,"
+        " and confirm its key."
+    ),
+    "Permission denied (publickey": (
+        " mdmem never asks for a passphrase: unlock your key with `ssh-add`, and check that the remote has its public"
+        " half."
+    ),
+}
+"""What ssh prints -> what to do; the first one counts."""
 
 
 def not_started(error: BaseException) -> str:
@@ -42,7 +57,7 @@ def explained(text: str, printed: str) -> str:
     """
     if cause := next((sign for sign in _FULL if sign in printed), ""):
         return f"a disk is full ({cause}). Free some space and run the command again."
-    shown = f"{text[:MAX_CHARS]}…" if len(text) > MAX_CHARS else text.rstrip(".") + "."
+    shown = f"{text[:MAX_CHARS]}…" if len(text) > MAX_CHARS else text.rstrip(".") + "." * (text[-1:] not in "?!")
     for lock in _LOCKED.findall(text):
         shown += f" If no other git process is running there, run `rm {shlex.quote(lock)}`, then the command again."
     if other := _OTHERS.search(text):
@@ -51,6 +66,7 @@ def explained(text: str, printed: str) -> str:
         shown += " Make the remote with the kind of ids that `git rev-parse --show-object-format` names in the vault."
     if _ASKED.search(text):
         shown += _HELPERS
+    shown += next((todo for sign, todo in _SSH.items() if sign in printed), "")
     if _DAMAGED.search(printed):
         shown += IN_DOCTOR
     return shown

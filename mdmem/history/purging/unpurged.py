@@ -78,15 +78,17 @@ def protected(remote: str, url: str) -> str:
     )
 
 
-def refusal(repo: Repository, url: str, done: GitResult) -> str:
-    """Return why a remote refused a push, and what to do if that is known."""
+def refusal(repo: Repository, remote: str, url: str, done: GitResult) -> str:
+    """Return why a push failed or the remote refused it, and what to do if that is known."""
     found = re.search(r"(?m)^ ?! \[[^\]]+\].*\((.+)\)$", done.err)
     if not found:
-        return repository.reason(done) + _hooks_of_all(repo, url, done.err)
+        return f"The push to {remote} failed: {repository.reason(done)}{_hooks_of_all(repo, url, done.err)}"
     words = " ".join(" ".join(re.findall(r"(?m)^remote: (.*)", done.err)).split())
     told = f" It says: {words:.300}{'' if words[-1] in '.!?' else '.'}" if words else ""
+    if "secret" in words.lower():
+        told += " `mdmem purge TEXT` removes a text from every commit."
     tip = next((tip for sign, tip in _REFUSALS.items() if sign in found[1]), told)
-    return f"{found[1]:.200}.{tip}{_hooks_of_all(repo, url, found[1])}"
+    return f"{remote} rejected the push: {found[1]:.200}.{tip}{_hooks_of_all(repo, url, found[1])}"
 
 
 def _hooks_of_all(repo: Repository, url: str, reason: str) -> str:
