@@ -24,7 +24,7 @@ from mdmem.history.git.repository import Repository
 from mdmem.history.git.texts import Texts
 from mdmem.history.git.writer import CommitDraft
 from mdmem.history.merged_files import MergedFiles
-from mdmem.history.merging import join, undecided
+from mdmem.history.merging import join, same_names, undecided
 from mdmem.history.merging.join import Joined
 from mdmem.history.merging.undecided import KeptPlace
 from mdmem.history.purging import carry, purge, purge_record, unpurged
@@ -240,6 +240,8 @@ class _Work:
             return joined  # a merge would only drop what is refused, and the machine that has it would merge in turn
         absent = part.absent(repo, chain(joined.puts, joined.deletes))
         before = _texts(repo, ours, chain(joined.puts, joined.deletes))
+        new = (path for path in joined.puts if path not in before and path not in absent)
+        same_names.refuse(repo, new, ours, joined.deletes)
         archived = [path for path in joined.puts if disk.is_packed(config.vault, path)]
         before.update(archive.texts_at(repo, base, archived))
         # such as what became private

@@ -27,7 +27,7 @@ from mdmem.errors import BusyError, GitError, VaultError
 from mdmem.history import batch, changes, commit, sync
 from mdmem.history.git import checked_out, environment, objects, part, repository
 from mdmem.history.git.part import VaultPart
-from mdmem.history.merging import both, join
+from mdmem.history.merging import both, join, same_names
 from mdmem.history.purging import purge, purge_record
 from mdmem.history.space import clone
 from mdmem.transcripts import host_memory
@@ -1489,6 +1489,37 @@ def test_a_name_that_this_system_refuses_stays_on_the_other_machines(
     assert [Path(second.vault, name).exists() for name in names] == [False, False]
     assert [Path(first.vault, name).read_text() for name in names] == ["one\n", "three\n"]
     assert trees(first)[0].keys() - trees(second)[0].keys() == set(names)
+
+
+def test_two_files_that_a_disk_takes_for_one_are_not_received_until_one_is_renamed(
+    first: Config, tmp_path: Path, remote: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = machine(tmp_path, remote)
+    monkeypatch.setattr(same_names, "ignores_case", lambda repo: repo.root != Path(first.vault))
+    put(Path(second.vault), "notes/Plan.md", "# Upper\n")
+    put(Path(second.vault), "notes/moved.md", "# Moved\n")
+    sync.sync(second)
+    sync.sync(first)
+    put(Path(first.vault), "notes/plan.md", "# Lower\n")
+    Path(first.vault, "notes/moved.md").rename(Path(first.vault, "notes/Moved.md"))
+    sync.sync(first)
+    before = trees(second)
+
+    taken = r"takes notes/Plan\.md and notes/plan\.md for one file"
+    with pytest.raises(GitError, match=rf"{taken}.* Rename one of them on a machine that has it"):
+        sync.sync(second)
+    assert trees(second) == before
+    with pytest.raises(GitError, match=taken):
+        clone.clone(str(remote), tmp_path / "third")
+    assert not list((tmp_path / "third").glob("*"))
+
+    Path(first.vault, "notes/plan.md").rename(Path(first.vault, "notes/other plan.md"))
+    sync.sync(first)
+    third = machine(tmp_path, remote, "third")
+    settle(first, second)
+    assert trees(third) == trees(first)
+    assert Path(second.vault, "notes/Plan.md").read_text() == "# Upper\n"
+    assert Path(second.vault, "notes/other plan.md").read_text() == "# Lower\n"
 
 
 @pytest.mark.slow

@@ -8,11 +8,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from mdmem import files
-from mdmem.errors import VaultError
+from mdmem.errors import GitError, VaultError
 from mdmem.history import review
 from mdmem.history.git import checked_out, fetching, objects, part, repository, transfer, writer
 from mdmem.history.git.part import VaultPart
 from mdmem.history.git.repository import Repository
+from mdmem.history.merging import join, same_names
 from mdmem.history.space import checkout
 from mdmem.progress import ProgressCallback, ignore
 
@@ -28,7 +29,7 @@ def clone(
 
     Raises:
         VaultError: when the folder is not empty.
-        GitError: when the remote cannot be reached.
+        GitError: when the remote cannot be reached, or has two files that this system takes for one.
         UsageError: when the vault has no such project.
     """
     root = Path(path).absolute()
@@ -52,6 +53,13 @@ def clone(
         repository.run(repo, "symbolic-ref", "HEAD", branch)
         if head:
             repository.run(repo, "update-ref", "-m", "mdmem: clone", branch, head)
+    paths = (path for path, _ in join.files(repo, head)) if head else ()
+    try:
+        same_names.refuse(repo, (path for path in paths if part.is_part(vault_part, path)))
+    except GitError:
+        if not has_files:
+            shutil.rmtree(repo.git_dir)
+        raise
     if vault_part:
         part.save(repo, part.meant(repo, head, vault_part))
     if head:
