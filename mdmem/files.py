@@ -76,7 +76,10 @@ def check_folder(path: str) -> None:
         _check_owner(status, path)
         if status.st_mode & stat.S_ISVTX:  # like /tmp, which root owns: making it private would harm everybody
             raise PermissionError(system.code("EPERM"), "The folder is shared by all users.", path)
-        os.chmod(path, 0o700)
+        try:
+            os.chmod(path, 0o700)
+        except PermissionError:
+            pass  # the user's own folder, so it is the disk that keeps no modes, such as a Windows folder in WSL
         if not system.own(os.stat(path), 0o077):
             raise NoModesError(system.code("EPERM"), "The folder is open to other users.", path)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import random
@@ -26,7 +27,7 @@ from mdmem.history.git.paths import PackedPaths
 from mdmem.history.purging import purge
 from mdmem.history.space import clone
 from mdmem.search import index
-from tests.helpers.history_vault import git, put, run_here, start
+from tests.helpers.history_vault import git, put, run_here, start, turn
 
 
 def test_a_new_repository_has_the_branch_main_and_no_hooks(vault: Path) -> None:
@@ -47,10 +48,17 @@ def test_the_users_templates_are_not_copied_into_a_new_repository(vault: Path, h
     assert not (vault / ".git" / "hooks").exists()
 
 
-def test_a_vault_on_a_disk_that_keeps_no_modes_has_a_history(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("is_refused", [False, True])
+def test_a_vault_on_a_disk_that_keeps_no_modes_has_a_history(
+    vault: Path, monkeypatch: pytest.MonkeyPatch, is_refused: bool
+) -> None:
+    def chmod(*_: object, **__: object) -> None:
+        if is_refused:  # as in a Windows folder in WSL; on FAT: no error, and no effect
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
     repository.init(vault)
     (vault / ".git").chmod(0o755)
-    monkeypatch.setattr(os, "chmod", lambda *_, **__: None)  # as on FAT: no error, and no effect
+    monkeypatch.setattr(os, "chmod", chmod)
 
     repo = repository.init(vault)
     put(vault, "notes/a.md", "# A\n")
@@ -80,6 +88,29 @@ def test_new_vaults_and_clones_keep_refs_in_files_whatever_the_defaults_of_git_a
 _WITH_DEFAULTS = """#!/bin/sh
 exec {} -c init.defaultRefFormat=reftable -c init.defaultObjectFormat=sha256 "$@"
 """
+
+
+@pytest.mark.parametrize("lacking", [["objects"], ["objects", "HEAD"], ["objects", "HEAD", "config", "refs"]])
+def test_an_init_that_broke_off_is_completed_by_the_next(vault: Path, lacking: list[str]) -> None:
+    repository.init(vault)
+    for name in lacking:
+        path = vault / ".git" / name
+        path.unlink() if path.is_file() else shutil.rmtree(path)
+    turn(vault)
+
+    with pytest.raises(VaultError, match="Run `mdmem init "):
+        commit.commit(config.load(str(vault)))
+    repository.init(vault)
+
+    assert commit.commit(config.load(str(vault))).commits
+    shutil.rmtree(vault / ".git/objects")
+    with pytest.raises(VaultError, match="has lost its folder objects"):
+        repository.init(vault)
+
+
+def test_a_disk_that_refuses_gits_modes_is_told_with_what_to_do() -> None:
+    printed = "error: chmod on /v/.git/config.lock failed: Operation not permitted\n"
+    assert "keep the vault on another one" in repository.reason(repository.GitResult(128, b"", printed))
 
 
 def test_init_is_safe_to_run_again(vault: Path) -> None:

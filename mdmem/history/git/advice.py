@@ -15,6 +15,7 @@ _DAMAGED = re.compile(r"object file \S+ is empty|bad object|loose object \w+|(?:
 IN_DOCTOR = " `mdmem doctor --only history` says what to do."
 """What is said of a damaged repository, except by doctor itself."""
 
+_NO_MODES = re.compile(r"chmod on .+ failed")
 _OTHER_IDS = re.compile(r"mismatched algorithms|not support this repository's hash algorithm")
 _OTHERS = re.compile(r"dubious ownership in repository at '([^'\n]+)'")
 
@@ -62,6 +63,11 @@ def explained(text: str, printed: str) -> str:
         shown += f" If no other git process is running there, run `rm {shlex.quote(lock)}`, then the command again."
     if other := _OTHERS.search(text):
         shown += f" If you trust its owner, run `git config --global --add safe.directory {shlex.quote(other[1])}`."
+    if _NO_MODES.search(text):
+        shown += (
+            " The disk keeps no permissions, and refuses git's: keep the vault on another one, or mount it with them"
+            " (in WSL, with the option `metadata`)."
+        )
     if _OTHER_IDS.search(text):
         shown += " Make the remote with the kind of ids that `git rev-parse --show-object-format` names in the vault."
     if _ASKED.search(text):

@@ -25,6 +25,14 @@ def locate(root: Path) -> tuple[Path, Path] | None:
     return git_dir, (git_dir / link.read_text("utf-8").strip()).resolve() if link.is_file() else git_dir
 
 
+def is_begun(git_dir: Path, common_dir: Path) -> bool:
+    """Whether `git init` has completed a repository, also one that was damaged since: not when it was interrupted."""
+    if (git_dir / "HEAD").exists() and (common_dir / "objects").is_dir():
+        return True
+    has_files = any(path.is_file() for name in ("objects", "refs") for path in (common_dir / name).rglob("*"))
+    return has_files or any((git_dir / name).exists() for name in ("index", "packed-refs", "logs"))
+
+
 def refuse_other(root: Path) -> None:
     """Raise VaultError when `.git` is there, but leads to no repository: `git init` would fail."""
     dot_git = root / ".git"

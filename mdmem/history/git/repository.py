@@ -82,7 +82,7 @@ def open_vault(root: str | Path) -> Repository:
     folders = dot_git.locate(root)
     if folders is None:
         dot_git.refuse_other(root)
-    if folders is None or not ((folders[0] / "HEAD").exists() or any(folders[0].iterdir())):
+    if folders is None or not dot_git.is_begun(*folders):
         raise VaultError(
             f"{root} is not a git repository of its own.",
             f"Run `mdmem init {shlex.quote(str(root))}`: it adds one and changes no note.",
@@ -122,9 +122,8 @@ def init(root: str | Path) -> Repository:
     folders = dot_git.locate(root)
     if folders is None:
         dot_git.refuse_other(root)
-    if folders is None or not (
-        lost_head.is_lost(*folders) or (folders[0] / "HEAD").exists()
-    ):  # the latter: interrupted
+    has_head = folders is not None and (folders[0] / "HEAD").exists()
+    if folders is None or not (lost_head.is_lost(*folders) or (has_head and dot_git.is_begun(*folders))):
         start(root, ["init", "-q", "--template=", "-b", BRANCH, "."])
     return open_vault(root)
 
