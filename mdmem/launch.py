@@ -49,14 +49,14 @@ served_launcher = ""
 """The path of the launcher whose hooks this process serves; "" if it serves none."""
 
 
-def record_loss(agent: str, launcher: str = "") -> None:
-    """Record for `mdmem doctor` that an event is lost, in a log beside the launcher. Never fails.
+def record_loss(agent: str, launcher: str = "") -> bool:
+    """Record for `mdmem doctor` that an event is lost, in a log beside the launcher; False if that is not possible.
 
     launcher: its path, by default that of the launcher that started this process or is served by it, if one is.
     """
     launcher = launcher or served_launcher or sys.argv[0]
     if not os.path.basename(launcher).startswith(LAUNCHER):
-        return
+        return False
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         fd = os.open(f"{launcher}{LOSSES}", flags, 0o600)
@@ -67,7 +67,8 @@ def record_loss(agent: str, launcher: str = "") -> None:
         finally:
             os.close(fd)
     except (OSError, ValueError):
-        return  # the user was told
+        return False
+    return True
 
 
 def recover(module: str, words: list[str], vault: str | None) -> None:

@@ -74,7 +74,7 @@ def stored(delivery: Delivery, until: float | None = None) -> bytes:
         last_words = delivery.last_words()
         hook_process.log_failure("hook failed", error, delivery.vault)
         if delivery.is_lost() and not is_unknown:
-            launch.record_loss(delivery.name)
+            delivery.record_loss(type(error).__name__)
         if "--report" in delivery.words:
             return _line({"stored": False, "error": "unknown agent" if is_unknown else type(error).__name__})
         return last_words
@@ -229,9 +229,26 @@ class Delivery:
 
         self.write(self.last_words())
         system.alarm(GRACE_SECONDS, lambda *_: os._exit(0))
-        if self.is_lost() and not (self.outcome and self.outcome.counted):
-            launch.record_loss(self.name)
+        if self.is_lost():
+            self.record_loss(launch.FAILED)
         os._exit(0)
+
+    def record_loss(self, why: str) -> None:
+        """Record that the event is lost, unless it is counted. Never fails. why: an exception's type.
+
+        It is recorded beside the launcher, or, where none started this process, among the vault's losses.
+        """
+        if (self.outcome and self.outcome.counted) or launch.record_loss(self.name):
+            return
+        try:
+            from mdmem import config, timestamps
+            from mdmem.capture import losses
+
+            settings = self.config or config.load(self.vault, self.env)
+            event = self.event.name if self.event else "unknown"
+            losses.record(settings, event, self.name, why, timestamps.now(self.env))
+        except Exception:  # noqa: BLE001 - the user was told
+            return
 
 
 def _message(config: Config, event: Event, outcome: Outcome) -> str | None:

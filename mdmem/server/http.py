@@ -22,10 +22,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from mdmem import config, files, log, system, timestamps
-from mdmem.agents import payload
+from mdmem import config, files, log, system
+from mdmem.agents import hook_process, payload
 from mdmem.agents.install.known import AGENTS
-from mdmem.capture import hook, losses
+from mdmem.capture import hook
 from mdmem.config import Config
 from mdmem.errors import ConfigError
 from mdmem.inject import process
@@ -159,17 +159,7 @@ def _handle(vault: str | None, name: str, data: bytes) -> bytes:
             reply = delivery.deliver()
             return both.merged(reply, _injection(name, data, vault))
     except Exception as error:  # noqa: BLE001 - as for the command: losing a memory is bad, stopping the agent is worse
-        _record_failure(delivery, error)
+        hook_process.log_failure("a hook over HTTP failed", error, vault)
+        if delivery.is_lost():
+            delivery.record_loss(type(error).__name__)
         return delivery.last_words()
-
-
-def _record_failure(delivery: hook.Delivery, error: Exception) -> None:
-    """Log that a hook failed, and count its event as lost unless it is safe."""
-    try:
-        settings = delivery.settings or config.load(delivery.vault, delivery.env)
-    except Exception:  # noqa: BLE001 - not even the log may hurt the agent
-        return
-    log.write(settings, "a hook over HTTP failed", error)
-    if delivery.is_lost() and not (delivery.outcome and delivery.outcome.counted):
-        now = timestamps.now(delivery.env)
-        losses.record(settings, "unknown", delivery.name, type(error).__name__, now)

@@ -128,6 +128,18 @@ def test_a_hook_that_hangs_ends_at_its_deadline_and_says_so(fresh: Callable[[], 
         assert lost["why"] == launch.FAILED
 
 
+def test_the_loss_of_a_hook_that_hangs_is_recorded_without_a_launcher(fresh: Callable[[], Path]) -> None:
+    vault = fresh()
+
+    def start() -> None:
+        hook.DEADLINE_SECONDS = hook.GRACE_SECONDS = 0.2
+        events.capture = lambda *_: hang_whatever_comes()
+
+    assert "lost" in json.loads(limited(EVENTS["prompt"], start))["systemMessage"]
+    (lost,) = storing.lost_events(config.load(str(vault)))
+    assert (lost["event"], lost["why"]) == ("UserPromptSubmit", launch.FAILED)
+
+
 def test_a_note_whose_folder_cannot_be_synced_is_stored_and_not_told_as_lost(fresh: Callable[[], Path]) -> None:
     vault = fresh()
     limited(EVENTS["prompt"], lambda: None)
