@@ -188,7 +188,7 @@ def test_without_posix_the_watcher_becomes_a_task_of_the_task_scheduler(
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     code = (
         "from tests.helpers import without_posix; without_posix.remove_posix()\n"
-        "from mdmem.watcher import unit; unit._system = lambda: unit.TASKS\n"
+        "from mdmem.watcher import service; service._system = lambda: service.TASKS\n"
         "from mdmem.__main__ import main; main()"
     )
     for words in (["install", "service", "--now", "--yes"], ["uninstall", "service"]):

@@ -19,7 +19,7 @@ from mdmem.cli.setup import protocol
 from mdmem.cli.terminal import options, progress, render
 from mdmem.config import Config
 from mdmem.errors import ConfigError, MdmemError
-from mdmem.watcher import unit
+from mdmem.watcher import service
 
 
 class InstallRequest(NamedTuple):
@@ -41,9 +41,9 @@ def install(vault: str | None, asked: InstallRequest) -> None:
     """Register mdmem with agents and MCP clients, and print what was changed."""
     from mdmem.agents.install import extra  # slow to load, like the others that are imported where they are used
 
-    with_unit = unit.NAME in asked.agents
-    asked = asked._replace(agents=tuple(name for name in asked.agents if name != unit.NAME))
-    names = list(asked.agents) if asked.agents or with_unit else _detected(asked)
+    with_service = service.NAME in asked.agents
+    asked = asked._replace(agents=tuple(name for name in asked.agents if name != service.NAME))
+    names = list(asked.agents) if asked.agents or with_service else _detected(asked)
     loaded = config.load(vault)
     for name in asked.agents:  # check that all exist before changing anything
         mcp_registration.client_of(name) if asked.with_mcp else known.row_of(name)
@@ -57,8 +57,8 @@ def install(vault: str | None, asked: InstallRequest) -> None:
     absent = [known.title(name) for name in names if name in known.AGENTS and name not in here]
     failed: list[MdmemError] = []
     changes = list(_changes(asked, names, loaded, loaded.vault if vault else None, failed))
-    if with_unit:
-        changes.append(unit.install(loaded.vault, os.environ, now=asked.now, dry_run=asked.dry_run))
+    if with_service:
+        changes.append(service.install(loaded.vault, os.environ, now=asked.now, dry_run=asked.dry_run))
     if asked.dry_run and not asked.as_json:
         _print_diffs(changes)
         _raise_first(failed)
@@ -198,8 +198,8 @@ def uninstall(
     if not agents and not every:
         raise click.UsageError("Name an agent, or use --all.")
     root = config.load(vault).vault
-    with_unit = unit.NAME in agents or (every and not only_mcp and unit.is_installed(root, os.environ))
-    agents = tuple(name for name in agents if name != unit.NAME)
+    with_service = service.NAME in agents or (every and not only_mcp and service.is_installed(root, os.environ))
+    agents = tuple(name for name in agents if name != service.NAME)
     for name in agents:  # check that all exist before changing anything
         if name not in CLIENTS:
             known.row_of(name)
@@ -212,9 +212,9 @@ def uninstall(
             changes = _with_diffs(list(removals), planned)
     else:
         changes = list(removals)
-    if with_unit:
+    if with_service:
         with _collected(failed):
-            changes.append(unit.uninstall(root, os.environ, now=now, dry_run=dry_run))
+            changes.append(service.uninstall(root, os.environ, now=now, dry_run=dry_run))
     said = [one for one in changes if not every or one.action != "unchanged"]
     if dry_run and not as_json:
         _print_diffs(said)

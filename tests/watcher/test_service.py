@@ -1,4 +1,4 @@
-"""The unit that runs the watcher from login to logout: written, started, taken out."""
+"""The service that runs the watcher from login to logout: written, started, taken out."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 
 from mdmem import config
 from mdmem.errors import ConfigError, MdmemError
-from mdmem.watcher import unit
+from mdmem.watcher import service
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -101,18 +101,18 @@ def test_a_failed_start_is_reported_with_its_command(vault: Path, mdmem: Run, pr
 @pytest.mark.parametrize("system", ["linux", "darwin", "win32"])
 def test_a_file_of_somebody_else_stays(vault: Path, home: Path, monkeypatch: pytest.MonkeyPatch, system: str) -> None:
     monkeypatch.setattr(sys, "platform", system)
-    path = Path(unit.install(str(vault), {}, now=False).path)
+    path = Path(service.install(str(vault), {}, now=False).path)
     path.write_text("mine")
-    for act in (unit.install, unit.uninstall):
+    for act in (service.install, service.uninstall):
         with pytest.raises(ConfigError):
             act(str(vault), {}, now=False)
     assert path.read_text() == "mine"
-    assert not unit.is_installed(str(vault), {})
+    assert not service.is_installed(str(vault), {})
 
 
 def test_a_path_that_no_unit_can_hold_is_refused(home: Path) -> None:
     with pytest.raises(ConfigError, match="simpler"):
-        unit.install("/vault\nExecStart=/bin/evil", {}, now=False)
+        service.install("/vault\nExecStart=/bin/evil", {}, now=False)
 
 
 def test_without_systemd_the_message_names_another_way(
@@ -121,7 +121,7 @@ def test_without_systemd_the_message_names_another_way(
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     with pytest.raises(MdmemError, match="--background"):
-        unit.install(str(vault), {}, now=True)
+        service.install(str(vault), {}, now=True)
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd reads it")
@@ -129,7 +129,7 @@ def test_systemd_reads_hostile_paths_as_they_are(tmp_path: Path, home: Path, mon
     monkeypatch.setattr(sys, "platform", "linux")
     vault = tmp_path / 'a "b" %h $HOME \\n ${X}'
     vault.mkdir()
-    path = unit.install(str(vault), {"XDG_STATE_HOME": f"{vault}/s"}, now=False).path
+    path = service.install(str(vault), {"XDG_STATE_HOME": f"{vault}/s"}, now=False).path
     debug = {**os.environ, "SYSTEMD_LOG_LEVEL": "debug"}
     words = ["systemd-analyze", "verify", "--user", path]
     said = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=debug).stdout
@@ -141,7 +141,7 @@ def test_systemd_reads_hostile_paths_as_they_are(tmp_path: Path, home: Path, mon
 
 def test_launchd_is_given_the_same(vault: Path, home: Path, monkeypatch: pytest.MonkeyPatch, programs: Path) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
-    change = unit.install(str(vault), {"XDG_STATE_HOME": "/s"}, now=True)
+    change = service.install(str(vault), {"XDG_STATE_HOME": "/s"}, now=True)
     label = Path(change.path).stem
     found = plistlib.loads(Path(change.path).read_bytes())
     assert Path(change.path).parent == home / "Library" / "LaunchAgents"
@@ -151,8 +151,8 @@ def test_launchd_is_given_the_same(vault: Path, home: Path, monkeypatch: pytest.
     domain = f"gui/{os.getuid()}"
     started = [f"launchctl bootout {domain}/{label}", f"launchctl bootstrap {domain} {change.path}"]
     assert asked(programs) == started
-    assert unit.install(str(vault), {"XDG_STATE_HOME": "/s"}, now=False).action == "unchanged"
-    assert unit.uninstall(str(vault), {}, now=True).action == "deleted"
+    assert service.install(str(vault), {"XDG_STATE_HOME": "/s"}, now=False).action == "unchanged"
+    assert service.uninstall(str(vault), {}, now=True).action == "deleted"
     assert asked(programs) == started[:1]
     assert not Path(change.path).exists()
 
@@ -164,7 +164,7 @@ def test_the_task_scheduler_is_given_the_same(
     here = vault.with_name("Zo\xeb's notes & <more>")
     env = {"LOCALAPPDATA": str(home / "local"), "USERDOMAIN": "BÜRO", "USERNAME": "ana"}
 
-    change = unit.install(str(here), env, now=True)
+    change = service.install(str(here), env, now=True)
 
     path, name = Path(change.path), f"mdmem-watch-{config.vault_key(str(here))}"
     assert path == home / "local" / "mdmem" / f"{name}.xml"
@@ -177,8 +177,8 @@ def test_the_task_scheduler_is_given_the_same(
     assert found["ExecutionTimeLimit"] == "PT0S", "by default a task is ended after three days"
     made = [f"schtasks /Create /F /TN {name} /XML {path}", f"schtasks /Run /TN {name}"]
     assert asked(programs) == made
-    assert unit.install(str(here), env, now=False).note.startswith("To start it now and at every login: `schtasks ")
+    assert service.install(str(here), env, now=False).note.startswith("To start it now and at every login: `schtasks ")
     (programs / "fails").touch()
-    assert unit.uninstall(str(here), env, now=False).action == "deleted", "one that nobody registered, too"
+    assert service.uninstall(str(here), env, now=False).action == "deleted", "one that nobody registered, too"
     assert asked(programs) == [f"schtasks /Delete /F /TN {name}"]
     assert not path.exists()
