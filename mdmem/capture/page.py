@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from mdmem.capture.page_entry import PageEntry
     from mdmem.capture.session import Session
-    from mdmem.vault.turns import Place
+    from mdmem.vault.turns import NotePlace
 
 BEGIN, END = generated.BEGIN, generated.END
 MAX_FILES = 40
@@ -136,7 +136,7 @@ def render(session: Session, entries: list[PageEntry], current: list[str]) -> st
     return "\n".join(generated.with_runs(lines, links, _runs(in_turns, generated.runs(current))))
 
 
-def _place(entry: PageEntry) -> Place:
+def _place(entry: PageEntry) -> NotePlace:
     first, second = entry.numbers
     return (first, second), entry.moment, entry.name, entry.kind == "prompt"
 

@@ -214,7 +214,7 @@ def tree(config: Config, folder: str, depth: int, files: bool, limit: int, as_js
     root = Path(config.vault)
     if relative is None or not (root / relative).is_dir():
         raise NotFoundError(f"There is no folder {folder!r} in {root}. `mdmem tree` shows the folders.")
-    vault_tree = rows.ask(config, Tree)
+    vault_tree = rows.ask(config, FolderTree)
     if as_json:
         render.print_json(vault_tree.nested(relative, relative or root.name))
         return
@@ -235,7 +235,9 @@ def _label(name: str, notes: int) -> list[Piece]:
     return [(f"{render.safe(name)}/", "blue"), (f"  {plural.number(notes, 'file')}", "dim")]
 
 
-def _draw(tree: Tree, top: str, depth: int, limit: int, *, files: bool, indent: str = "") -> Iterator[list[Piece]]:
+def _draw(
+    tree: FolderTree, top: str, depth: int, limit: int, *, files: bool, indent: str = ""
+) -> Iterator[list[Piece]]:
     """Yield the lines below a folder: branch, then label."""
     folders = tree.folders(top) if depth else []
     names = tree.files(top) if depth and files else []
@@ -259,7 +261,7 @@ def _draw(tree: Tree, top: str, depth: int, limit: int, *, files: bool, indent: 
 _AFTER_SLASH = chr(ord("/") + 1)
 
 
-class Tree:
+class FolderTree:
     """The folders of a vault, and the number of notes in each."""
 
     def __init__(self, view: View) -> None:

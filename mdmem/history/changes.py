@@ -109,7 +109,7 @@ def find(repo: Repository, copy: git_index.Copy, after: bytes = b"", only: Colle
 
 def compare(
     repo: Repository, lock_fd: int, after: bytes = b"", only: Collection[str] | None = None
-) -> tuple[State, git_index.Stamp | None]:
+) -> tuple[State, git_index.IndexStamp | None]:
     """Compare the vault with its last commit; also return the stamp of the index.
 
     What git learns about file times in its copy of the index is published to the index. after, only: as for `find`.

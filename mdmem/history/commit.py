@@ -213,7 +213,7 @@ class _Written(NamedTuple):
 
     commits: list[Commit]
     head: str
-    stamp: git_index.Stamp | None
+    stamp: git_index.IndexStamp | None
 
 
 class _Work:
@@ -287,7 +287,7 @@ class _Work:
                 return None
             state, stamp = next_batch.rest._replace(head=written.head), written.stamp
 
-    def _write(self, state: State, planned: list[PlannedCommit], stamp: git_index.Stamp | None) -> _Written | None:
+    def _write(self, state: State, planned: list[PlannedCommit], stamp: git_index.IndexStamp | None) -> _Written | None:
         """Write the planned commits and update the index; None when another git process changed index or branch.
 
         stamp: that of the index when the changes were listed.

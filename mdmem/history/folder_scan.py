@@ -17,7 +17,7 @@ from mdmem.history import changes
 from mdmem.history.changes import Change, State
 from mdmem.history.git import git_index, objects, repository
 from mdmem.history.git.environment import PATTERNS
-from mdmem.history.git.objects import Tree
+from mdmem.history.git.objects import TreeEntries
 from mdmem.history.git.repository import Repository
 from mdmem.vault import disk, layout
 
@@ -40,7 +40,7 @@ class SeenFolders(NamedTuple):
 
     branch: str
     head: str
-    stamp: git_index.Stamp | None
+    stamp: git_index.IndexStamp | None
     rules: int
     times: dict[str, int]
     left: list[str]
@@ -129,7 +129,12 @@ def compare(repo: Repository, last: SeenFolders, listed: Collection[str], doubte
 
 
 def _differences(
-    folder: str, entries: _Entries, tree: Tree, before: SeenFolders, listed: Collection[str], doubted: Collection[str]
+    folder: str,
+    entries: _Entries,
+    tree: TreeEntries,
+    before: SeenFolders,
+    listed: Collection[str],
+    doubted: Collection[str],
 ) -> Iterable[Change]:
     """Yield how a folder differs from the commit's tree."""
     unmatched = dict(tree)

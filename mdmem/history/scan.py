@@ -69,7 +69,7 @@ class Scan(NamedTuple):
 
     state: State
     seen: SeenFolders
-    stamp: git_index.Stamp | None
+    stamp: git_index.IndexStamp | None
     is_plain: bool
 
 
@@ -106,7 +106,7 @@ def further(repo: Repository, scan: Scan, lock_fd: int) -> Scan:
 
 
 def keep(
-    config: Config, scan: Scan, *, head: str, stamp: git_index.Stamp | None, uncommitted: Iterable[Change]
+    config: Config, scan: Scan, *, head: str, stamp: git_index.IndexStamp | None, uncommitted: Iterable[Change]
 ) -> None:
     """Store the result of a scan, once it is dealt with.
 
@@ -219,7 +219,7 @@ def _among(repo: Repository, before: SeenFolders, only: Collection[str]) -> Scan
     return Scan(state, before._replace(times={**before.times, **to_read_again}, left=differing), index, is_plain=True)
 
 
-def _as_it_was(repo: Repository, before: SeenFolders, began_ns: int) -> git_index.Stamp:
+def _as_it_was(repo: Repository, before: SeenFolders, began_ns: int) -> git_index.IndexStamp:
     """Return the stamp of the index, if the repository is as the last scan left it.
 
     Raises UnsureError when it is not.

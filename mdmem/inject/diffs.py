@@ -31,7 +31,7 @@ class ExcerptHunk(Value):
     def _changed(self, sign: str) -> list[str]:
         return sorted(line[1:].strip() for line in self.lines if line[:1] == sign)
 
-    def place(self, places: Iterable[Place]) -> int:
+    def place(self, places: Iterable[FileLine]) -> int:
         """Return the index of the hunk's first line that is at one of `places`, or -1."""
         numbers = {number for file, number in places if file and f"/{file}".endswith(f"/{self.file}")}
         numbers |= {number for file, number in places if file and f"/{self.file}".endswith(f"/{file}")}
@@ -44,7 +44,7 @@ class ExcerptHunk(Value):
         return -1
 
 
-Place = tuple[str, int]
+FileLine = tuple[str, int]
 """A file or the end of its path, and a line number."""
 
 
@@ -81,7 +81,7 @@ def kept(hunks: Sequence[ExcerptHunk]) -> list[ExcerptHunk]:
     return remaining or list(hunks)
 
 
-def rank(hunks: Iterable[ExcerptHunk], terms: Collection[str], places: Collection[Place] = ()) -> list[ExcerptHunk]:
+def rank(hunks: Iterable[ExcerptHunk], terms: Collection[str], places: Collection[FileLine] = ()) -> list[ExcerptHunk]:
     """Return the hunks, the most relevant first: at a place, with the terms, replacing code, late; tests come last.
 
     Scratch files are left out if any other file was changed.
@@ -94,7 +94,7 @@ def rank(hunks: Iterable[ExcerptHunk], terms: Collection[str], places: Collectio
 
 
 def best_lines(
-    hunks: Iterable[ExcerptHunk], terms: Collection[str], chars: int, places: Collection[Place] = ()
+    hunks: Iterable[ExcerptHunk], terms: Collection[str], chars: int, places: Collection[FileLine] = ()
 ) -> Iterator[str]:
     """Yield the most relevant hunks within `chars` characters, without those that repeat an earlier one."""
     files: dict[str, set[str]] = {}
@@ -141,7 +141,9 @@ _IMPORTS = ("import ", "from ", "#include", "use ", "using ", "require", "packag
 """Prefixes of the least informative lines, dropped first if there is too little room."""
 
 
-def lines_of(hunk: ExcerptHunk, chars: int, terms: Collection[str] = (), places: Collection[Place] = ()) -> list[str]:
+def lines_of(
+    hunk: ExcerptHunk, chars: int, terms: Collection[str] = (), places: Collection[FileLine] = ()
+) -> list[str]:
     """Return a hunk as lines: its file, and the changed lines with a little context.
 
     With too little room, the context is dropped first, then removed lines, then those before the relevant one: the
@@ -169,7 +171,7 @@ def lines_of(hunk: ExcerptHunk, chars: int, terms: Collection[str] = (), places:
 
 
 def _start_of_relevant(
-    hunk: ExcerptHunk, chosen: list[int], chars: int, terms: Collection[str], places: Collection[Place]
+    hunk: ExcerptHunk, chosen: list[int], chars: int, terms: Collection[str], places: Collection[FileLine]
 ) -> int:
     """Return the index in `chosen` to start from, so that the relevant line is shown."""
     failed = hunk.place(places)

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 KEY_BYTES = 32
 DIGEST_BYTES = 8
 
-Record = tuple[int, int, int, int, bytes]
-"""One part: hash of its anchor, offset of the anchor in the part, length, where it counts (`letters`), digest."""
+EchoRecord = tuple[int, int, int, int, bytes]
+"""One part: hash of its anchor, offset of the anchor in it, its length, where it counts (its boundary), its digest."""
 
 _GROUP = 4  # characters by which parts are looked up
 _PAIR = 2  # the same for parts shorter than a group
@@ -77,18 +77,18 @@ class Echo:
 
     __slots__ = ("_digest", "_factor", "_letters", "_pairs", "_secrets", "_shortest", "_written")
 
-    def __init__(self, key: bytes, records: list[Record]) -> None:
+    def __init__(self, key: bytes, records: list[EchoRecord]) -> None:
         self._digest = _digester(key)
         self._factor = _factor(key)
-        self._letters: dict[int, list[Record]] = {}
-        self._written: dict[int, list[Record]] = {}
-        self._pairs: dict[int, list[Record]] = {}
-        self._secrets: dict[int, list[Record]] = {}
+        self._letters: dict[int, list[EchoRecord]] = {}
+        self._written: dict[int, list[EchoRecord]] = {}
+        self._pairs: dict[int, list[EchoRecord]] = {}
+        self._secrets: dict[int, list[EchoRecord]] = {}
         self._shortest = min((record[2] for record in records), default=0)
         for record in records:
             self._table(record).setdefault(record[0], []).append(record)
 
-    def _table(self, record: Record) -> dict[int, list[Record]]:
+    def _table(self, record: EchoRecord) -> dict[int, list[EchoRecord]]:
         if record[3] in _OF_SECRETS:
             return self._secrets
         if record[2] < _GROUP:
@@ -151,7 +151,7 @@ class Echo:
         even = views.spaced_view(text)
         return [even.origin(*span) for span in spans]
 
-    def _hits(self, low: str, size: int, table: dict[int, list[Record]]) -> Iterator[tuple[int, int, int]]:
+    def _hits(self, low: str, size: int, table: dict[int, list[EchoRecord]]) -> Iterator[tuple[int, int, int]]:
         """Find the parts of a table in a lower-case text: start, end, and where the part counts."""
         if not table or len(low) < size:
             return
@@ -183,8 +183,8 @@ def of(spans: Iterable[str]) -> Echo:
 
 
 def records(
-    key: bytes, spans: Iterable[str], present: Iterable[Record] = (), secrets: Iterable[str] = ()
-) -> list[Record]:
+    key: bytes, spans: Iterable[str], present: Iterable[EchoRecord] = (), secrets: Iterable[str] = ()
+) -> list[EchoRecord]:
     """Return the records to store for private texts and for secrets, without those that are present."""
     digest, factor = _digester(key), _factor(key)
     uses: dict[int, int] = {}
@@ -282,7 +282,7 @@ def _best_anchor(part: str, factor: int, uses: dict[int, int]) -> tuple[int, int
     return (anchor, at) if times_used < _MOST_AT_ANCHOR else None
 
 
-def _anchored(data: bytes, size: int, factor: int, table: dict[int, list[Record]]) -> Iterator[tuple[int, int]]:
+def _anchored(data: bytes, size: int, factor: int, table: dict[int, list[EchoRecord]]) -> Iterator[tuple[int, int]]:
     """Yield each group of characters that may be an anchor: its offset in characters, and its hash."""
     step = 2 * size
     shifted = [_numbers(memoryview(data)[2 * k : len(data) - (len(data) - 2 * k) % step], step) for k in range(size)]

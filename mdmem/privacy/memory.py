@@ -1,8 +1,8 @@
 """The private memory: remembers a session's private text and secrets as long as the session can be resumed.
 
 Each session has a file in the user's state folder, with a line for each telling part: a keyed digest and its anchor
-(`echo.Record`), never text. All files share one key, so that a fork can copy its parent's lines unchanged. Lines are
-only appended, each time in a single write, so that any number of processes may write at once.
+(`echo.EchoRecord`), never text. All files share one key, so that a fork can copy its parent's lines unchanged. Lines
+are only appended, each time in a single write, so that any number of processes may write at once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from mdmem.config import Config
-    from mdmem.privacy.echo import Echo, Record
+    from mdmem.privacy.echo import Echo, EchoRecord
 
 KEPT_DAYS = 90
 """A session's private memory is deleted after this many days without use."""
@@ -240,14 +240,14 @@ _WRITTEN = bytes.maketrans(_DIGITS, _LETTERS)
 _READ = bytes.maketrans(_LETTERS, _DIGITS)
 
 
-def _line(record: Record) -> bytes:
+def _line(record: EchoRecord) -> bytes:
     anchor, at, length, boundary, digest = record
     return f"{anchor:06x}{at:03x}{length:03x}{boundary:01x}{digest.hex()}".encode().translate(_WRITTEN)
 
 
-def _parse(data: bytes) -> list[Record]:
+def _parse(data: bytes) -> list[EchoRecord]:
     """Parse the lines of a memory, without incomplete and revoked ones."""
-    records: dict[tuple[bytes, int], Record] = {}
+    records: dict[tuple[bytes, int], EchoRecord] = {}
     for line in data.translate(_READ).split(b"\n"):
         if len(line) == _LINE_CHARS:
             try:

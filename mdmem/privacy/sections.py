@@ -11,7 +11,7 @@ from mdmem.privacy.tags import (
     EMPTY,
     SHOUT,
     WORD,
-    Section,
+    PrivateSection,
     Tag,
     is_other,
     named_tags,
@@ -39,7 +39,7 @@ def private(
     keep_unclosed: bool,
     literal_code: bool,
     begun: bool,
-) -> tuple[list[Section], set[str]]:
+) -> tuple[list[PrivateSection], set[str]]:
     """Return the private sections, outermost ones in order, and what the tags without a partner do (open or close).
 
     words: the tag words. strict: a lone `[private]` counts; in a tool's output, it is the heading of an INI section.
@@ -150,7 +150,7 @@ def without_tags(text: str, low: str, words: tuple[str, ...]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def context(text: str, low: str) -> list[Section]:
+def context(text: str, low: str) -> list[PrivateSection]:
     """Return the injected memories and hosts' blocks, with their tags: outermost sections in order.
 
     An unclosed fence counts as well, so that no memory is stored again.
@@ -158,7 +158,7 @@ def context(text: str, low: str) -> list[Section]:
     Raises:
         FloodError: there are more than `limits.MOST_TAGS` tags.
     """
-    sections: list[Section] = []
+    sections: list[PrivateSection] = []
     names = [name for name in HOST if name in low]
     plain = shadow(low) if names else low
     for name in names:
@@ -176,10 +176,10 @@ def context(text: str, low: str) -> list[Section]:
     return _union(sections)
 
 
-def _pair(tags: Iterable[Tag]) -> tuple[list[Section], list[Tag]]:
+def _pair(tags: Iterable[Tag]) -> tuple[list[PrivateSection], list[Tag]]:
     """Match each closing tag with the nearest open one of its family; return the pairs and the sorted other tags."""
     waiting: dict[str, list[Tag]] = {}
-    pairs: list[Section] = []
+    pairs: list[PrivateSection] = []
     lone: list[Tag] = []
     for tag in tags:
         start, end, family, does = tag
@@ -201,9 +201,9 @@ _OTHER_CASE = {WORD + BRACKET: WORD + SHOUT, WORD + SHOUT: WORD + BRACKET}
 """`[PRIVATE]…[/private]` is a pair if there is no partner in the same letter case."""
 
 
-def _union(sections: list[Section]) -> list[Section]:
+def _union(sections: list[PrivateSection]) -> list[PrivateSection]:
     """Sort sections and join those that overlap."""
-    joined: list[Section] = []
+    joined: list[PrivateSection] = []
     for section in sorted(sections):
         start, end, inner_start, _, rule = joined[-1] if joined else _NOWHERE
         if section[0] >= end:
@@ -213,10 +213,10 @@ def _union(sections: list[Section]) -> list[Section]:
     return joined
 
 
-_NOWHERE: Section = (0, 0, 0, 0, "")
+_NOWHERE: PrivateSection = (0, 0, 0, 0, "")
 
 
-def _outside(tags: Iterable[Tag], sections: list[Section]) -> Iterator[Tag]:
+def _outside(tags: Iterable[Tag], sections: list[PrivateSection]) -> Iterator[Tag]:
     """Yield the tags outside all sections; both are in order."""
     number = 0
     for tag in tags:
@@ -226,12 +226,14 @@ def _outside(tags: Iterable[Tag], sections: list[Section]) -> Iterator[Tag]:
             yield tag
 
 
-def _hide_lone(size: int, sections: list[Section], lone: Iterable[Tag], keep: bool) -> tuple[list[Section], set[str]]:
+def _hide_lone(
+    size: int, sections: list[PrivateSection], lone: Iterable[Tag], keep: bool
+) -> tuple[list[PrivateSection], set[str]]:
     """Return the sections that lone tags make, and what these tags do.
 
     An opening tag hides the text after it; a closing one hides the text before it, back to the previous section.
     """
-    hidden: list[Section] = []
+    hidden: list[PrivateSection] = []
     unclosed: set[str] = set()
     number = before = 0
     for start, end, family, does in lone:

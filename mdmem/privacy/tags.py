@@ -45,7 +45,7 @@ Tag = tuple[int, int, str, str]
 A plain tuple, because the garbage collector would visit a million objects of a hostile text again and again.
 """
 
-Section = tuple[int, int, int, int, str]
+PrivateSection = tuple[int, int, int, int, str]
 """A span to remove: start and end including its tags, start and end of the text inside, and the rule."""
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from mdmem.privacy.findings import Edit
     from mdmem.privacy.job import RuleSet
-    from mdmem.privacy.tags import Section
+    from mdmem.privacy.tags import PrivateSection
 
 MAX_ROUNDS = 6
 """Removing text can join its surroundings into new tags, so a text is cleaned until it no longer changes. One that
@@ -210,7 +210,7 @@ def private_edits(text: str, low: str, job: Job) -> list[Edit]:
     return _marked(text, sections, job) if sections else []
 
 
-def private_sections(text: str, low: str, job: Job) -> list[Section]:
+def private_sections(text: str, low: str, job: Job) -> list[PrivateSection]:
     """Return the private sections of a text, in order. `low` is the text in lower case."""
     if not _has_tag(low, job.rules.tags):
         return []
@@ -234,7 +234,7 @@ def private_sections(text: str, low: str, job: Job) -> list[Section]:
     return private
 
 
-def _marked(text: str, sections: list[Section], job: Job) -> list[Edit]:
+def _marked(text: str, sections: list[PrivateSection], job: Job) -> list[Edit]:
     """Return edits that put a marker for each section. Adjacent sections share one; empty ones get none."""
     edits: list[Edit] = []
     last_mark = -1  # index of the last edit with a marker, if only white space followed it

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    Place = tuple[int, int, tuple[str, ...]]
+    WordSpan = tuple[int, int, tuple[str, ...]]
 
 MAX_TEXT_CHARS = 128 * 1024
 """Maximum number of characters of a text that are considered."""
@@ -61,7 +61,7 @@ def best(text: str, weights: Mapping[str, float], chars: int = 240, finder: Word
     return Snippet(before + text[start:end] + after, spans)
 
 
-def _merged(places: Iterable[Place]) -> list[tuple[int, int]]:
+def _merged(places: Iterable[WordSpan]) -> list[tuple[int, int]]:
     """Return the positions of words, with overlaps merged."""
     spans: list[tuple[int, int]] = []
     for start, end, _ in places:
@@ -72,7 +72,7 @@ def _merged(places: Iterable[Place]) -> list[tuple[int, int]]:
     return spans
 
 
-def _best_start(places: Iterable[Place], weights: Mapping[str, float], chars: int) -> int:
+def _best_start(places: Iterable[WordSpan], weights: Mapping[str, float], chars: int) -> int:
     """Return the start of the window with the greatest weight, counting each term once."""
     words = [(start, end, term) for start, end, found in places for term in found if term in weights]
     margin = _margin(chars)

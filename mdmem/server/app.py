@@ -38,8 +38,8 @@ INSTRUCTIONS = (
 UNNAMED_CLIENT = "mcp"
 """The author of a note that a program over HTTP wrote which names itself nowhere."""
 
-Request = ServerRequestContext[Any, Any]
-AccessOf = Callable[[Request], Access]
+McpRequest = ServerRequestContext[Any, Any]
+AccessOf = Callable[[McpRequest], Access]
 """Returns the access of a request."""
 
 _ROWS = {row.name: row for row in TOOLS}
@@ -50,7 +50,7 @@ def on_stdio(vault: str | None) -> Server[Any]:
     """Return the server for a process that an agent started and talks to over pipes."""
     cwd = str(Path.cwd())
 
-    def access_of(request: Request) -> Access:
+    def access_of(request: McpRequest) -> Access:
         return access.on_stdio(vault, os.environ, cwd, _meta(request))._replace(client=_client(request))
 
     return build(access_of, vault)
@@ -59,7 +59,7 @@ def on_stdio(vault: str | None) -> Server[Any]:
 def over_http(vault: str | None) -> Server[Any]:
     """Return the server for HTTP, where each request has its own access."""
 
-    def access_of(request: Request) -> Access:
+    def access_of(request: McpRequest) -> Access:
         headers = _http(request).headers
         name = _client(request) or headers.get("User-Agent", "").partition("/")[0].strip() or UNNAMED_CLIENT
         return access.over_http(vault, headers, _meta(request))._replace(client=name)
@@ -67,7 +67,7 @@ def over_http(vault: str | None) -> Server[Any]:
     return build(access_of, vault)
 
 
-def _client(request: Request) -> str:
+def _client(request: McpRequest) -> str:
     """Return the program that calls, as it names itself in the protocol; "" if it does not.
 
     HTTP is stateless here: a client that names itself only in `initialize` does not in later requests.
@@ -76,12 +76,12 @@ def _client(request: Request) -> str:
     return client.client_info.name if client else ""
 
 
-def _meta(request: Request) -> Mapping[str, Any]:
+def _meta(request: McpRequest) -> Mapping[str, Any]:
     """Return a request's metadata, which the client sets and the model does not."""
     return dict(request.meta or {})
 
 
-def _http(request: Request) -> Any:
+def _http(request: McpRequest) -> Any:
     """Return the HTTP request, which alone decides the access, never the environment."""
     if request.request is None:
         raise UsageError("This server answers HTTP requests only.")
@@ -113,11 +113,11 @@ class Answers:
         self._access_of = access_of
         self._vault = vault
 
-    async def list_tools(self, request: Request, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:  # noqa: ARG002
+    async def list_tools(self, request: McpRequest, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:  # noqa: ARG002
         """Return all tools with the schemas of their arguments."""
         return types.ListToolsResult(tools=listed())
 
-    async def call_tool(self, request: Request, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(self, request: McpRequest, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Call a tool. Errors in the arguments are answers, for the model to act on."""
         row = _ROWS.get(params.name)
         if row is None:
@@ -127,21 +127,21 @@ class Answers:
             return _refusal(arguments)
         return await to_thread.run_sync(answer, row, partial(self._access_of, request), arguments, self._vault)
 
-    async def list_resources(self, request: Request, _: Any) -> types.ListResourcesResult:  # noqa: ARG002
+    async def list_resources(self, request: McpRequest, _: Any) -> types.ListResourcesResult:  # noqa: ARG002
         """Return the resources with a fixed address; there are too many notes to list, and `search` finds them."""
         fixed = [row for row in RESOURCES if "{" not in row.address]
         return types.ListResourcesResult(
             resources=[types.Resource(uri=row.address, **_description_of(row)) for row in fixed]
         )
 
-    async def list_templates(self, request: Request, _: Any) -> types.ListResourceTemplatesResult:  # noqa: ARG002
+    async def list_templates(self, request: McpRequest, _: Any) -> types.ListResourceTemplatesResult:  # noqa: ARG002
         """Return the templates of the other addresses."""
         kinds = [row for row in RESOURCES if "{" in row.address]
         templates = [types.ResourceTemplate(uri_template=row.address, **_description_of(row)) for row in kinds]
         return types.ListResourceTemplatesResult(resource_templates=templates)
 
     async def read_resource(
-        self, request: Request, params: types.ReadResourceRequestParams
+        self, request: McpRequest, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         """Return a note, a session or a project as text.
 
@@ -154,7 +154,7 @@ class Answers:
             contents=[types.TextResourceContents(uri=params.uri, text=text, mime_type=_MARKDOWN)]
         )
 
-    def _read(self, request: Request, row: Resource, variable: str, uri: str) -> str:
+    def _read(self, request: McpRequest, row: Resource, variable: str, uri: str) -> str:
         try:
             caller = self._access_of(request)
             caller.require(row.needs)
@@ -167,7 +167,7 @@ class Answers:
             message = failed(self._vault, "resource", row.name, error)
             raise MCPError(types.INTERNAL_ERROR, message, {"uri": uri}) from None
 
-    async def list_prompts(self, request: Request, _: Any) -> types.ListPromptsResult:  # noqa: ARG002
+    async def list_prompts(self, request: McpRequest, _: Any) -> types.ListPromptsResult:  # noqa: ARG002
         """Return the list of prompts."""
         return types.ListPromptsResult(
             prompts=[
@@ -183,7 +183,7 @@ class Answers:
             ]
         )
 
-    async def get_prompt(self, request: Request, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+    async def get_prompt(self, request: McpRequest, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         """Return a prompt, or as its text why it cannot be made.
 
         Raises MCPError when there is no such prompt, or its argument is missing.
@@ -198,7 +198,7 @@ class Answers:
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(description=row.description, messages=[message])
 
-    def _render(self, request: Request, row: Prompt, argument: str) -> str:
+    def _render(self, request: McpRequest, row: Prompt, argument: str) -> str:
         try:
             caller = self._access_of(request)
             caller.require(row.needs)

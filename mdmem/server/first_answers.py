@@ -16,7 +16,7 @@ PATH = Path(__file__).with_suffix(".json")
 
 _META = "io.modelcontextprotocol/"
 
-Answers = dict[str, dict[str, Any]]
+StoredAnswers = dict[str, dict[str, Any]]
 """Protocol version -> method -> result."""
 
 
@@ -83,7 +83,7 @@ def _encoded(message: dict[str, Any]) -> bytes:
     return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
-def load() -> Answers:
+def load() -> StoredAnswers:
     """Return the stored answers."""
     stored = json.loads(PATH.read_text(encoding="utf-8"))
     common = stored["common"]

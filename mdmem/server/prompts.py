@@ -12,7 +12,7 @@ from mdmem.errors import UsageError
 from mdmem.search.index.view import View
 from mdmem.server import entries, lookup
 from mdmem.server.access import FOR_TEXT, Access
-from mdmem.server.reading import MAX_CHARS, MAX_QUERY_CHARS, Limit, Offset, Project, Since
+from mdmem.server.reading import MAX_CHARS, MAX_QUERY_CHARS, Limit, Offset, ProjectName, Since
 from mdmem.views import prompts
 from mdmem.views.prompts import FoundPrompt, MatchedPrompts
 
@@ -38,7 +38,7 @@ def search_user_prompts(
             max_length=MAX_QUERY_CHARS,
         ),
     ] = "",
-    project: Project = "",
+    project: ProjectName = "",
     session: Annotated[str, Field(description="Session id, or its beginning.")] = "",
     since: Since = "",
     until: str = "",

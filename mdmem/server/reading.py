@@ -47,8 +47,8 @@ MAX_OFFSET = 1_000_000_000
 Offset = Annotated[
     int, Field(ge=0, description="`next_offset` of the previous answer."), AfterValidator(partial(min, MAX_OFFSET))
 ]
-Project = Annotated[str, Field(description="Project name.")]
-Note = Annotated[str, Field(description="mem:ID, id or path.")]
+ProjectName = Annotated[str, Field(description="Project name.")]
+NoteReference = Annotated[str, Field(description="mem:ID, id or path.")]
 Kind = Annotated[str, Field(description="Such as prompt,response,observation,note.")]
 Since = Annotated[str, Field(description="2w, yesterday, monday, 2026-09-14, 2026-09.")]
 
@@ -58,7 +58,7 @@ def search(
     query: Words = "",
     queries: Annotated[tuple[str, ...], Field(description="The question in other words.", max_length=MAX_QUERIES)] = (),
     kind: Kind = "",
-    project: Project = "",
+    project: ProjectName = "",
     session: Annotated[str, Field(description="Session id.")] = "",
     file: Annotated[str, Field(description="A part of a path, or a glob.")] = "",
     tool: Annotated[str, Field(description="Only runs of this tool.")] = "",
@@ -88,7 +88,7 @@ def search(
 def recent(
     at: Access,
     kind: Kind = RECENT_KINDS,
-    project: Project = "",
+    project: ProjectName = "",
     since: Since = "",
     limit: Limit = 10,
     offset: Offset = 0,
@@ -101,7 +101,7 @@ def recent(
 def file_history(
     at: Access,
     path: Annotated[str, Field(description="A file's name, or the end of its path.", min_length=1)],
-    project: Project = "",
+    project: ProjectName = "",
     limit: Limit = 20,
     offset: Offset = 0,
 ) -> FoundNotes:
@@ -110,7 +110,7 @@ def file_history(
     return page_of_hits(at, parsed, sort="newest", limit=limit, offset=offset, collapse=False)
 
 
-def related(at: Access, note: Note, limit: Limit = 10) -> FoundNotes:  # noqa: A002, RUF100 - the argument's name
+def related(at: Access, note: NoteReference, limit: Limit = 10) -> FoundNotes:  # noqa: A002, RUF100 - the argument's name
     """Find notes similar to one, by its most characteristic words."""
     path, _ = lookup.resolve(at, note)
     with lookup.fresh(at.config) as notices:

@@ -23,10 +23,10 @@ ROOM_CHARS = 24_000
 LEAST_CHARS = 400
 
 Tags = Annotated[tuple[str, ...], Field(description="Tags of your own.")]
-Words = Annotated[str, Field(max_length=4_000)]
+MemoryWords = Annotated[str, Field(max_length=4_000)]
 Share = Annotated[float | None, Field(ge=0, le=1)]
-Limit = Annotated[int, Field(ge=1, le=100)]
-Offset = Annotated[int, Field(ge=0)]
+MemoryLimit = Annotated[int, Field(ge=1, le=100)]
+MemoryOffset = Annotated[int, Field(ge=0)]
 Filters = Annotated[
     dict[str, Any], Field(description="types, tags (lists); created_from, created_to (dates); weight_min.")
 ]
@@ -102,10 +102,10 @@ def _refuse_other_type(at: Access, scope: Scope, memory_id: str) -> None:
 
 def remember_search_internal_memory(
     at: Access,
-    query: Words,
+    query: MemoryWords,
     tags: Annotated[tuple[str, ...], Field(description="Only memories with all of these.")] = (),
-    limit: Limit = 10,
-    offset: Offset = 0,
+    limit: MemoryLimit = 10,
+    offset: MemoryOffset = 0,
     alpha: Annotated[float, Field(ge=0, le=1, description="0: by words; 1: by similar spelling.")] = 0.0,
     filters: Filters | None = None,
     deleted_filter: DeletedFilter = "exclude",
@@ -120,8 +120,8 @@ def remember_search_internal_memory(
 
 def remember_query_internal_memory(
     at: Access,
-    query: Words,
-    limit: Limit = 5,
+    query: MemoryWords,
+    limit: MemoryLimit = 5,
     min_relevance: Annotated[float, Field(ge=0, le=1, description="Leave out less relevant memories.")] = 0.0,
     filters: Filters | None = None,
     deleted_filter: DeletedFilter = "exclude",
@@ -135,11 +135,11 @@ def remember_query_internal_memory(
 def remember_search_internal_memory_by(
     at: Access,
     mode: Annotated[str, Field(description=", ".join(finding.MODES))],
-    query: Words = "",
+    query: MemoryWords = "",
     sort_order: Annotated[str, Field(description="asc or desc.")] = "desc",
     sort_field: Annotated[str, Field(description="For byProperty: weight, trust, version, created, feel_...")] = "",
-    limit: Limit = 10,
-    offset: Offset = 0,
+    limit: MemoryLimit = 10,
+    offset: MemoryOffset = 0,
     filters: Filters | None = None,
     deleted_filter: DeletedFilter = "exclude",
 ) -> Memories:

@@ -17,7 +17,7 @@ from mdmem import privacy, slug
 from mdmem.errors import BusyError, UsageError
 from mdmem.server import lookup, safe_text
 from mdmem.server.access import Access
-from mdmem.server.reading import Note
+from mdmem.server.reading import NoteReference
 from mdmem.server.writing import MAX_TEXT_CHARS
 from mdmem.vault import NOTES, disk, editing, people, user_notes
 from mdmem.vault import note as notes
@@ -61,7 +61,7 @@ class _Owned(NamedTuple):
 
 def edit_note(
     at: Access,
-    note: Note,
+    note: NoteReference,
     checksum: Checksum,
     text: Annotated[str, Field(description="The new text; markdown.", max_length=MAX_TEXT_CHARS)],
     section: Annotated[str, Field(description="A heading; the text below it is replaced.")] = "",
@@ -89,7 +89,7 @@ def edit_note(
 
 def move_note(
     at: Access,
-    note: Note,
+    note: NoteReference,
     checksum: Checksum,
     to: Annotated[str, Field(description="A path, such as notes/db/utc.md.")],
 ) -> RevisedNote:
@@ -118,7 +118,7 @@ def _is_good(path: str) -> bool:
     return path.startswith(HOME) and disk.is_note_path(path) and fits and is_plain and not is_reserved
 
 
-def delete_note(at: Access, note: Note, checksum: Checksum) -> RevisedNote:
+def delete_note(at: Access, note: NoteReference, checksum: Checksum) -> RevisedNote:
     """Delete a note in notes/. It stays in history. Undo with `undo_change`."""
     return _changed(at, _owned(at, note, checksum), "", b"", "Deleted.")
 

@@ -18,7 +18,7 @@ from mdmem.search.index.view import View
 from mdmem.server import entries, lookup
 from mdmem.server.access import Access
 from mdmem.server.entries import FoundNotes, NoteLine
-from mdmem.server.reading import Limit, Offset, Project, page_of_hits
+from mdmem.server.reading import Limit, Offset, ProjectName, page_of_hits
 from mdmem.vault import journal, note
 from mdmem.views import conversation
 from mdmem.views.conversation import ConversationStep
@@ -83,7 +83,7 @@ class Stats(TypedDict):
 def get_session(
     at: Access,
     session: Annotated[str, Field(description="Session id or its beginning, a note in it, or `latest`.")] = "latest",
-    project: Project = "",
+    project: ProjectName = "",
     limit: Limit = 30,
     offset: Offset = 0,
 ) -> SessionView:

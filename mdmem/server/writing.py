@@ -13,7 +13,7 @@ from mdmem.history import attribution
 from mdmem.server import lookup
 from mdmem.server.access import Access
 from mdmem.server.internal.memories import own_tags
-from mdmem.server.reading import Note
+from mdmem.server.reading import NoteReference
 from mdmem.vault import archives, layout, user_notes
 from mdmem.vault.note import one_line
 
@@ -68,7 +68,7 @@ def add_note(
     return _written(at, added.id, added.path, "Proposed; it waits for the user's decision." if proposed else "Saved.")
 
 
-def append_note(at: Access, note: Note, text: Text) -> WrittenNote:
+def append_note(at: Access, note: NoteReference, text: Text) -> WrittenNote:
     """Add a paragraph at the end of a note that somebody wrote. Captured notes cannot be added to."""
     path, parsed = lookup.resolve(at, note)
     with attribution.to_agent(at.config, path, _client(at)):
@@ -77,7 +77,7 @@ def append_note(at: Access, note: Note, text: Text) -> WrittenNote:
 
 
 def pin(
-    at: Access, note: Note, pinned: Annotated[bool, Field(description="false removes the pin.")] = True
+    at: Access, note: NoteReference, pinned: Annotated[bool, Field(description="false removes the pin.")] = True
 ) -> WrittenNote:
     """Pin a note, so that it is shown at the start of every session of its project, or unpin it."""
     path, parsed = lookup.resolve(at, note)
@@ -91,7 +91,7 @@ def pin(
 
 def supersede(
     at: Access,
-    note: Note,
+    note: NoteReference,
     by: Annotated[str, Field(description="The note that replaces it; or give `text`.")] = "",
     text: Annotated[str, Field(description="Text of a new note that replaces it.", max_length=MAX_TEXT_CHARS)] = "",
     title: Annotated[str, Field(description="The new note's title.")] = "",

@@ -11,21 +11,21 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     Step = TypeVar("Step")
-    Place = tuple[tuple[int, ...], float, str, bool]
-    Placed = tuple[Place, Step]
+    NotePlace = tuple[tuple[int, ...], float, str, bool]
+    Placed = tuple[NotePlace, Step]
 
 
 NO_NUMBER = 1 << 30
 """Prompt number in the place of a note without one: it sorts last."""
 
 
-def place(path: str, created: str, kind: str, otherwise: tuple[int, int] = (NO_NUMBER, 0)) -> Place:
+def place(path: str, created: str, kind: str, otherwise: tuple[int, int] = (NO_NUMBER, 0)) -> NotePlace:
     """Return a note's place, for `numbered`. otherwise: its numbers when its file name has none."""
     name = path.rpartition("/")[2]
     return journal.numbers(name) or otherwise, timestamps.epoch(created), name, kind == "prompt"
 
 
-def numbered(steps: Iterable[Step], place: Callable[[Step], Place]) -> list[tuple[int, list[Step]]]:
+def numbered(steps: Iterable[Step], place: Callable[[Step], NotePlace]) -> list[tuple[int, list[Step]]]:
     """Group the notes of a session into turns, each with the number of its prompt.
 
     place: returns a note's numbers (prompt, sequence), time, file name, and whether it is a prompt.

@@ -106,7 +106,7 @@ def of_notes(notes: Iterable[ConversationStep]) -> Conversation:
     return conversation._replace(session=conversation.fact("session"))
 
 
-def _place(step: ConversationStep) -> turns.Place:
+def _place(step: ConversationStep) -> turns.NotePlace:
     return turns.place(step.path, str(step.meta.get("created", "")), step.kind)
 
 

@@ -221,6 +221,6 @@ def group(note_rows: Iterable[NoteRow]) -> list[SessionTurn]:
     return [SessionTurn(number if number < numbered_turns.NO_NUMBER else 0, notes) for number, notes in in_turns]
 
 
-def _place(row: NoteRow) -> numbered_turns.Place:
+def _place(row: NoteRow) -> numbered_turns.NotePlace:
     in_front_matter = row.prompt or numbered_turns.NO_NUMBER, row.sequence
     return numbered_turns.place(row.path, row.created, row.kind, otherwise=in_front_matter)

@@ -16,7 +16,7 @@ from mdmem.config import Config
 from mdmem.system import local
 from mdmem.watcher import client
 
-Answer = Callable[[list[str], dict[str, str], bytes], bytes | None]
+Responder = Callable[[list[str], dict[str, str], bytes], bytes | None]
 """Takes the words of a request, the client's environment and the body; returns None to decline."""
 
 PATIENCE_SECONDS = 5.0
@@ -58,7 +58,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
     daemon_threads = True
     request_queue_size = 64
 
-    def __init__(self, config: Config, bound: local.Bound, answers: Mapping[str, Answer]) -> None:
+    def __init__(self, config: Config, bound: local.Bound, answers: Mapping[str, Responder]) -> None:
         self.config = config
         self.answers = answers
         self.bound = bound
@@ -83,7 +83,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
 
 
 @contextmanager
-def serving(config: Config, answers: Mapping[str, Answer], name: str = client.NAME) -> Iterator[Server]:
+def serving(config: Config, answers: Mapping[str, Responder], name: str = client.NAME) -> Iterator[Server]:
     """Serve the vault's socket `name` while the block runs. The caller must be the only server."""
     files.make_folder(config.runtime_dir)
     bound = local.Bound(config.runtime_dir, name)

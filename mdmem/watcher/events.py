@@ -23,7 +23,7 @@ from watchdog.observers.api import BaseObserver
 
 from mdmem.vault import disk, is_in_journal
 from mdmem.watcher import stillness, touched
-from mdmem.watcher.stillness import Place, place_of
+from mdmem.watcher.stillness import FolderIdentity, place_of
 
 DEBOUNCE_SECONDS = 0.1
 """How long nothing must happen before a batch is complete."""
@@ -78,7 +78,7 @@ class Dirty(FileSystemEventHandler):
         self._ends = False
         self.touched = touched.TouchedFiles()
         self.unwatched = ""
-        self.place: Place = (0, 0)
+        self.place: FolderIdentity = (0, 0)
         self._changed = threading.Condition()
 
     def on_any_event(self, event: FileSystemEvent) -> None:
@@ -219,7 +219,7 @@ class _Watched:
 
     def __init__(self, dirty: Dirty) -> None:
         self._dirty = dirty
-        self._place: Place = (0, 0)
+        self._place: FolderIdentity = (0, 0)
         self._seen = place_of(dirty.root)
         self._again = 0.0
         self._is_local = stillness.is_local(Path(dirty.root))

@@ -18,7 +18,7 @@ from mdmem.search.index import contents
 from mdmem.system import child_process
 from mdmem.timestamps import iso_time
 from mdmem.watcher import answer, client, events, followed, stillness, warm_search
-from mdmem.watcher.answer import Answer
+from mdmem.watcher.answer import Responder
 
 BATCH_SECONDS = 0.5
 """Longer indexing is left to a child process, which returns its memory when it ends."""
@@ -59,7 +59,7 @@ class Watcher:
     def __init__(
         self,
         config: Config,
-        answers: Mapping[str, Answer],
+        answers: Mapping[str, Responder],
         why_again: Callable[[], str] = lambda: "",
         record: Callable[[str, Exception], None] = lambda *_: None,
     ) -> None:
@@ -91,7 +91,7 @@ class Watcher:
     def run(self) -> None:
         """Run until `end` is called. The caller must hold the watcher's lock."""
         root = self.config.vault
-        answers: dict[str, Answer] = {
+        answers: dict[str, Responder] = {
             "status": lambda *_: json.dumps(self.status()).encode(),
             "stop": lambda *_: self._ask_to_stop(),
             "touched": lambda words, *_: None if self.dirty.unwatched else self.dirty.touched.answer(root, words),
@@ -202,7 +202,7 @@ class Watcher:
 
     # -- answers -----------------------------------------------------------------------------------
 
-    def _answer(self, answer: Answer, words: list[str], env: dict[str, str], body: bytes) -> bytes | None:
+    def _answer(self, answer: Responder, words: list[str], env: dict[str, str], body: bytes) -> bytes | None:
         """Answer from an index that includes all events so far; decline when that takes too long."""
         if not self._alone.acquire(timeout=WAIT_SECONDS):
             return None

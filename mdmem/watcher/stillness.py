@@ -17,7 +17,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-Place = tuple[int, int]
+FolderIdentity = tuple[int, int]
 """Device and inode of a folder: of another disk's folder, the inode alone may be the same."""
 
 _LOCAL = frozenset(["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs", "overlay", "zfs", "bcachefs", "jfs"])
@@ -60,7 +60,7 @@ class Stillness:
         self._fd = -1
         self._folders: dict[int, str] = {}
         self._watched: set[str] = set()
-        self._top: Place = (-1, -1)
+        self._top: FolderIdentity = (-1, -1)
         self._state: object = None
         self._is_possible = sys.platform == "linux" and is_local(self._root)
         self.touched: set[str] = set()
@@ -145,7 +145,7 @@ class Stillness:
                 self.touched.add(f"{folder}/{name}" if folder and name else folder or name)
 
 
-def place_of(root: str | Path) -> Place:
+def place_of(root: str | Path) -> FolderIdentity:
     """Return the place of a folder; (-1, -1) when there is none."""
     try:
         status = Path(root).stat()

@@ -22,7 +22,7 @@ def main() -> None:
         "functions": f"{len(sizes):,}, median {statistics.median(sizes):.0f} lines, 95 % at most"
         f" {sizes[len(sizes) * 95 // 100]}, longest {sizes[-1]}",
         "most parameters": f"{max(one.parameters for one in functions)}",
-        "class names used twice": ", ".join(n for n, where in house.public_classes().items() if len(where) > 1) or "0",
+        "names of types used twice": ", ".join(n for n, where in house.public_types().items() if len(where) > 1) or "0",
         "circles of imports": "; ".join(" ↔ ".join(group) for group in house.circles(house.imports())) or "0",
     }
     for name, text in rows.items():

@@ -57,7 +57,7 @@ async def _asked(messages: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
     return found
 
 
-def packed(answers: first_answers.Answers) -> dict[str, Any]:
+def packed(answers: first_answers.StoredAnswers) -> dict[str, Any]:
     """Return answers in the stored form: one version's answers in full, and for each version what differs."""
     common = next(iter(answers.values()))
     return {

@@ -96,14 +96,23 @@ def _functions() -> Iterator[Function]:
                 yield Function(f"{module.name}.{node.name}", lines, many, is_command)
 
 
-def public_classes() -> dict[str, list[str]]:
-    """Return each public class name, with the modules that define it; also of classes that exist only for types."""
+def public_types() -> dict[str, list[str]]:
+    """Return each public name of a class or a type, with the modules that define it; also of those only for mypy."""
     found: dict[str, list[str]] = {}
     for module in modules().values():
         for node in _statements(module.tree):
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                found.setdefault(node.name, []).append(module.name)
+            name = node.name if isinstance(node, ast.ClassDef) else _alias(node)
+            if name and not name.startswith("_"):
+                found.setdefault(name, []).append(module.name)
     return found
+
+
+def _alias(node: ast.AST) -> str:
+    """Return the name that a statement gives a type, as in `Columns = dict[int, tuple[int, int]]`; "" for none."""
+    if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.Subscript)):
+        return ""
+    (*_, target) = node.targets
+    return target.id if isinstance(target, ast.Name) and target.id[:1].isupper() and not target.id.isupper() else ""
 
 
 def imports() -> dict[str, set[str]]:

@@ -13,6 +13,7 @@ import click
 
 from mdmem import config, timestamps
 from mdmem.cli.terminal import completions
+from mdmem.cli.terminal.completions import Function
 from mdmem.cli.terminal.startup import query as query
 from mdmem.cli.terminal.startup import vault_config as vault_config
 from mdmem.config import Config
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from mdmem.search.index.view import View
 
     Answer = TypeVar("Answer")
-
-Function = Callable[..., Any]
 
 
 def in_vault(command: Function) -> Function:

@@ -24,7 +24,7 @@ FOLDER = git_index.PURGE_FOLDER
 
 MODULE = "git_filter_repo"
 
-Rules = Iterable[tuple[re.Pattern[bytes], bytes]]
+Replacements = Iterable[tuple[re.Pattern[bytes], bytes]]
 
 
 def is_installed() -> bool:
@@ -43,8 +43,8 @@ class Rewritten(NamedTuple):
 def rewritten(
     repo: Repository,
     *,
-    texts: Rules,
-    messages: Rules,
+    texts: Replacements,
+    messages: Replacements,
     drop: tuple[str, ...],
     rename: Mapping[str, str] | None,
     keep_named: bool,
@@ -86,7 +86,7 @@ def rewritten(
         shutil.rmtree(copy, ignore_errors=True)
 
 
-def cleaned(data: bytes, rules: Rules) -> bytes:
+def cleaned(data: bytes, rules: Replacements) -> bytes:
     """Apply rules to a text; a note keeps valid front matter, and its digest, so that it does not count as edited."""
     after = _replaced(data, rules)
     if after == data:
@@ -98,18 +98,18 @@ def cleaned(data: bytes, rules: Rules) -> bytes:
     return _cleaned_note(data, after, rules)
 
 
-def _replaced(data: bytes, rules: Rules) -> bytes:
+def _replaced(data: bytes, rules: Replacements) -> bytes:
     for pattern, instead in rules:
         data = pattern.sub(lambda _, instead=instead: instead, data)  # type: ignore[misc]
     return data
 
 
-def _cleaned_section(old: bytes, new: bytes, rules: Rules) -> bytes:
+def _cleaned_section(old: bytes, new: bytes, rules: Replacements) -> bytes:
     line, newline, text = new.partition(b"\n")
     return line + newline + _cleaned_note(old.partition(b"\n")[2], text, rules)
 
 
-def _cleaned_note(old: bytes, new: bytes, rules: Rules) -> bytes:
+def _cleaned_note(old: bytes, new: bytes, rules: Replacements) -> bytes:
     before, after = note.parse(old), note.parse(new)
     if after.problem and not before.problem:
         with suppress(UsageError):
@@ -121,7 +121,7 @@ def _cleaned_note(old: bytes, new: bytes, rules: Rules) -> bytes:
     return re.sub(rb"(?m)^digest: .*$", b'digest: "%b"' % digest.encode(), new, count=1)
 
 
-def _cleaned_values(value: Any, rules: Rules) -> Any:
+def _cleaned_values(value: Any, rules: Replacements) -> Any:
     """Apply rules to all texts in a front matter value."""
     if isinstance(value, str):
         return _replaced(value.encode("utf-8", "surrogateescape"), rules).decode("utf-8", "surrogateescape")
@@ -218,14 +218,14 @@ def _filter(copy: Path, arguments: list[str]) -> None:
         raise GitError(f"git-filter-repo failed, and nothing was changed: {repository.reason(result)}")
 
 
-def _callback(copy: Path, rules: Rules) -> str:
+def _callback(copy: Path, rules: Replacements) -> str:
     """Return the code that git-filter-repo runs for each blob."""
     file = copy / "mdmem-texts"
     file.write_text(repr([(pattern.pattern, instead) for pattern, instead in rules]), "utf-8")
     return f"from {__name__} import cleaned_by\nblob.data = cleaned_by({str(file)!r}, blob.data)"
 
 
-def _rules(copy: Path, rules: Rules) -> str:
+def _rules(copy: Path, rules: Replacements) -> str:
     file = copy / "mdmem-rules"
     file.write_bytes(b"".join(b"regex:%b==>%b\n" % (pattern.pattern, instead) for pattern, instead in rules))
     return str(file)

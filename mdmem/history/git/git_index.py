@@ -44,7 +44,7 @@ git writes the whole index for every commit: 40 % fewer bytes in this version. g
 """
 
 
-Stamp = tuple[int, int, int]
+IndexStamp = tuple[int, int, int]
 """Identifies a version of a file: inode, size, mtime in nanoseconds."""
 
 
@@ -52,7 +52,7 @@ class Copy(NamedTuple):
     """A private copy of the index. seen: the index's stamp when it was copied; None when there was no index."""
 
     path: Path
-    seen: Stamp | None
+    seen: IndexStamp | None
 
 
 class IndexEntry(NamedTuple):
@@ -348,7 +348,7 @@ def _link_or_copy(source: Path, lock: Path) -> None:
                 raise
 
 
-def stamp(path: Path) -> Stamp | None:
+def stamp(path: Path) -> IndexStamp | None:
     """Return the stamp of an index or its copy; None when there is none."""
     try:
         status = path.stat()

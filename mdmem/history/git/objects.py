@@ -126,13 +126,13 @@ def _with_data(out: BinaryIO) -> Iterator[tuple[str, bytes]]:
     return ((facts[0].decode("ascii"), data) for facts, data in printed(out) if data is not None)
 
 
-Tree = dict[str, tuple[str, str]]
+TreeEntries = dict[str, tuple[str, str]]
 """A tree object: name -> mode, object id."""
 
 
-def parse_tree(data: bytes, id_bytes: int) -> Tree:
+def parse_tree(data: bytes, id_bytes: int) -> TreeEntries:
     """Parse a tree object. id_bytes: the length of an object id."""
-    tree: Tree = {}
+    tree: TreeEntries = {}
     start = 0
     while start < len(data):
         end = data.index(b"\0", start)
@@ -142,7 +142,7 @@ def parse_tree(data: bytes, id_bytes: int) -> Tree:
     return tree
 
 
-def trees(repo: Repository, commit: str, folders: list[str]) -> dict[str, Tree]:
+def trees(repo: Repository, commit: str, folders: list[str]) -> dict[str, TreeEntries]:
     """Return the trees of those folders that a commit has. No folder may contain a newline."""
     requests = b"".join(os.fsencode(f"{commit}:{folder}\n") for folder in folders)
     output = repository.run(repo, "cat-file", "--batch", stdin=requests) if requests else b""

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mdmem.privacy.tags import Section
+    from mdmem.privacy.tags import PrivateSection
 
 _LONGEST_NAMING = 16
 _PATTERN_SIGNS = ".*?+()[]^$|…"
 _JOINING = frozenset(["and", "or", "to", "und", "oder", "et", "ou", "y", "o", "e", "или", "и", "/"])
 
 
-def meant(text: str, pairs: list[Section], *, literal_code: bool) -> list[Section]:
+def meant(text: str, pairs: list[PrivateSection], *, literal_code: bool) -> list[PrivateSection]:
     """Return the pairs that hide the text between them. literal_code: without pairs wholly in a closed code fence."""
     pairs = [pair for pair in pairs if not (_is_setting(text, pair) or _is_named(text, pair) or _is_code(text, pair))]
     return _outside_fences(text, pairs) if literal_code and pairs else pairs
 
 
-def _is_setting(text: str, pair: Section) -> bool:
+def _is_setting(text: str, pair: PrivateSection) -> bool:
     """Whether a pair is a boolean setting of MSBuild: `<Private>True</Private>`."""
     start, end, inner_start, inner_end, _ = pair
     is_plain = text.startswith("<Private>", start) and text.endswith("</Private>", 0, end)
     return is_plain and text[inner_start:inner_end][:12].strip("\\ \t\r\n").lower() in ("true", "false")
 
 
-def _is_named(text: str, pair: Section) -> bool:
+def _is_named(text: str, pair: PrivateSection) -> bool:
     """Whether only a conjunction or a pattern is between the tags: `<private> and </private>`, `<private>.*`."""
     _, _, inner_start, inner_end, _ = pair
     between = text[inner_start:inner_end] if inner_end - inner_start < _LONGEST_NAMING else ""
@@ -34,7 +34,7 @@ def _is_named(text: str, pair: Section) -> bool:
     )
 
 
-def _is_code(text: str, pair: Section) -> bool:
+def _is_code(text: str, pair: PrivateSection) -> bool:
     """Whether a program searches for both tags, or has both as strings."""
     start, end, inner_start, inner_end, _ = pair
     if is_looked_for(text, start) and is_looked_for(text, inner_end):
@@ -55,14 +55,14 @@ def is_literal(text: str, start: int, end: int) -> bool:
     return quote in ("'", '"') and text[end : end + 1] == quote and before in ("=", "(")
 
 
-def _outside_fences(text: str, sections: list[Section]) -> list[Section]:
+def _outside_fences(text: str, sections: list[PrivateSection]) -> list[PrivateSection]:
     """Return the sections that are not wholly inside one closed code fence."""
     from bisect import bisect
 
     fences = _closed_fences(text)
     starts = [start for start, _ in fences]
 
-    def is_outside(section: Section) -> bool:
+    def is_outside(section: PrivateSection) -> bool:
         number = bisect(starts, section[0]) - 1
         return number < 0 or section[1] > fences[number][1]
 

@@ -195,10 +195,10 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("target", URL, APART, ("rman ",)),
 )  # fmt: skip
 
-Row = tuple[str, str, str]
+FlagRow = tuple[str, str, str]
 """A flag, where the secret is, the place of the argument."""
 
-BY_COMMAND: dict[str, list[Row]] = {}
+BY_COMMAND: dict[str, list[FlagRow]] = {}
 """The rows of each command."""
 
 for _flags, _holds, _place, _commands in COMMANDS:
@@ -247,7 +247,7 @@ def _commands_in(low: str, words: frozenset[str] | None) -> list[str]:
     return [command for command, word in _first_words.items() if (not word or word in words) and command in low]
 
 
-def _of_command(text: str, low: str, command: str, rows: list[Row], judged: list[int]) -> Iterator[Span]:
+def _of_command(text: str, low: str, command: str, rows: list[FlagRow], judged: list[int]) -> Iterator[Span]:
     """Find the secrets of one command. judged: number of words judged so far, for all commands."""
     from mdmem.privacy.secrets import scan  # rarely needed: most text with a flag has none of these commands
 
@@ -266,7 +266,7 @@ def _of_command(text: str, low: str, command: str, rows: list[Row], judged: list
         at = low.find(command, end)
 
 
-def _of_row(text: str, low: str, words: list[tuple[int, int]], row: Row) -> Iterator[Span]:
+def _of_row(text: str, low: str, words: list[tuple[int, int]], row: FlagRow) -> Iterator[Span]:
     first = row[0][0].lower()
     for number, (begin, _) in enumerate(words):
         if low[begin : begin + 1] == first:
@@ -286,7 +286,7 @@ def _command_end(text: str, at: int) -> int:
     return min(end, at + _LONGEST_COMMAND)
 
 
-def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: Row) -> Iterator[tuple[int, int]]:
+def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: FlagRow) -> Iterator[tuple[int, int]]:
     """Yield the span of the secret if the word with this index is the flag of the row."""
     flag, holds, place = row
     start, end = words[number]
@@ -352,7 +352,7 @@ def _set_values(text: str, words: list[tuple[int, int]], number: int, holds: str
         yield from _if_secret(text, *_last_word(text, words, number), WORD, "set")
 
 
-def _in_next_word(text: str, words: list[tuple[int, int]], number: int, row: Row) -> Iterator[tuple[int, int]]:
+def _in_next_word(text: str, words: list[tuple[int, int]], number: int, row: FlagRow) -> Iterator[tuple[int, int]]:
     """Yield the secret in `--password …`."""
     flag, holds, _ = row
     if holds == SURE and text[slice(*words[number + 1])].isdigit() and number + 2 < len(words):
@@ -375,7 +375,7 @@ def _is_whole_line(text: str, words: list[tuple[int, int]], number: int) -> bool
     return not head.strip(" \t$>") and (number + 2 == len(words) or _ends_command(text, words[number + 1][1]))
 
 
-def _in_same_word(text: str, start: int, end: int, row: Row) -> Iterator[tuple[int, int]]:
+def _in_same_word(text: str, start: int, end: int, row: FlagRow) -> Iterator[tuple[int, int]]:
     """Yield the secret in `-p…`, `--password=…`, `--password="…`."""
     flag, holds, _ = row
     start += len(flag)

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    Unit = tuple[int, int, str]
+    DisguisedLetter = tuple[int, int, str]
     """Start, end, and the plain letter, or "" for an invisible sign."""
 
 _ASCII_WORD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
@@ -38,7 +38,7 @@ def undone(text: str, is_name: Callable[[str], bool]) -> str:
     return "".join([*parts, text[done:]]) if parts else text
 
 
-def _word_at(text: str, units: list[Unit], at: int, done: int) -> tuple[int, int, str, int]:
+def _word_at(text: str, units: list[DisguisedLetter], at: int, done: int) -> tuple[int, int, str, int]:
     """Return the word with the unit at this index: start, end, plain letters, and the index of the next unit."""
     start, end, letter = units[at]
     head = text[max(done, start - _LONGEST_PART) : start]
@@ -58,7 +58,7 @@ def _word_at(text: str, units: list[Unit], at: int, done: int) -> tuple[int, int
         name.append(units[at][2])
 
 
-def _alike(text: str) -> Iterator[Unit]:
+def _alike(text: str) -> Iterator[DisguisedLetter]:
     """Yield the look-alikes and invisible signs of a text in words with letters of ASCII, or that look so."""
     forms = _forms(text)
     if not forms:
@@ -107,7 +107,7 @@ def _form(char: str, look: Callable[[str], str]) -> str | None:
     return None if not form.isalnum() else form.upper() if char.isupper() else form
 
 
-def _escaped(text: str) -> Iterator[Unit]:
+def _escaped(text: str) -> Iterator[DisguisedLetter]:
     """Yield the escapes of letters in a text, with all backslashes before them."""
     for sign, closing in _ESCAPES:
         for at in _places(text, sign):

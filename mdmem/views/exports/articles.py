@@ -22,7 +22,7 @@ from mdmem.views.exports.text_buffer import TextBuffer
 STYLE = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 
 
-Place = tuple[str, str]
+PageAnchor = tuple[str, str]
 """The path of a page below the top of the pages, with slashes, and an anchor on it, "" for none."""
 
 
@@ -34,10 +34,10 @@ class Places(NamedTuple):
     folder, and whether a file name alone is enough.
     """
 
-    by_path: dict[str, Place]
-    by_name: dict[str, Place]
-    by_id: dict[str, Place]
-    by_title: dict[str, Place | None]
+    by_path: dict[str, PageAnchor]
+    by_name: dict[str, PageAnchor]
+    by_id: dict[str, PageAnchor]
+    by_title: dict[str, PageAnchor | None]
     picture: Callable[[str, str, bool], str] = lambda *_: ""
 
 
@@ -127,7 +127,7 @@ def _session_of(folder: str, members: list[Exported]) -> ExportedSession:
     return ExportedSession(folder, page, [note for _, turn in in_turns for note in turn])
 
 
-def _place(note: Exported) -> turns.Place:
+def _place(note: Exported) -> turns.NotePlace:
     return turns.place(note.path, created(note), _kind(note))
 
 
@@ -265,7 +265,7 @@ class FileLinks(NamedTuple):
         place = self.places.picture(source, self.folder, by_name)
         return relative((place, ""), self.page) if place else ""
 
-    def _to(self, place: Place | None) -> str:
+    def _to(self, place: PageAnchor | None) -> str:
         return relative(place, self.page) if place else ""
 
 
@@ -278,7 +278,7 @@ def html(text: str, places: Places = NO_PLACES, folder: str = "", page: str = ""
     return markup.html(text, FileLinks(places, folder, page), level=level, most=MAX_CHARS)
 
 
-def relative(place: Place, page: str) -> str:
+def relative(place: PageAnchor, page: str) -> str:
     """Return the relative address of a place for a link on `page`, a path below the top of the pages."""
     path, anchor = place
     address = (

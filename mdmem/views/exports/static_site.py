@@ -23,7 +23,7 @@ from mdmem.history.export import Exported
 from mdmem.vault import attachments, disk, generated, is_in_journal, layout, leftovers, links
 from mdmem.views import markup, wording
 from mdmem.views.exports import articles
-from mdmem.views.exports.articles import ExportedSession, Place, Places
+from mdmem.views.exports.articles import ExportedSession, PageAnchor, Places
 from mdmem.views.exports.text_buffer import TextBuffer
 
 MAX_TEXT_CHARS = 600
@@ -130,7 +130,7 @@ class _Site:
             )
         )
 
-    def _hold(self, note: Exported, place: Place, *, is_other: bool = False) -> int:
+    def _hold(self, note: Exported, place: PageAnchor, *, is_other: bool = False) -> int:
         """Hold a note until the places of all notes are known. is_other: whether it belongs to no session."""
         stem = links.stem(note.path.lower())
         self._places.by_path[stem] = place

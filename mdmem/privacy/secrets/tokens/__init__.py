@@ -30,7 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mdmem.privacy.secrets.tokens.formats import Row
+    from mdmem.privacy.secrets.tokens.formats import FormatRow
 
 _CLASSES = "A" * 26 + "0" * 10 + "a" * 26  # sign by sign of `ALNUM`
 _SHAPES = str.maketrans(ALNUM, _CLASSES)
@@ -214,7 +214,7 @@ def _is_jumbled_base64(run: str) -> bool:
     return form.count("A") >= 4 and not reads_like_words(shape(run), run)
 
 
-def _known_token(text: str, at: int, word: str, formats: list[Row]) -> tuple[int, int, str] | None:
+def _known_token(text: str, at: int, word: str, formats: list[FormatRow]) -> tuple[int, int, str] | None:
     for row in formats:
         if word.startswith(row[1]):
             if text.endswith(BEFORE_DATA, 0, at) or text.endswith(BEFORE_HASH, 0, at):
@@ -227,7 +227,7 @@ def _known_token(text: str, at: int, word: str, formats: list[Row]) -> tuple[int
     return None
 
 
-def _with_odd_prefix(text: str, row: Row) -> Iterator[tuple[int, int, str]]:
+def _with_odd_prefix(text: str, row: FormatRow) -> Iterator[tuple[int, int, str]]:
     prefix = row[1]
     at = text.find(prefix)
     while at >= 0:
@@ -253,7 +253,7 @@ def _around(
         at = text.find(mark, end)
 
 
-def _match(text: str, body: int, row: Row) -> int:
+def _match(text: str, body: int, row: FormatRow) -> int:
     """Return the end of a token whose prefix ends at `body`; 0 if it does not match the row."""
     _, _, alphabet, shortest, nature = row
     sample = text[body : body + max(64, 2 * shortest)]

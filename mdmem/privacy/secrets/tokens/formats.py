@@ -285,12 +285,12 @@ BEFORE_HASH = (
 )  # fmt: skip
 """Precede a checksum."""
 
-Row = tuple[str, str, str, int, str]
+FormatRow = tuple[str, str, str, int, str]
 """Kind, one prefix, alphabet, minimum number of characters, and further condition."""
 
 _ODD_SIGNS = frozenset("$+/:|~")
 
-ODD: list[Row] = [
+ODD: list[FormatRow] = [
     (row[0], prefix, *row[2:])
     for row in FORMATS
     if not _ODD_SIGNS.isdisjoint(row[1])
@@ -300,10 +300,10 @@ ODD: list[Row] = [
 """Rows whose prefix contains a sign that ends a word. They are searched for in the whole text."""
 
 _PREFIXES = "".join([f" {row[1]}" for row in FORMATS])
-_by_first_two: dict[str, list[Row]] = {}
+_by_first_two: dict[str, list[FormatRow]] = {}
 
 
-def rows(first_two: str) -> list[Row]:
+def rows(first_two: str) -> list[FormatRow]:
     """Return the rows whose prefix begins with these two characters, so that few rows are tried on a word.
 
     The table is built on first use, because most texts do not need it.
@@ -311,7 +311,7 @@ def rows(first_two: str) -> list[Row]:
     if f" {first_two}" not in _PREFIXES:
         return []
     if not _by_first_two:
-        by_prefix: dict[str, list[Row]] = {}
+        by_prefix: dict[str, list[FormatRow]] = {}
         for kind, prefixes, alphabet, least, nature in FORMATS:
             for prefix in prefixes.split():
                 if _ODD_SIGNS.isdisjoint(prefix):
