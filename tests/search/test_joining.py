@@ -233,6 +233,29 @@ def test_folders_of_many_segments_have_one_number_each_and_the_notes_that_lie_in
         assert [view.name(note) for note in view.members[number]] == sorted(names)
 
 
+@pytest.mark.parametrize("begun", ["0000", "0007", "0800"])
+def test_page_indexed_after_the_notes_of_its_session_has_its_place_among_them(
+    vault: Path, settings: Config, begun: str
+) -> None:
+    session = vault / "journal" / "p" / "2026-09-14" / f"{begun}-a-00893aaf"
+    session.mkdir(parents=True)
+    page = f"{begun}-a-00893aaf.md"
+    notes = [f"{number:03d}-000-prompt-a{number}.md" for number in range(1, 13)]
+    for name in (page, *notes):
+        (session / name).write_text(f"text of {name}\n", encoding="utf-8")
+    read = {
+        found.row.path.rpartition("/")[2]: found for found in builder.read(str(vault), disk.walk(str(vault))) if found
+    }
+    write_segments(settings.index_dir, [*(read[name] for name in notes), read[page]], len(notes))
+
+    view = store.open_view(settings.index_dir)
+
+    assert view is not None and len(view.leaves) == 2
+    members = view.members_of(f"journal/p/2026-09-14/{session.name}")
+    before = [name for name in notes if int(name[:3]) < int(begun)]
+    assert [view.name(note) for note in members] == [*before, page, *notes[len(before) :]]
+
+
 @pytest.mark.parametrize("name", ["created", "flags", "folder_of", "length_body", "mtime_ns"])
 @pytest.mark.parametrize("few", [1, 10, 50], ids=["one by one", "at first one by one", "all at once"])
 @pytest.mark.parametrize("near", [0, 1_000], ids=["far from each other", "near each other"])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, bisect_right
 from functools import cached_property
-from itertools import chain
+from itertools import chain, count
 from operator import sub
 
 from mdmem.named_tuple import NamedTuple
@@ -78,9 +78,10 @@ class Folders:
                 numbering.of_leaf.append(range(first, first + len(keys)))
                 numbering.new.append(range(len(keys)))
             else:
-                of_leaf = array("I", (numbers.setdefault(key, len(numbers)) for key in keys))
-                numbering.of_leaf.append(of_leaf)
-                numbering.new.append([own for own, number in enumerate(of_leaf) if number >= first])
+                new = [own for own, key in enumerate(keys) if key not in numbers]
+                numbers.update(zip(map(keys.__getitem__, new), count(first), strict=False))
+                numbering.of_leaf.append(array("I", map(numbers.__getitem__, keys)))
+                numbering.new.append(new)
         return numbering
 
     def __len__(self) -> int:
@@ -121,7 +122,7 @@ class Folders:
                     yield place, folder - numbers.start
                 continue
             if place not in self._own:
-                self._own[place] = {number: own for own, number in enumerate(numbers)}
+                self._own[place] = dict(zip(numbers, range(len(numbers)), strict=True))
             own = self._own[place].get(folder)
             if own is not None:
                 yield place, own
@@ -235,7 +236,11 @@ class Members:
         if len(others) * _MANY_MORE >= len(longest):
             return sorted([*longest, *others], key=place) if others else longest
         for note in others:  # such as a session's page: a sort would read each name
-            insort(longest, note, key=place)
+            at = place(note)
+            if at >= place(longest[-1]):  # as nearly every page is: its name begins with a time
+                longest.append(note)
+            else:
+                longest.insert(bisect_right(longest, at, key=place), note)
         return longest
 
     def of(self, folder: str) -> Iterator[int]:
