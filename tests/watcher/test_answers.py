@@ -21,8 +21,11 @@ import pytest
 
 from mdmem import config
 from mdmem.inject import injection_log, process
+from mdmem.search.index.folder_times import FolderTimes
 from mdmem.system import local
+from mdmem.vault import template
 from mdmem.views import rows
+from mdmem.views.vault_pages import upkeep
 from mdmem.watcher import answer, client
 from tests.helpers.plain_git import git
 from tests.helpers.talk import Talk
@@ -99,6 +102,29 @@ def test_what_was_just_written_is_known_to_the_answer(past: Talk, watcher: subpr
         assert [hit["path"] for hit in found] == ["notes/page.md"], word
     past.says("We also decided that the exporter writes CSV.")
     assert "exporter writes CSV" in session(past, 3).asks("What did we decide about the exporter?")
+
+
+def test_pages_are_made_of_what_the_watcher_has_indexed_without_a_look_at_any_folder(
+    past: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "INDEXED_SECONDS", 240.0)
+    monkeypatch.setattr(client, "SILENT_SECONDS", 240.0)
+    git(past.vault, "init", "-q")
+    settings = config.load(str(past.vault))
+    start = past.vault / "README.md"
+    start.write_text(template.load("vault/README.md"), encoding="utf-8")
+    page = past.vault / "page.md"
+    looks: list[str] = []
+    with running(past.vault, patient=True):
+        monkeypatch.setattr(FolderTimes, "changed", lambda _, root: looks.append(root) or [])
+        for times, title in enumerate(("Zeppelin", "Balloon", "Gliders"), 1):
+            page.write_text(f"---\nkind: decision\ntitle: {title}\n---\n\nText {times}\n")
+            assert "README.md" in upkeep.refresh(settings, now=time.time())
+            assert f"[{title}](page.md)" in start.read_text("utf-8")
+        page.unlink()
+        assert "README.md" in upkeep.refresh(settings, now=time.time())
+        assert "page.md" not in start.read_text("utf-8")
+    assert looks == []
 
 
 def test_a_list_asks_the_watcher_for_changes(past: Talk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ import click
 
 from mdmem import files
 from mdmem.errors import MdmemError
-from mdmem.hashing import short
+from mdmem.hashing import sha256, short
 from mdmem.vault import START_PAGE
 
 if TYPE_CHECKING:
@@ -88,9 +88,12 @@ def _make(
 
     is_told: print why it is postponed. is_resting: postpone it unless a note that pages lead to is gone.
     """
-    from mdmem.search import freshness
+    from mdmem.search import freshness, index
+    from mdmem.watcher import client
 
-    changes, notices = freshness.bring_up_to_date(config, wait_seconds=0, most=freshness.MOST_AT_ONCE)
+    changes, notices = index.Changes(), tuple[str, ...]()
+    if not client.has_indexed_all(config):
+        changes, notices = freshness.bring_up_to_date(config, wait_seconds=0, most=freshness.MOST_AT_ONCE)
     if not changes.complete and freshness.being_built(config):  # pages of a partial index would be wrong
         for notice in notices if is_told else ():
             click.echo(f"mdmem: {notice} Pages are made when it is done.", err=True)
@@ -135,7 +138,7 @@ def _places(view: View) -> Set[str]:
     from mdmem.vault import note
 
     linked = view.notes("facet", "kind:session") | view.of_kinds(note.WRITTEN)
-    return {short(path, 8) for path in view.paths(linked)}
+    return {sha256(path.encode("utf-8", "surrogatepass"))[:5].hex() for path in view.paths(linked)}
 
 
 def _source(config: Config, view: View) -> str:
