@@ -29,7 +29,7 @@ TASK = lazy(r"Task (?P<number>\S+?)(?:: (?P<subject>.+)| [a-z ]+?(?:: (?P<again>
 OVER = ("completed", "deleted", "cancelled", "done")
 """States of a task that is not open."""
 STALE_SECONDS = 30 * 86_400
-"""A failure, or a box in an answer, that is older is not given; `mdmem todo` lists it."""
+"""What is older is not given, except tasks that people wrote; `mdmem todo` lists it."""
 
 
 def of_project(at: Occasion, shown: Collection[str] = (), current: str = "") -> Section:
@@ -97,10 +97,10 @@ def _item(
     own = [path.rpartition("/")[0]] if "-taskcreate-" in path else []
     if kind == "To do" and finished.has(title, [*own, *([current] if current else [])]):
         return None
-    is_said = parsed.meta.get("kind") == "response"
-    if is_said and (path.rpartition("/")[0] in shown or _is_stale(at, parsed)):
+    told = str(parsed.meta.get("kind"))
+    if (told == "response" and path.rpartition("/")[0] in shown) or (told != "task" and _is_stale(at, parsed)):
         return None
-    if kind == "Still fails" and (_is_stale(at, parsed) or _passed_since(at, path, parsed)):
+    if kind == "Still fails" and _passed_since(at, path, parsed):
         return None
     error = parsed.fact("error") if kind == "Still fails" else ""
     return Item(
@@ -114,7 +114,7 @@ def _item(
 
 def _is_stale(at: Occasion, parsed: Parsed) -> bool:
     """Whether a note is so old that nobody knows whether it still holds."""
-    return timestamps.epoch(parsed.fact("created")) < at.now - STALE_SECONDS
+    return timestamps.epoch(parsed.fact("updated") or parsed.fact("created")) < at.now - STALE_SECONDS
 
 
 def _passed_since(at: Occasion, path: str, failed: Parsed) -> bool:

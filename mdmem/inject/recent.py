@@ -12,9 +12,11 @@ from itertools import accumulate, groupby, islice
 
 from mdmem import plural, privacy, timestamps
 from mdmem.inject import eligibility, excerpts
-from mdmem.inject.block import Item, Section, cut
+from mdmem.inject.block import MAX_TITLE_CHARS, Item, Section, cut, whole_sentences
 from mdmem.search import freshness, recall, turn_groups
 from mdmem.search.asking import small_talk
+from mdmem.search.text import analysis
+from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.vault import JOURNAL, disk, generated, journal, layout, note, people
 
 TYPE_CHECKING = False
@@ -37,6 +39,8 @@ _MAX_RUNS, _MAX_EDITS = 40, 12
 """Maximum number of commands and changes of a turn or session that are read, counted from the last."""
 _EXCERPT_CHARS = 1_000
 _ANSWER_CHARS = 4_000
+_ASKED_CHARS = 400
+"""Maximum length of what is shown of a prompt after a compaction."""
 _SHORT_BYTES, _MAX_READ = 90, 5
 """A last answer up to this length in UTF-8 tells little: `Committed as 8c1f2aa.` So many are read for a longer one."""
 _OUTCOME_CHARS = 240, 400
@@ -349,7 +353,7 @@ def session_item(session: SessionFolder, *, is_brief: bool = False, with_left: b
     text = " ".join([*parts, *touched])
     day = timestamps.local_day(session.ended())
     marks = (f"last worked on {day}",) if day > timestamps.local_day(session.began()) else ()
-    return session.item(session.page_name, text, *marks, room=len(text))
+    return session.item(session.page_name, text, *marks, room=max(len(text), MAX_TITLE_CHARS))
 
 
 def listed(paths: list[str], chars: int) -> str:
@@ -378,6 +382,8 @@ def _open_ends(session: SessionFolder, later: list[SessionFolder]) -> Iterator[I
     prompts, answers, last = session.of_kind("prompt"), session.of_kind("response"), session.last_prompt()
     is_answered = any(journal.numbers(name)[0] == last for name in answers)
     if session.is_interrupted():
+        if any(_is_taken_up(session, other) for other in later):
+            return
         text = excerpts.prose(session.excerpt(session.read(prompts[-1])), code=True)
         yield session.item(prompts[-1], text, "has no answer")
     elif prompts and is_answered and session.read(answers[-1]).meta.get("success") is False:
@@ -391,6 +397,22 @@ def _open_ends(session: SessionFolder, later: list[SessionFolder]) -> Iterator[I
         yield session.item(tool_runs[-1], text, "failed, and nothing was run after it")
 
 
+def _is_taken_up(session: SessionFolder, later: SessionFolder) -> bool:
+    """Whether a later session, at its beginning or by its words, did what the last prompt of one asked for."""
+    prompts = later.of_kind("prompt")
+    if not prompts or later.is_interrupted():
+        return False
+    if turn_groups.goes_on(later.read(prompts[0]).fact("title")):
+        return True
+    title = session.read(session.of_kind("prompt")[-1]).fact("title")
+    wanted = frozenset(analysis.query_terms(title)) - STOPWORDS
+
+    answered = {journal.numbers(name)[0] for name in later.of_kind("response")}
+    numbers = {name: number for name in prompts[-MAX_PROMPTS:] if (number := journal.numbers(name)[0]) in answered}
+    asked = {number: analysis.query_terms(later.excerpt(later.read(name))) for name, number in numbers.items()}
+    return any(turn_groups.is_asked_for(wanted, set(terms)) and later.is_work(turn) for turn, terms in asked.items())
+
+
 def _is_settled(failed: Parsed, name: str, later: list[SessionFolder]) -> bool:
     """Whether a failed command checks nothing, or succeeded in a later session."""
     if not turn_groups.is_shell(name):
@@ -402,19 +424,24 @@ def _is_settled(failed: Parsed, name: str, later: list[SessionFolder]) -> bool:
 
 
 def before_compaction(session: SessionFolder) -> Section:
-    """Return what this session was about: its page, then its prompts with their answers, newest first.
+    """Return what this session was about: its prompts in their words, with their answers, newest first.
 
-    A prompt that has no answer yet has what was done for it; that of a session with only one stands for the page.
+    A summary loses conditions that the user named in passing. A prompt that has no answer yet has what was done for it.
+    The page stands for prompts that are not shown.
     """
     files = session.files() or session.changed_files()
-    touched = f"Files touched: {listed(files, 2 * _FILES_CHARS)}." if files else ""
     answers = {journal.numbers(name)[0]: name for name in session.of_kind("response")}
     prompts = session.of_kind("prompt")
-    items = [session.item(session.page_name, touched)] if len(prompts) != 1 else []
+    where = " in this session" if len(prompts) > 1 else ""
+    touched = f"Files touched{where}: {listed(files, 2 * _FILES_CHARS)}." if files else ""
+    is_whole = 0 < len(prompts) <= MAX_PROMPTS
+    items = [] if is_whole else [session.item(session.page_name, touched)]
     for name in reversed(prompts[-MAX_PROMPTS:]):
         answer = answers.get(journal.numbers(name)[0])
-        text = (
-            f"Answered: {session.outcome(answer, 0)}" if answer else session.last_run() if name == prompts[-1] else ""
-        )
-        items.append(session.item(name, " ".join(filter(None, [touched if len(prompts) == 1 else "", text]))))
+        asked = whole_sentences(excerpts.prose(session.excerpt(session.read(name)), code=True), _ASKED_CHARS)
+        last = session.last_run() if name == prompts[-1] and not answer else ""
+        told = f"Answered: {session.outcome(answer, 0)}" if answer else last
+        parts = [asked and _sentence(asked), touched if is_whole and name == prompts[-1] else "", told]
+        text = " ".join(filter(None, parts))
+        items.append(session.item(name, text, room=len(text)))
     return Section("This session, before it was compacted", [item for item in items if item])

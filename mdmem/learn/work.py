@@ -191,11 +191,14 @@ class _Project:
                 identity = (project, small_talk.plain_text(listed.text))
                 if identity not in latest or latest[identity][0] <= listed.at:
                     latest[identity] = (listed.at, by_path[listed.path], listed)
-        is_taken_up = taken_up.finder(self._view, self._notes)
         for at, number, listed in latest.values():
-            if listed.is_said and is_taken_up(number, listed.text):
+            if not listed.is_done and self._is_taken_up(number, listed.text, asked=not listed.is_said):
                 continue
             yield self._item(number, "task", listed.text, created=at, blocked_by=[*listed.blocked_by]), listed
+
+    @cached_property
+    def _is_taken_up(self) -> taken_up.TakenUpTest:
+        return taken_up.finder(self._view, self._notes)
 
     def _last_boxes(self) -> Iterator[int]:
         """Yield each session's last answer with boxes, unless a file was changed after it: nobody ticks a plan."""
@@ -263,7 +266,8 @@ class _Project:
 
     def _turns(self) -> Iterator[OpenItem]:
         """Yield each session's last prompt if it has no answer or its turn was interrupted."""
-        unanswered = [(prompts, kind) for prompts in self._asked() if (kind := self._kind_of_turn(prompts))]
+        asked = list(self._asked())
+        unanswered = [(prompts, kind) for prompts in asked if (kind := self._kind_of_turn(prompts))]
         if unanswered:
             self._read_facts()
         last_requests = [(self._last_request(prompts), kind) for prompts, kind in unanswered]
@@ -275,10 +279,21 @@ class _Project:
             last_asked[prompt_key] = max(last_asked.get(prompt_key, 0), self._created[number])
         for number, kind in requests:
             item = self._item(number, kind, str(self._facts_of(number)["title"]))
-            asked = last_asked.get((item.project, small_talk.plain_text(item.text)), 0)
-            is_asked_again = asked > timestamps.epoch(item.created)
-            if not is_asked_again and not self._is_done(item):
+            again = last_asked.get((item.project, small_talk.plain_text(item.text)), 0)
+            is_over = again > timestamps.epoch(item.created) or self._is_continued(number, asked)
+            if not is_over and not self._is_taken_up(number, item.text, asked=True) and not self._is_done(item):
                 yield item
+
+    def _is_continued(self, number: int, asked: Iterable[list[int]]) -> bool:
+        """Whether the project's next session began by going on, and answered that. asked: each session's prompts."""
+        created = self._created
+        project = self._facts_of(number).get("project")
+        begins = (prompts for prompts in asked if created[prompts[0]] > created[number])
+        same = (prompts for prompts in begins if self._facts_of(prompts[0]).get("project") == project)
+        following = min(same, key=lambda prompts: created[prompts[0]], default=None)
+        if following is None or not turn_groups.goes_on(str(self._facts_of(following[0])["title"])):
+            return False
+        return not self._kind_of_turn(following)
 
     def _asked(self) -> Iterator[list[int]]:
         """Yield the prompts of each session that is not at work, in order."""
@@ -322,16 +337,13 @@ class _Project:
         """Return the last prompt that asks for work; None without one."""
         for number in reversed(prompts):
             title = str(self._facts_of(number)["title"])
-            words = small_talk.plain_text(title)
-            question = shape.of(title)
-            if (
-                words in small_talk.DISMISSED
-                or words.startswith("/")
-                or (question is not None and question.grade == SURE)
-            ):
-                return None  # a question about earlier work opens none
-            if words not in small_talk.GO_ON:
-                return number
+            if turn_groups.goes_on(title):
+                continue
+            words, question = small_talk.plain_text(title), shape.of(title)
+            if words in small_talk.DISMISSED or words.startswith("/"):
+                return None
+            # a question about earlier work opens none
+            return None if question is not None and question.grade == SURE else number
         return None
 
     def _is_done(self, item: OpenItem) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import chain, islice
 
 from mdmem.agents import prompts
-from mdmem.search.asking import shape
+from mdmem.search.asking import shape, small_talk
 from mdmem.search.asking.english import LIKELY, SURE
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.values import Value
@@ -16,7 +16,7 @@ from mdmem.vault import disk, front_matter, journal, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Set
 
     from mdmem.search.index.view import View
 
@@ -215,6 +215,24 @@ class Kinds:
                 if numbers:
                     turns.setdefault(numbers[0], []).append(name)
         return self._turns[folder]
+
+
+SHARE = 0.7
+"""Share of the words of what was left to do that a later turn must have to be about it."""
+_LEAST_ASKED = 2
+"""One word in common is no request for the same."""
+
+
+def is_asked_for(wanted: Set[str], asked: Set[str]) -> bool:
+    """Whether a prompt asks for what was left to do, by their terms. Its answer also tells what is still left."""
+    return len(wanted & asked) >= max(SHARE * len(wanted), _LEAST_ASKED)
+
+
+def goes_on(prompt: str) -> bool:
+    """Whether a prompt only asks to go on: `continue`, `pick up where we left off`."""
+    asked = shape.of(prompt)
+    resumes = asked is not None and asked.resumes and not asked.topic
+    return resumes or small_talk.plain_text(prompt) in small_talk.GO_ON
 
 
 def kind_of_turn(folder: str, names: Iterable[str]) -> int:

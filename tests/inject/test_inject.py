@@ -291,6 +291,31 @@ def test_a_run_that_succeeded_in_a_later_session_is_not_left_open(past: Talk) ->
     assert "Left open" not in occur(new_session(past, 4), "SessionStart", source="startup")
 
 
+@pytest.mark.parametrize("later", ["weiter", "Now rename the exporter and all names"])
+def test_a_prompt_that_the_next_session_took_up_is_not_left_open(past: Talk, later: str) -> None:
+    interrupted = new_session(past, 1)
+    interrupted.says("Rename the exporter and its names")
+    interrupted.edits("exporter.py")
+    assert "Left open" in occur(new_session(past, 2), "SessionStart", source="startup")
+    following = new_session(past, 3)
+    following.says(later)
+    following.edits("exporter.py")
+    following.answers("The exporter and its names are new.")
+
+    assert "Left open" not in occur(new_session(past, 4), "SessionStart", source="startup")
+
+
+def test_a_title_is_shown_whole_where_there_is_room_although_little_else_is_told(past: Talk) -> None:
+    asked = "Add a coupon field to the checkout form, checked on the server; the old table of promotions goes away"
+    interrupted = new_session(past, 1)
+    interrupted.says(asked)
+    interrupted.edits("a.py")
+
+    recent = occur(new_session(past, 2), "SessionStart", source="startup").partition("## Left open")[0]
+
+    assert asked in recent
+
+
 def test_a_failed_turn_is_left_open_by_its_prompt(past: Talk) -> None:
     failing = new_session(past, 1)
     failing.says("Add metrics to the queue")
@@ -367,6 +392,24 @@ def test_after_a_compaction_within_the_first_turn_what_it_did_so_far_is_shown(pa
     part = text.partition("## This session, before it was compacted")[2].partition("\n## ")[0]
     assert "Files touched: config.js. Not answered yet. The last command: `npm run build (exit 1)`." in part
     assert part.count("Make the images small") == 1
+
+
+def test_after_a_compaction_prompts_are_shown_in_their_words_with_what_was_named_in_passing(past: Talk) -> None:
+    busy = new_session(past, 1)
+    busy.says(f"Check the signature of incoming calls, {'and of those that come from partners, ' * 3}by their header")
+    busy.answers("They are checked.")
+    busy.says(f"{'Refuse those that are older than five minutes, ' * 3}with 401. Don't touch src/legacy")
+    busy.edits("sig.py")
+    busy.says("Write the docs in German")
+
+    text = occur(busy, "SessionStart", source="compact")
+
+    part = text.partition("## This session, before it was compacted")[2].partition("\n## ")[0]
+    assert "with 401. Don't touch src/legacy." in part
+    assert part.count("Check the signature of incoming calls") == 1
+    assert part.count("by their header. Answered: They are checked.") == 1
+    assert part.count("Files touched in this session: sig.py. Not answered yet.") == 1
+    assert len(text) <= 3_000
 
 
 def test_after_a_compaction_the_session_itself_is_shown_again(talk: Talk) -> None:

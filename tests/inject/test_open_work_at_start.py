@@ -166,6 +166,22 @@ def test_a_failure_of_long_ago_is_not_said_to_last_until_now(at: Work) -> None:
     assert "pytest -q" in [row["text"] for row in at.day.json("todo")]
 
 
+def test_a_turn_that_broke_off_and_a_list_of_long_ago_are_told_no_more_but_a_persons_task_is(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Export the orders as CSV")
+    one.todo(Write_the_header="pending")
+    at.session(2).ask("Why is the cart empty?")
+    at.day.run("note", "Renew the certificate", "--kind", "task", "--project", "app")
+    upkeep.refresh(at.day.config(), now=at.now + HOUR, everything=True)
+    at.now += HOUR
+    soon = start(at).partition("## Open work")[2].partition("\n## ")[0]
+    at.now += 31 * 24 * HOUR
+    late = start(at).partition("## Open work")[2].partition("\n## ")[0]
+
+    assert ["Export the orders" in soon, "Write the header" in soon, "Renew" in soon] == [True, True, True]
+    assert ["Export the orders" in late, "Write the header" in late, "Renew" in late] == [False, False, True]
+
+
 ENDINGS = (
     "Alarms are grouped.\n\nOpen: the SMS gateway has no delivery report.",
     "The clips are cleaned. TODO: rerun the eval for rare owls.",

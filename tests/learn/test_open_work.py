@@ -204,6 +204,59 @@ def test_a_prompt_without_an_answer_and_a_turn_that_broke_off(at: Work) -> None:
     assert ("prompt", "Why is the build slow?") not in at.open()
 
 
+@pytest.mark.parametrize(
+    ("later", "is_open"),
+    [
+        ("Make the CSV export of the orders work", False),
+        ("continue", False),
+        ("mach weiter", False),
+        ("Continue where you left off.", False),
+        ("Send the orders by mail", True),
+    ],
+)
+def test_a_turn_that_broke_off_is_open_until_a_later_session_goes_on_or_is_asked_for_it(
+    at: Work, later: str, *, is_open: bool
+) -> None:
+    one = at.session(1)
+    one.ask("Export the orders as CSV")
+    one.edit("export.py")
+    two = at.session(2)
+    two.ask(later)
+    two.edit("export.py")
+    unanswered = at.open()
+    two.answer()
+
+    assert ("interrupted", "Export the orders as CSV") in unanswered or "CSV" in later
+    assert (("interrupted", "Export the orders as CSV") in at.open()) is is_open
+
+
+def test_work_of_another_project_takes_up_nothing(at: Work, tmp_path: Path) -> None:
+    one = at.session(1)
+    one.ask("Export the orders as CSV")
+    one.edit("export.py")
+    at.cwd = str(tmp_path / "other")
+    Path(at.cwd).mkdir()
+    two = at.session(2)
+    two.ask("Export the orders as CSV here, too")
+    two.edit("export.py")
+    two.answer()
+
+    assert at.open() == [("interrupted", "Export the orders as CSV")]
+
+
+def test_an_item_of_a_list_is_over_once_another_session_was_asked_for_it(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Move the jobs to the new queue")
+    one.todo(Port_the_mail_jobs="pending", Port_the_invoice_jobs="pending")
+    one.answer("Still to port: the mail jobs and the invoice jobs.")
+    two = at.session(2)
+    two.ask("port the invoice jobs")
+    two.edit("jobs/invoice.py")
+    two.answer("The invoice jobs are ported. Nobody has asked to port the mail jobs yet.")
+
+    assert at.open() == [("task", "Port the mail jobs")]
+
+
 def test_a_session_at_work_is_not_open_work(at: Work) -> None:
     one = at.session(1)
     one.ask("Why is the build slow?")
