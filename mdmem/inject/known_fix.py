@@ -5,10 +5,9 @@ from __future__ import annotations
 from mdmem import timestamps
 from mdmem.inject import answer_item, diffs, eligibility, excerpts, recent
 from mdmem.inject.block import Item, Section, cut, whole_sentences
-from mdmem.lazy_pattern import lazy
 from mdmem.search import engine, freshness, recall, withheld
 from mdmem.search.all_but import AllBut
-from mdmem.search.text import analysis
+from mdmem.search.text import analysis, errors
 from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.vault import journal, layout, people
 
@@ -25,8 +24,6 @@ CHARS = 800
 _ROOM = 420
 _MAX_FILES = 3
 _MAX_BODY_CHARS = 20_000
-_PLACE = lazy(r"([\w./\\-]{1,200}\.\w{1,10})(?:\", line |:|\()([0-9]{1,7})(?![0-9])")
-"""A file and line as programs print them: `src/dates.py:14`, `File "dates.py", line 14`, `dates.ts(14,5)`."""
 
 
 def of_error(at: Occasion, error: str) -> Section:
@@ -111,9 +108,8 @@ def _change(at: Occasion, fix: Fix, paths: list[str], chars: int) -> Iterator[st
     root = at.config.vault
     hunks = [hunk for path in paths[:-1] if fix.files for hunk in answer_item.hunks_of(people.read(root, path))]
     failed = people.read(root, fix.path).body[:_MAX_BODY_CHARS]
-    places = [(name.replace("\\", "/"), int(number)) for name, number in _PLACE.findall(failed)]
     terms = frozenset(analysis.query_terms(fix.error)) - STOPWORDS
-    return diffs.best_lines(hunks, terms, chars, places)
+    return diffs.best_lines(hunks, terms, chars, errors.places(failed))
 
 
 def _ending(at: Occasion, solved: str) -> str:

@@ -132,7 +132,7 @@ def _sets(words: list[str]) -> bool:
     return bool(named) and program in _SETTERS
 
 
-_SETTERS = frozenset("unset ulimit source . chmod chown modprobe ssh-add setcap update-alternatives".split())
+_SETTERS = frozenset("unset ulimit source . chmod chown modprobe ssh-add setcap update-alternatives udevadm".split())
 """Programs that set something if they are given a name or a value."""
 _SWITCHES = frozenset(
     "nvm fnm n volta pyenv rbenv asdf mise sdk jenv rustup conda mamba goenv tfenv systemctl service launchctl "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from bisect import bisect_right
 from itertools import chain, islice
@@ -337,11 +338,16 @@ def last_unsolved(config: Config, view: View, error: str, among: Set[int] | None
     failed = view.with_any(errors.facet(signature) for signature in errors.signatures(error))
     seen = failed if among is None else failed & among
     last = max(seen, key=view.numbers("created").__getitem__, default=None)
-    return last if last is not None and not Finder(config, view, among).is_closed(last) else None
+    if last is None or Finder(config, view, among).is_closed(last):
+        return None
+    parsed = people.read(config.vault, view.path(last))
+    return None if _is_elsewhere(error, parsed.fact("error"), errors.places(parsed.body)) else last
 
 
 def of_error(config: Config, view: View, error: str, among: Set[int] | None) -> Fix | None:
     """Return the latest fix of an error, or None; an unseen error costs one look-up in the index.
+
+    Where the message names nothing, as `list index out of range`, what was changed at another place is none.
 
     among: the notes that may be shown (None: all).
     """
@@ -349,5 +355,29 @@ def of_error(config: Config, view: View, error: str, among: Set[int] | None) -> 
     failed = view.with_any(errors.facet(signature) for signature in signatures)
     if not (failed if among is None else failed & among):
         return None
-    fixes = Finder(config, view, among, by_runs=True).find(signatures, [], 1)
-    return fixes[0] if fixes else None
+    finder = Finder(config, view, among, by_runs=True)
+    for limit in (1, _MOST_ELSEWHERE):
+        fixes = finder.find(signatures, [], limit)
+        here = (fix for fix in fixes if not _is_elsewhere(error, fix.error, _changed_at(config, fix)))
+        if (found := next(here, None)) is not None or len(fixes) < limit:
+            return found
+    return None
+
+
+_MOST_ELSEWHERE = 5
+"""Number of the latest fixes among which one is looked for that is about the place of an error."""
+
+
+def _changed_at(config: Config, fix: Fix) -> list[tuple[str, int]]:
+    """Return the places in the output of a failed run that were then changed."""
+    changed = set(map(posixpath.basename, fix.files))
+    places = errors.places(people.read(config.vault, fix.path).body[:_LINES_CHARS]) if changed else []
+    return [place for place in places if posixpath.basename(place[0]) in changed]
+
+
+def _is_elsewhere(error: str, known: str, places: list[tuple[str, int]]) -> bool:
+    """Whether an error is another one than one with the same message: it names nothing, and is in other files."""
+    if not places or errors.names_something(known):
+        return False
+    files = {posixpath.basename(name) for name, _ in errors.places(error)}
+    return bool(files) and files.isdisjoint(posixpath.basename(name) for name, _ in places)

@@ -138,6 +138,58 @@ def test_what_solved_it_in_another_project_is_given_only_where_that_is_allowed(
     assert "(of another project: notes-app)" in answer(talk, failing(talk, ERROR, tool_use_id="t2"))
 
 
+PLACED = [
+    ("app.py:12: IndexError: list index out of range", "IndexError"),
+    ("error[E0308]: mismatched types\n  --> src/app.py:12:4", "E0308"),
+    ("panic: runtime error: invalid memory address or nil pointer dereference\n\t/a/app.py:12 +0x1d", "panic"),
+    ("app.py(12,5): error TS2322: Type 'string | undefined' is not assignable to type 'string'.", "TS2322"),
+]
+
+
+@pytest.mark.parametrize(("error", "word"), PLACED)
+def test_a_message_that_names_nothing_is_the_same_error_only_in_the_file_that_was_changed(
+    past: Talk, error: str, word: str
+) -> None:
+    assert known(past, error, error.replace("app.py", "other.py")) == ""
+    talk = later(past, 2)
+    given = answer(talk, failing(talk, f"Exit code 1\n{error.replace('12', '340')}"))
+
+    assert "succeeded after a change to app.py" in given
+    assert word in given
+
+
+def test_a_message_that_names_something_is_the_same_error_in_any_file(past: Talk) -> None:
+    error = "app.py:12: KeyError: 'depth_of_the_sea_floor'"
+    assert "succeeded after a change to app.py" in known(past, error, error.replace("app.py", "other.py"))
+
+
+def test_of_two_places_with_one_message_the_fix_of_the_place_that_fails_again_is_given(past: Talk) -> None:
+    error = "IndexError: list index out of range"
+    solved(past, f"Exit code 1\nfirst.py:3: {error}", "first.py")
+    second = later(past, 1)
+    solved(second, f"Exit code 1\nsecond.py:4: {error}", "second.py")
+    talk = later(second, 2)
+
+    given = answer(talk, failing(talk, f"Exit code 1\nfirst.py:9: {error}"))
+
+    assert "succeeded after a change to first.py" in given
+    assert "second.py" not in given
+
+
+def test_an_unsolved_error_that_names_nothing_is_told_only_at_its_place(past: Talk) -> None:
+    past.start()
+    past.says("Make it run")
+    past.runs("make check", error="Exit code 1\nfirst.py:3: IndexError: list index out of range")
+    past.answers("The table is empty; nobody knows why.")
+    talk = later(past, 1)
+
+    assert answer(talk, failing(talk, "Exit code 1\nsecond.py:3: IndexError: list index out of range")) == ""
+    talk = later(past, 2)
+    assert "nobody knows why" in answer(
+        talk, failing(talk, "Exit code 1\nfirst.py:7: IndexError: list index out of range")
+    )
+
+
 @pytest.mark.parametrize(
     ("between", "again", "told"),
     [

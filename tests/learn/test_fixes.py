@@ -231,6 +231,16 @@ def test_private_parts_of_an_edited_note_are_left_out(at: Work) -> None:
         ),
         ('Error: pod "api-7d9c5b6f4-x2x9k" is gone', 'Error: pod "api-6b8d9g7c5d-zz4bl" is gone'),
         ("[gw2] acme.core.exceptions.Misconfigured: no KEYS", "acme.core.exceptions.Misconfigured: no KEYS"),
+        (
+            "main.c:(.text+0x1f): undefined reference to `crc16_update'",
+            "boot.c:(.text+0x2a): undefined reference to `crc16_update'",
+        ),
+        (
+            "e: file:///a/Main.kt:12:5 Unresolved reference: Clock",
+            "e: /b/Other.kt: (3, 4): Unresolved reference: Clock",
+        ),
+        ('Error: no answer from "127.0.0.1"', 'Error: no answer from "::1"'),
+        ("Error: no device found: 0483:374b", "Error: no device found: 0483:3752"),
         ("src\\a\\b.ts(3,14): error TS2304: Cannot find name 'x'.", "b.ts(9,1): error TS2304: Cannot find name 'x'."),
     ],
 )
@@ -247,6 +257,15 @@ def test_what_differs_between_runs_is_not_part_of_a_signature(one: str, other: s
         *("test result: FAILED. 3 passed; 1 failed; 0 ignored", "Error: Process completed with exit code 1."),
         *("error: could not compile `core` (lib) due to 2 previous errors", "FAIL\texample.org/app/core\t2.411s"),
         *("ninja: build stopped: subcommand failed.", "Command failed with exit status 3"),
+        *("error: subprocess-exited-with-error", "× Getting requirements to build wheel did not run successfully."),
+        *("FAILURE: Build failed with an exception.", "[ERROR] COMPILATION ERROR :", "Failed to compile."),
+        *("collect2: error: ld returned 1 exit status", "error: linking with `cc` failed: exit status: 1"),
+        "clang: error: linker command failed with exit code 1 (use -v to see invocation)",
+        'ERROR: failed to solve: process "/bin/sh -c npm ci" did not complete successfully: exit code: 1',
+        "Automatic merge failed; fix conflicts and then commit the result.",
+        "error: command '/usr/bin/gcc' failed with exit code 1",
+        "subprocess.CalledProcessError: Command '['git', 'push']' returned non-zero exit status 128.",
+        "Execution failed for task ':app:compileKotlin'.\n> Compilation error. See log for more details",
     ],
 )
 def test_a_line_that_only_says_that_something_failed_is_not_a_signature(line: str) -> None:
@@ -259,6 +278,7 @@ def test_a_line_that_only_says_that_something_failed_is_not_a_signature(line: st
         "thread 'main' (42) panicked at src/main.rs:4:5:\ncalled `Option::unwrap()` on a `None` value",
         "thread 'tests::a' panicked at 'the cache is empty', src/cache.rs:10:5",
         "not ok 4 keeps the arguments of a shim",
+        "Execution failed for task ':app:checkAarMetadata'.\n> Dependency 'androidx.core:core:1.15' wants 35",
         "npm error code ERESOLVE\nnpm error errno 1",
         'ERROR:  relation "users" does not exist',
         "E: Unable to locate package libnowhere-dev",

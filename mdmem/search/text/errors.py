@@ -24,7 +24,7 @@ _ANSI = lazy(r"\x1b\[[0-9;?]*[A-Za-z]")
 _TELLING = lazy(
     r"""\b\w*(?:Error|Exception|Warning)\b\s*[:(\[] | \b(?:error|ERROR|fatal|FATAL|panic)\b\s*(?:\[\w+\])?\s*:
     | \b(?:exceptions?|errors?|exc)\.[A-Z]\w*:\s
-    | ^\s*(?: (?:FAILED|ERROR)\s+\S | E\s{2,}\S | (?:✗|✕|✘|×|●)\s+\S )
+    | ^e:\s+\S | ^\s*(?: (?:FAILED|ERROR)\s+\S | E\s{2,}\S | (?:✗|✕|✘|×|●)\s+\S )
     | ^(?: FAIL:?\s+\S | ---\ FAIL:\s | not\ ok\s+\d | npm\ (?:ERR!|error)\ code\ E(?!LIFECYCLE) )
     | \b(?:command\ not\ found|No\ such\ file|cannot\ find|not\ found:|undefined\ reference|undefined:)
     | \berror\ (?:TS|CS|C|E)\d+""",
@@ -45,8 +45,17 @@ _COUNT = lazy(
 _GENERIC = lazy(
     r"exit code|traceback|failed|errors?|fail|npm err!(?! code ).*|.*\bfailed, .*passed.*|tests?:? n .*"
     r"|error: failed to push some refs to .*|error: could not compile .*|error: aborting due to .*|failed \(.*"
-    r"|.*\bcompleted with exit code n\.?|build failed\b.*|fail \S+ (?:ns|\(cached\)|\[build failed\])"
+    r"|.*\bcompleted with exit code n\.?|(?:error: )?build failed\b.*|fail \S+ (?:ns|\(cached\)|\[build failed\])"
+    r"|failure: build failed with an exception\.?|compilation error\b.*|build failure|automatic merge failed\b.*"
+    r"|error during build|fatal error: too many errors\b.*|.*\berror: ld returned n exit status"
+    r"|(?:.*\b)?error: (?:linker command failed|linking with|test failed, to rerun|process didn't exit)\b.*"
+    r"|error: (?:subprocess-exited-with-error|metadata-generation-failed|legacy-install-failure|command failed\b.*)"
+    r"|error: recipe \S+ failed\b.*|error: command \S+ failed with exit (?:code|status) n"
+    r"|.*\bdid not (?:run|complete) successfully\b.*"
+    r"|.*\breturned non-zero exit status n\.?|npm (?:err!|error) lifecycle script .*|failed to compile\.?"
+    r"|task \S+ failed|execution failed for task .*|there were failing tests\b.*|a failure occurred while executing .*"
 )
+"""What wraps an error, whatever it is: it says that a step failed, not why."""
 _COMPARED = lazy(r"assertionerror\b|assert\b|error: expect\(")
 _OF_COMPARISONS = frozenset(
     ["assertionerror", "assertion", "assert", "error", "err", "expect", "expected", "received", "got", "want", "values",
@@ -68,8 +77,9 @@ _STEPS = (
         ),
         "",
     ),
+    (re.compile(r"^e: (?:\S+?:\d+:\d+|\S+: \(\d+, \d+\)):? (?=\S)"), ""),  # of Kotlin
     (re.compile(r"^thread '[^']*'(?: \(\d+\))? panicked at "), ""),
-    (re.compile(r"^(?:[\w.@~+:-]*[/\\])*[\w.+-]+\.\w{1,10}(?::\d+(?::\d+)?:|\(\d+(?:,\d+)?\):)\s+(?=\S)"), ""),
+    (re.compile(r"^(?:[\w.@~+:-]*[/\\])*[\w.+-]+\.\w{1,10}(?::\d+(?::\d+)?:|:?\([\w.+,]+\):)\s+(?=\S)"), ""),
     (
         re.compile(
             r"^(?!.*\bAssertionError\b).{1,200}?"
@@ -78,13 +88,14 @@ _STEPS = (
         "",
     ),
     (re.compile(r"-(?=[a-z]*\d)[a-z0-9]{8,10}-(?=[a-z]*\d)[a-z0-9]{5}\b"), "-N"),  # of a pod
-    (re.compile(r"\b0x[0-9a-fA-F]+"), "H"),
+    (re.compile(r"\b0x[0-9a-fA-F]+|\b[0-9a-f]{4}:[0-9a-f]{4}\b"), "H"),  # an address, a device
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "H"),
     (re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b"), "H"),
     (re.compile(r"(?:[A-Za-z]:)?(?:[\w.@~+-]*[/\\])+(?=[\w.@+-])"), ""),
     (re.compile(r"\b((?:\w+[_-])?[Ii][Dd](?:[=:#]|\s)\s*['\"]?)(?=[\w-]*\d)[\w-]+"), r"\1N"),
     (re.compile(r"\btmp(?:[a-z0-9_]{8}|\.\w{6,12})\b"), "N"),
     (re.compile(r"\b([A-Za-z]+_)(?:\d[0-9A-Za-z]*|(?=[A-Za-z]*\d+[A-Za-z]+\d)[0-9A-Za-z]{8,})\b"), r"\1N"),
+    (re.compile(r"(?<![\w:.])::1\b(?![:\w])"), "N"),
     (re.compile(r"(?:(?<!\w):::)?(?<![A-Za-z_\d])\d+(?:[.,]\d+)*(?:\s?[kKMGT]i?B\b)?"), "N"),
     (re.compile(r"(?:N[:,]?)+(?=\W|$)"), "N"),
 )
@@ -125,19 +136,22 @@ def _stated(text: str) -> Iterator[str]:
 def telling(text: str) -> Iterator[str]:
     """Yield the lines of an output that say what went wrong; for a Python traceback, its last line.
 
-    A panic of Rust says so in the line behind it.
+    A panic of Rust and a failed task of Gradle say so in the line behind it.
     """
     prefix: str | None = None
     for line in _searched(text).splitlines():
         head, trace, _ = line.partition("Traceback (")
         panics = "panicked at" in line
-        if trace or (panics and line.endswith(":")):
+        if trace or (panics and line.endswith(":")) or line.startswith(_TASK_FAILED):
             prefix = head if trace else ""  # the prefix that a container or log adds to each line
             continue
         ends = prefix is not None and not line.removeprefix(prefix)[:1].isspace() and line.strip()
         if ends or panics or _TELLING.search(line[: MAX_LINE_CHARS * 4]):
             yield _ANSI.sub("", line).strip()
         prefix = None if ends else prefix
+
+
+_TASK_FAILED = "Execution failed for task "
 
 
 def _searched(text: str) -> str:
@@ -153,6 +167,40 @@ def is_specific(signature: str) -> bool:
     if _COMPARED.match(signature):
         words = list(set(words) - _OF_COMPARISONS)
     return len(words) >= 2 and not _GENERIC.fullmatch(signature)
+
+
+def places(text: str) -> list[tuple[str, int]]:
+    """Return the files and lines that an output names."""
+    return [(name.replace("\\", "/"), int(number)) for name, number in _PLACE.findall(text[:_PLACED_CHARS])]
+
+
+def names_something(line: str) -> bool:
+    """Whether an error names what it is about: `No module named 'yaml'`, but not `list index out of range`.
+
+    The name of the error itself, and those of a language's own types, do not count.
+    """
+    for name in _NAME.findall(_CLASS.sub("", line)):
+        if not _BUILT_IN.issuperset(re.findall(r"[^\W\d_]+", name.lower())):
+            return True
+    return False
+
+
+_PLACED_CHARS = 20_000
+_PLACE = lazy(r"([\w./\\-]{1,200}\.\w{1,10})(?:\", line |:|\()([0-9]{1,7})(?![0-9])")
+"""A file and line as programs print them: `src/dates.py:14`, `File "dates.py", line 14`, `dates.ts(14,5)`."""
+_CLASS = lazy(
+    r"[\w./\\-]+\.\w{1,10}(?::\d+|\(\d+)[\d:,)]*|\b(?:\w+[.:]+)*\w*(?:Error|Exception|Warning)\b|\b[A-Z]+\d{3,}\b"
+)
+"""A place, the class of an error, and its code."""
+_NAME = lazy(r"'[^']+'|\"[^\"]+\"|`[^`]+`|\b\w+_\w+|\b[a-z]+[A-Z]\w*|\b\w+[.:/-]+\w+|\b\w*\d\w*[a-z]\w*")
+_BUILT_IN = frozenset(
+    """
+    any array bool boolean bytes char dict double err false float function int integer iterator list long map never
+    nil nonetype none null number object ok option result set some str string true tuple type undefined unknown unwrap
+    void
+    """.split()
+)
+"""Words that programs quote as names of their language."""
 
 
 def facet(signature: str) -> str:
