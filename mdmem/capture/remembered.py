@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from mdmem.capture.pending import Capture
 
-_HEAD_BYTES = 64 * 1024
 _LOST = ["1", "lost"]
 """What the session's record says of a private memory that is lost: more than there is."""
 
@@ -164,7 +163,7 @@ def inherit(at: Capture) -> bool:
 
     try:
         sessions = memory.sessions(at.config)
-        named_parents = {short(parent, 16) for parent in _parents(at.event.transcript)}
+        named_parents = {short(parent, 16) for parent in journal.parents(at.event.transcript)}
         parents = [key for key in sessions if key in named_parents and key != at.session.key]
         if not parents and at.event.source in ("fork", "resume") and at.session.key not in sessions:
             parents = sessions
@@ -176,15 +175,3 @@ def inherit(at: Capture) -> bool:
         log.write(at.config, "could not copy what the parent session remembers as private to its fork", error)
         return False
     return True
-
-
-def _parents(transcript: str) -> set[str]:
-    """Return the ids of the sessions that a transcript was forked from."""
-    data = files.try_read_any(transcript, _HEAD_BYTES)
-    ids = set()
-    for name in (b'"sessionId"', b'"forked_from_id"', b'"parent_session_id"'):
-        for part in data.split(name)[1:]:
-            pieces = part[:200].split(b'"')
-            if len(pieces) > 2 and pieces[0].strip() == b":":
-                ids.add(pieces[1].decode("utf-8", "replace"))
-    return ids

@@ -197,6 +197,8 @@ def _session_start(at: Occasion) -> Offer:
     offer = Offer()
     if "start" not in at.config.settings.inject.on:
         return offer
+    if at.event.source in ("fork", "resume") and not at.given:
+        _inherit(at)
     compacted = at.event.source == "compact"
     current = _this_session(at) if at.event.source in _GOES_ON else None
     if compacted:
@@ -219,6 +221,14 @@ def _session_start(at: Occasion) -> Offer:
     for why, section in later_sections:
         offer.add(why, section)
     return offer
+
+
+def _inherit(at: Occasion) -> None:
+    """Remember that a fork's conversation has what its parent was given and did, as far as its transcript names it."""
+    for parent in journal.parents(at.event.transcript) - {at.record.id} if at.event.transcript else ():
+        given = journal.Record(at.config, parent).given() | {injection_log.seen(journal.session_tag(parent))}
+        injection_log.remember(at.record, given)
+        at.given |= given
 
 
 _GOES_ON = ("compact", "resume")

@@ -29,6 +29,11 @@ def listed(name: str) -> str:
     return f"listed:{name}"
 
 
+def seen(tag: str) -> str:
+    """Return the mark of a session whose turns are in the conversation, as those of a fork's parent. tag: its tag."""
+    return f"session:{tag}"
+
+
 def remember(record: Record, names: Iterable[str]) -> None:
     """Record the ids of notes that are being given."""
     try:

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import accumulate, groupby, islice
 
 from mdmem import plural, privacy, timestamps
-from mdmem.inject import eligibility, excerpts
+from mdmem.inject import eligibility, excerpts, injection_log
 from mdmem.inject.block import MAX_TITLE_CHARS, Item, Section, cut, whole_sentences
 from mdmem.search import freshness, recall, turn_groups
 from mdmem.search.asking import small_talk
@@ -243,7 +243,7 @@ def sessions(at: Occasion, span: tuple[float, float], worked: Mapping[str, float
     for last, folder in _by_last_work(at, worked, until):
         if last < since:
             return
-        if last >= until or folder.endswith(tail) or folder == own:
+        if last >= until or folder.endswith(tail) or folder == own or injection_log.seen(folder[-8:]) in at.given:
             continue
         session = SessionFolder(at.config, at.gate, folder, from_elsewhere=not at.is_of(at.project))
         if session.names:

@@ -307,6 +307,24 @@ def event_identity(agent: str, session: str, *event: str) -> tuple[str, ...]:
     return (session, *event) if agent == "claude-code" else (agent, session, *event)
 
 
+_HEAD_BYTES = 64 * 1024
+
+
+def parents(transcript: str) -> set[str]:
+    """Return the ids of the sessions that a transcript begins with: its own, and those it was forked from.
+
+    transcript: its path; a missing file has none.
+    """
+    data = files.try_read_any(transcript, _HEAD_BYTES)
+    ids = set()
+    for name in (b'"sessionId"', b'"forked_from_id"', b'"parent_session_id"'):
+        for part in data.split(name)[1:]:
+            pieces = part[:200].split(b'"')
+            if len(pieces) > 2 and pieces[0].strip() == b":":
+                ids.add(pieces[1].decode("utf-8", "replace"))
+    return ids
+
+
 def session_tag(session: str) -> str:
     """Return a session's name of eight characters: the start of a random UUID, else of a hash.
 

@@ -439,6 +439,38 @@ def test_a_resumed_session_is_given_only_what_is_new(talk: Talk, past: Talk) -> 
     assert not set(MARK.findall(first)) & set(MARK.findall(second))
 
 
+def test_a_fork_is_given_neither_what_its_parent_was_given_nor_what_that_did(past: Talk, tmp_path: Path) -> None:
+    write(past.vault, "notes/phone.md", "The on-call phone is in the blue cabinet.")
+    parent = new_session(past, 1)
+    first = occur(parent, "SessionStart", source="startup")
+    parent.says("Translate the manual")
+    parent.edits("manual.md")
+    parent.answers("It is translated.")
+    between = new_session(past, 3)
+    between.says("Print the manual")
+    between.edits("print.md")
+    between.answers("It is printed.")
+    transcript = tmp_path / "fork.jsonl"
+    line = {"forkedFrom": {"sessionId": parent.session, "messageUuid": "1"}, "type": "user"}
+    transcript.write_text(json.dumps(line) + "\n")
+    fork = new_session(past, 4)
+
+    text = occur(fork, "SessionStart", source="fork", transcript_path=str(transcript))
+    again = occur(fork, "SessionStart", source="resume", transcript_path=str(transcript))
+    compacted = occur(fork, "SessionStart", source="compact", transcript_path=str(transcript))
+
+    assert "phone" in first and "Print the manual" in text
+    assert not set(MARK.findall(first)) & set(MARK.findall(text))
+    assert "Translate the manual" not in text + again
+    assert "phone" in compacted and "Translate the manual" in compacted
+
+
+def test_a_fork_whose_transcript_names_no_parent_is_given_all(past: Talk, tmp_path: Path) -> None:
+    assert "Recent sessions" in occur(
+        new_session(past, 4), "SessionStart", source="fork", transcript_path=str(tmp_path / "gone.jsonl")
+    )
+
+
 # -- prompts that ask ------------------------------------------------------------------------------
 
 
