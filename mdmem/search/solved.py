@@ -152,7 +152,11 @@ class Finder:
         command = self._check(failed)
         later = chain(self._later_in_session(failed), self._next_session(failed, command)) if command else ()
         passed = (number for number in later if number in self._shells and number not in self._failed)
-        return command is not None and any(self._closes(number, command) for number in passed)
+        return command is not None and any(self._proves(number, command, failed) for number in passed)
+
+    def _proves(self, number: int, command: runs.CommandRun, failed: int) -> bool:
+        """Whether the success of a run shows that what failed now works."""
+        return self._closes(number, command) or self._shows(number, command, failed)
 
     def _command(self, number: int) -> runs.CommandRun | None:
         if number not in self._commands:
@@ -180,9 +184,20 @@ class Finder:
 
     def _closes(self, number: int, failed: runs.CommandRun) -> bool:
         """Whether a part of a run is the failed check again, or covers it."""
+        return failed.family == self._line(number) or any(runs.closes(run, failed) for run in self._runs(number))
+
+    def _shows(self, number: int, command: runs.CommandRun, failed: int) -> bool:
+        """Whether a run is the failed check for a part that the failed output names, as `pytest tests/test_a.py`."""
+        narrower = [run for run in self._runs(number) if run.family == command.family and run.arguments]
+        if not narrower or command.arguments:
+            return False
+        output = self._body(failed)[-_LINES_CHARS:]
+        return any(all(target in output for target in run.arguments) for run in narrower)
+
+    def _runs(self, number: int) -> list[runs.CommandRun]:
         if number not in self._checks:
             self._checks[number] = runs.checks(self._line(number))
-        return failed.family == self._line(number) or any(runs.closes(run, failed) for run in self._checks[number])
+        return self._checks[number]
 
     def _line(self, number: int) -> str:
         return runs.line(str(self._view.facts(number)["title"]))
@@ -200,7 +215,7 @@ class Finder:
                 edits.append(number)
             elif number not in self._shells:
                 continue
-            elif number not in self._failed and self._closes(number, command):
+            elif number not in self._failed and self._proves(number, command, failed):
                 is_explained = edits or (self._by_runs and (other_runs or self._line(number) != self._line(failed)))
                 return _Solution(failed, edits or other_runs, number) if is_explained else None
             elif (run := self._command(number)) is None:
@@ -235,16 +250,27 @@ class Finder:
         return self._ordered[folder]
 
     def _next_session(self, failed: int, command: runs.CommandRun) -> Iterator[int]:
-        """Yield the notes of the project's next session that runs the check again."""
+        """Yield the notes of the project's next session that runs the check again.
+
+        None if a session before it changed files and ran the check for another part: that may have solved it.
+        """
         view = self._view
         created = view.numbers("created")
         own = view.folder_of[failed]
         for created_at, number in self._following(own, str(view.facts(failed).get("project", ""))):
+            folder = view.folder_of[number]
             if created_at > created[failed] + NEXT_SECONDS:
                 return
-            if view.folder_of[number] != own and self._closes(number, command):
-                yield from (note for _, note in self._in_order(view.folder_of[number]))
+            if folder == own or not self._is_of_family(number, command):
+                continue
+            if self._proves(number, command, failed):
+                yield from (note for _, note in self._in_order(folder))
                 return
+            if any(note in self._edits for _, note in self._in_order(folder)):
+                return
+
+    def _is_of_family(self, number: int, command: runs.CommandRun) -> bool:
+        return command.family == self._line(number) or any(run.family == command.family for run in self._runs(number))
 
     def _following(self, folder: int, project: str) -> list[tuple[int, int]]:
         """Return the project's runs after the end of a session with their times, in order, at most _NEXT_RUNS."""

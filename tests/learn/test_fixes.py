@@ -135,6 +135,32 @@ def test_a_check_that_failed_to_the_end_is_solved_by_the_edits_of_the_session_th
     assert (fix.command, fix.files) == ("pytest -q", ["src/dates.py"])
 
 
+@pytest.mark.parametrize(
+    ("between", "fixed_by"),
+    [("pytest tests/test_a.py", "src/zones.py"), ("pytest tests/test_z.py", "")],
+)
+def test_what_a_session_changed_is_no_fix_where_an_earlier_one_may_have_solved_the_error(
+    at: Work, between: str, fixed_by: str
+) -> None:
+    one = at.session(1)
+    one.ask("Look at the zones")
+    one.run("pytest -q", "Exit code 1\nFAILED tests/test_a.py::test_b - KeyError: 'no such zone'")
+    one.answer()
+    two = at.session(2)
+    two.ask("Go on with the zones")
+    two.edit("src/zones.py")
+    two.run(between)
+    two.answer()
+    three = at.session(3)
+    three.ask("Write the docs")
+    three.edit("README.md")
+    three.run("pytest -q")
+    three.answer()
+
+    found = known(indexed(at.day.config()), "KeyError: 'no such zone'")
+    assert [fix.files for fix in found] == ([[fixed_by]] if fixed_by else [])
+
+
 def test_the_latest_fix_comes_first_and_each_solution_is_listed_once(at: Work) -> None:
     one = at.session(1)
     one.ask("Fix it")
