@@ -16,6 +16,8 @@ from mdmem.vault import generated, layout, note
 from mdmem.views.conversation import ConversationStep
 
 NAME_CHARS = 60
+ANSWERED = "→ "
+"""What stands before a prompt's answer in its line."""
 
 
 class NoteLine(TypedDict):
@@ -79,9 +81,9 @@ def _outdated(at: Access, meta: Mapping[str, Any], successor: str = "") -> str:
 
 
 def _text(at: Access, text: str, title: str) -> str:
-    """Return the best part of a note's text; "" if only titles may be shown, or if it repeats the title."""
+    """Return the best part of a note's text without its title; "" if only titles may be shown, or if it has no more."""
     line = "" if at.titles_only else at.line(text)
-    return "" if line.rstrip("…").strip() in title else line
+    return "" if line.rstrip("…").strip() in title else line.removeprefix(f"{title} ")
 
 
 def lines(page: FoundNotes) -> Iterator[str]:
@@ -112,7 +114,15 @@ def extent(count: int, page: Mapping[str, Any], what: str = "") -> str:
 
 
 def paged(entries: list[NoteLine], total: int, offset: int, limit: int, hints: Iterable[str] = ()) -> FoundNotes:
-    """Return one page of an answer. total: of all pages. limit: of notes per page."""
+    """Return one page of an answer. total: of all pages. limit: of notes per page.
+
+    A prompt's line has the beginning of its answer, unless that has an entry of its own.
+    """
+    titles = [entry["title"] for entry in entries if entry["kind"] == "response"]
+    for entry in entries:
+        answer = entry["line"].removeprefix(ANSWERED).rstrip("…") if entry["line"].startswith(ANSWERED) else ""
+        if answer and any(title.startswith(answer) or answer.startswith(title.rstrip("…")) for title in titles):
+            entry["line"] = ""
     return {"entries": entries, "total": total, "next_offset": next_offset(total, offset, limit), "hints": list(hints)}
 
 

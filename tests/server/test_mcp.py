@@ -232,6 +232,18 @@ def test_there_is_no_next_page_of_notes_that_only_repeat_what_was_listed(server:
     assert (len(entries(page)), page.value["total"], page.value["next_offset"]) == (1, 30, None)
 
 
+def test_what_an_entry_says_is_not_said_again_by_its_line_or_by_another_entry(
+    server: Server, day: dict[str, str]
+) -> None:
+    answered = server.call("recent", {"kind": "prompt"}).said
+    both = server.call("recent").said
+
+    assert "  > → Fixed: the parser checks leap years now." in answered
+    for said in (answered, both):
+        assert said.count("Why does the date parser fail on leap days?") == 1
+    assert both.count("Fixed: the parser checks leap years now.") == 1
+
+
 def test_a_timeline_leaves_out_the_pages_of_sessions(server: Server, vault: Path, day: dict[str, str]) -> None:
     home = "journal/acme-notes/2026-09-14/0800-dates-aaaa1111"
     common = {"project": "acme-notes", "session": "aaaa1111-19fa-41d2-8238-13269b9b3ca0"}
