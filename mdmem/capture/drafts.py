@@ -42,7 +42,7 @@ def _build_prompt(at: Capture, clean: dict[str, str]) -> note.Draft | None:
         meta = {"command": note.one_line(slash[0], 80), "tags": ["prompt", "command"]}
     if not text:
         return None
-    title = titles.first_line(text, at.config.settings.privacy.marker)
+    title = titles.first_line(_legible(text), at.config.settings.privacy.marker)
     return _filled(at, "prompt", title, _cut(at, text), meta)
 
 
@@ -67,7 +67,8 @@ def of_spoken(at: Capture, spoken: SpokenText) -> PendingNote:
         if not text:
             return None
         marker = at.config.settings.privacy.marker
-        title = titles.telling_line(titles.without_headings(text) if kind == "summary" else text, marker)
+        shown = _legible(titles.without_headings(text) if kind == "summary" else text)
+        title = titles.telling_line(shown, marker)
         return _filled(at, kind, title, _cut(at, text), {})
 
     turn_id = at.event.prompt_id or f"prompt {at.prompt_number()}"
@@ -89,6 +90,16 @@ def _filled(at: Capture, kind: str, title: str, body: str, meta: dict[str, Any])
     """Return a note with its text in the vault's template of its kind."""
     filled = template.fill(template.load(f"notes/{kind}.md", at.config.vault), {"title": title, "body": body})
     return note.Draft(title, title, meta, filled)
+
+
+def _legible(text: str) -> str:
+    """Return the part of a text that a title is made from, without what a terminal or an editor put around words."""
+    text = text[: titles.SCAN_CHARS].removeprefix("\ufeff")
+    if "\x1b" not in text and "".join(text.split()).isprintable():
+        return text
+    from mdmem.capture.tools import limits
+
+    return limits.tidy(text, len(text), len(text))
 
 
 def _cut(at: Capture, text: str) -> str:

@@ -561,6 +561,8 @@ def test_runs_without_ids_are_told_by_what_they_say(vault: Path) -> None:
         ("Done. 🚀", "Done."),
         ("Done.\n```js\nsort(dates)\n```", "Done."),
         ("Here are three ways. Choose one:\n- sort", "sort"),
+        ("\x1b[32mDates\x1b[0m are sorted.", "Dates are sorted."),
+        ("\ufeff# Dates are sorted", "Dates are sorted"),
     ],
 )
 def test_the_title_of_an_answer_is_its_first_telling_line(vault: Path, answer: str, title: str) -> None:
