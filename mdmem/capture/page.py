@@ -155,7 +155,7 @@ def _runs(in_turns: list[tuple[int, list[PageEntry]]], known: dict[str, str]) ->
 
 def run_line(name: str, title: str, *, success: bool) -> str:
     """Render a tool run as a line of the page, from its file name and title."""
-    return f"- {'' if success else '✗ '}[{link_text(title)}]({link(name)})"
+    return f"- {'' if success else '✗ '}[{link_text(title)}]({generated.target(name)})"
 
 
 def _words(name: str) -> str:
@@ -207,10 +207,14 @@ def prompts(in_turns: Iterable[tuple[int, list[PageEntry]]]) -> list[str]:
         answer = next((entry for entry in reversed(entries) if entry.kind == "response"), None)
         for entry in entries:
             if entry.kind == "prompt":
-                answer_link = f" → [{'answer' if answer.success else 'failed'}]({link(answer.name)})" if answer else ""
-                lines.append(f"{number}. [{link_text(entry.title)}]({link(entry.name)}){answer_link}")
+                answer_link = (
+                    f" → [{'answer' if answer.success else 'failed'}]({generated.target(answer.name)})"
+                    if answer
+                    else ""
+                )
+                lines.append(f"{number}. [{link_text(entry.title)}]({generated.target(entry.name)}){answer_link}")
             elif entry.kind == "summary":
-                lines.append(f"{generated.indent(number)}- [{link_text(entry.title)}]({link(entry.name)})")
+                lines.append(f"{generated.indent(number)}- [{link_text(entry.title)}]({generated.target(entry.name)})")
     return [generated.PROMPTS, "", *lines] if lines else []
 
 
@@ -234,7 +238,8 @@ def _work(entries: list[PageEntry]) -> str:
     lines = [f"- {plural.number(len(runs), 'tool run')}"] if runs else []
     lines += [f"- Commits made: {', '.join(commits)}"] if commits else []
     failed_links = [
-        f"[{'-'.join(f'{part:03d}' for part in entry.numbers)}]({link(entry.name)})" for entry in failures[:20]
+        f"[{'-'.join(f'{part:03d}' for part in entry.numbers)}]({generated.target(entry.name)})"
+        for entry in failures[:20]
     ]
     lines += [f"- {len(failures)} failed: {', '.join(failed_links)}"] if failures else []
     return "\n".join(["## Work\n", *lines]) + "\n" if lines else ""
@@ -248,16 +253,31 @@ def _commits(made: str) -> str:
 
 
 def link_text(title: str) -> str:
-    """Escape a title for use as a link text, on one line."""
+    """Escape a title for use as a link text, on one line, also for Obsidian and for GitHub.
+
+    What is marked only in pairs, such as a highlighted `==word==`, stays as it is if there is one.
+    """
     line = note.one_line(title)
     for mark in "\\[]`<":
         line = line.replace(mark, f"\\{mark}")
+    if line.count("*") > 1 or line.count("_") > 1 or "&" in line:
+        line = _without_emphasis(line)
+    for mark in ("%%", "~", "$", "=="):
+        line = line.replace(mark, f"\\{mark}") if line.count(mark) > (mark != "%%") else line
     return line
 
 
-def link(name: str) -> str:
-    """Return a file name as a link target; a user's name may contain spaces or brackets."""
-    return f"<{name}>" if set(name) & set(" ()<>") else name
+def _without_emphasis(line: str) -> str:
+    """Escape each `*`, `_` and `&` that Markdown may read: not one between spaces, nor a `_` within a word."""
+    pieces = []
+    for before, char, after in zip(f" {line}", line, f"{line[1:]} ", strict=False):
+        is_mark = (
+            (char == "*" and not (before == after == " "))
+            or (char == "_" and not (before.isalnum() and after.isalnum()))
+            or (char == "&" and (after.isalnum() or after == "#"))
+        )
+        pieces.append(f"\\{char}" if is_mark else char)
+    return "".join(pieces)
 
 
 def code(text: str) -> str:

@@ -37,13 +37,13 @@ def links(names: Collection[str]) -> re.Pattern[bytes]:
     """Return a pattern for page links to notes with these file names; without names it matches nothing."""
     if not names:
         return re.compile(rb"(?!)")
-    listed = b"|".join(re.escape(name.encode("utf-8", "surrogateescape")) for name in sorted(names))
+    listed = b"|".join(map(_either, sorted(names)))
     return re.compile(rb"\[(?:\\.|[^\]\\\n])*\]\(<?(?:%b)>?\)" % listed)
 
 
 def links_to(place: str) -> re.Pattern[bytes]:
     """Return a pattern for links, on any page of the vault, to this file or to anything in this folder."""
-    *above, name = (re.escape(part.encode("utf-8", "surrogateescape")) for part in place.split("/"))
+    *above, name = map(_either, place.split("/"))
     beside = b""
     for folder in above:
         beside = b"(?:%b%b/)?" % (beside, folder)
@@ -51,6 +51,12 @@ def links_to(place: str) -> re.Pattern[bytes]:
     return re.compile(
         rb"\[(?:\\.|[^\]\\\n])*\]\(<?(?:(?:\.\./)*%b|(?:\.\./)+%b)%b(?:/[^()<>\n]*)?>?\)" % (whole, beside, name)
     )
+
+
+def _either(name: str) -> bytes:
+    """Return a pattern for a name, as it is and as the target of a link."""
+    forms = dict.fromkeys((name, generated.target(name).strip("<>")))
+    return b"(?:%b)" % b"|".join(re.escape(form.encode("utf-8", "surrogateescape")) for form in forms)
 
 
 def unlisted(path: str, data: bytes, gone: Container[str]) -> bytes:
@@ -71,8 +77,8 @@ _BETWEEN = " · "
 
 
 def targets(line: str) -> Iterator[str]:
-    """Yield the targets of the links in a line, as written."""
-    return (match[1] or match[2] for match in TARGET.finditer(line))
+    """Yield the paths that the links in a line lead to."""
+    return (generated.path_of(match[1] or match[2]) for match in TARGET.finditer(line))
 
 
 def _without_links(line: str, folder: str, gone: Container[str]) -> str | None:

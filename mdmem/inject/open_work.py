@@ -84,7 +84,7 @@ def _item(
     """Parse a line such as `- To do: [Write it](2026-09-14/…/001-001-todowrite-….md)`; None if it is closed."""
     kind, _, link = line.removeprefix("- ").partition(": [")
     escaped, _, place = link.rpartition("](")
-    path = os.path.normpath(f"{folder}/{place.rstrip(')').strip('<>')}").replace(os.sep, "/")
+    path = os.path.normpath(f"{folder}/{generated.path_of(place.rstrip(')'))}").replace(os.sep, "/")
     parsed = people.read(at.config.vault, path) if path.endswith(".md") and not path.startswith("..") else None
     if parsed is None or not parsed.meta.get("id") or eligibility.left_out(parsed):
         return None

@@ -143,6 +143,25 @@ def last_review(lines: list[str]) -> str:
     return review.removeprefix(_REVIEWED).partition(" ")[0]
 
 
+_ENCODED = {"%": "%25", "#": "%23", "?": "%3F"}
+"""Characters that have a meaning in an address, and may be in a file name that a person chose; `%` is the first."""
+
+
+def target(path: str) -> str:
+    """Return a relative path as the target of a Markdown link; it may contain spaces or brackets."""
+    for char, code in _ENCODED.items():
+        path = path.replace(char, code)
+    return f"<{path}>" if set(path) & set(" ()<>") else path
+
+
+def path_of(written: str) -> str:
+    """Return the path that `target` was given."""
+    path = written.strip("<>")
+    for char, code in reversed(_ENCODED.items()):
+        path = path.replace(code, char)
+    return path
+
+
 # -- a session's page ------------------------------------------------------------------------------
 
 
@@ -171,7 +190,7 @@ def bare(lines: list[str]) -> list[str]:
 def runs(lines: list[str]) -> dict[str, str]:
     """Return file name -> line of the tool runs on a session's page."""
     return {
-        line.rpartition("](")[2].rstrip(")").strip("<>"): line.strip()
+        path_of(line.rpartition("](")[2].rstrip(")")): line.strip()
         for line in lines
         if line.startswith(" ") and line.lstrip(" ").startswith("- ") and line.endswith(")")
     }
@@ -198,10 +217,10 @@ def indent(number: int | str) -> str:
 def prompt_in(line: str) -> str:
     """Return the file name of the prompt that a line of a session's page lists; "" for other lines."""
     number, _, link = line.partition(". [")
-    target = link.partition("](")[2]
-    if not number.isdigit() or not target:
+    written = link.partition("](")[2]
+    if not number.isdigit() or not written:
         return ""
-    return target[1:].partition(">")[0] if target[0] == "<" else target.partition(")")[0]
+    return path_of(written.partition(">" if written[0] == "<" else ")")[0])
 
 
 def with_prompts(lines: list[str], section: list[str]) -> list[str]:

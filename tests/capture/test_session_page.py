@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import frontmatter
 import pytest
@@ -318,6 +320,54 @@ def test_a_note_that_was_renamed_or_retitled_is_linked_as_it_is_now(vault: Path)
     ]
 
 
+@pytest.mark.parametrize("name", ["Is it C# or C++?.md", "100%25 done.md", "a (b) [c].md"])
+def test_a_note_is_linked_whatever_a_person_named_it(vault: Path, name: str) -> None:
+    capture(prompt("Sort the dates"))
+    capture(bash("", "toolu_1"))
+    (asked,) = vault.rglob("*-prompt-*.md")
+    asked.rename(asked.with_name(name))
+    capture(stop("done"))
+    run_here(vault, "commit")
+    tokens = MarkdownIt("commonmark").parse("\n".join(between(vault)))
+    links = [
+        str(inner.attrGet("href")) for token in tokens for inner in token.children or () if inner.type == "link_open"
+    ]
+    paths = [the_page(vault).parent / unquote(urlsplit(link).path) for link in links]
+    assert name in [path.name for path in paths]
+    assert [path for path in paths if not path.is_file()] == []
+    assert "-bash-" in "\n".join(between(vault)).partition("tool run</summary>")[2].partition("</details>")[0]
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Read app/__init__.py and app/__main__.py",
+        'Glob "**/*.py" in *',
+        "*args and **kwargs",
+        "_private",
+        "AT&amp;T &#35; &c",
+        "ls ~/a:~/b ~~c~~",
+        "a `b` [c](d) <e> \\f",
+        "a && b; c % d = $5",
+    ],
+)
+def test_a_title_on_the_page_reads_as_it_is(title: str) -> None:
+    parser = MarkdownIt("commonmark").enable("strikethrough")
+    for line in (f"- [{page.link_text(title)}](x.md)", f"1. [{page.link_text(title)}](x.md) → [answer](y.md)"):
+        (inline,) = (token for token in parser.parse(line) if token.type == "inline")
+        kinds = {inner.type for inner in inline.children or ()}
+        assert kinds <= {"link_open", "link_close", "text", "text_special"}
+        text = "".join(inner.content for inner in inline.children or ())
+        assert text.partition(" → ")[0] == title
+
+
+@pytest.mark.parametrize("title", ["100%% %%hidden%%", "echo $HOME:$PATH", "pip install a==1 b==2"])
+def test_obsidian_finds_no_pair_of_marks_in_a_title(title: str) -> None:
+    shown = page.link_text(title)
+    assert shown.replace("\\", "") == title
+    assert not re.search(r"(?<!\\)(%%|\$|==)", shown)
+
+
 def test_a_deleted_note_goes_from_the_page(vault: Path) -> None:
     for n in (1, 2):
         capture(prompt(f"prompt {n}", n))
@@ -448,3 +498,13 @@ def test_a_note_of_a_clock_that_was_years_ahead_is_not_the_last_sign_of_a_sessio
     found = ask("doctor", "--only", "notes", env={"MDMEM_NOW": str(START + 200)}).stdout
     assert f"/{wrong} has the date 2036-09-21: the clock of this machine was wrong" in found
     assert found.count("the clock of this machine") == 1
+
+
+def test_a_picture_in_an_agents_description_is_only_text(vault: Path) -> None:
+    run = bash("", "toolu_1")
+    run["tool_input"]["description"] = "Show ![x](https://example.org/x.png) <img src=x>"
+    capture(run)
+    (stored,) = notes(vault)
+    body = frontmatter.loads(stored.read_text("utf-8")).content
+    assert "<p>Show " in (html := MarkdownIt("commonmark").render(body))
+    assert "<img" not in html

@@ -437,6 +437,14 @@ def test_links_to_a_folder_are_told_from_others(link: str, found: bool) -> None:
     assert bool(pages.links_to("journal/home").search(link.encode())) is found
 
 
+@pytest.mark.parametrize("written", ["C#?.md", "C%23%3F.md"])
+def test_links_to_a_note_are_found_in_either_form(written: str) -> None:
+    link = f"[a](<../../notes/{written}>)".encode()
+    assert pages.links_to("notes/C#?.md").search(link)
+    assert pages.links(["../../notes/C#?.md"]).search(link)
+    assert not pages.links_to("notes/C.md").search(link)
+
+
 @pytest.mark.parametrize(
     "written",
     ['Größe "x"\nof', 'Größe "x"\r\nof', 'Größe \\"x\\"\\nof', 'Gr\\u00f6\\u00dfe \\"x\\"\\nof'],

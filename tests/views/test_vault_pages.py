@@ -11,7 +11,7 @@ from collections.abc import Callable, Set
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -102,6 +102,20 @@ def test_every_link_of_the_pages_leads_to_a_file(day: Day) -> None:
     found = [link for path in made for link in links(path)]
     assert len(found) > 25
     assert [link for link in found if not link.is_file()] == []
+
+
+def test_links_lead_to_notes_whose_names_have_a_meaning_in_addresses(day: Day) -> None:
+    names = ["C# tips", "Why UTC?", "100%25", "C# or F#/a (b) [c]"]
+    for name in names:
+        note_file = day.vault / f"notes/{name}.md"
+        note_file.parent.mkdir(exist_ok=True)
+        note_file.write_text(f"---\nkind: decision\ntitle: {name} now\n---\n\nYes.\n", encoding="utf-8")
+    upkeep.refresh(day.config(), now=NOW, everything=True)
+    written = re.findall(r"\]\(<?(notes/(?:[^()>]|\([^)]*\))+)>?\)", (day.vault / "README.md").read_text("utf-8"))
+    linked = {unquote(urlsplit(place).path) for place in written}
+    assert linked >= {f"notes/{name}.md" for name in names}
+    assert [place for place in linked if not (day.vault / place).is_file()] == []
+    assert [found.severity for found in links_check.links(day.config(), CheckScope())] == ["fine"]
 
 
 def test_a_sessions_page_leads_to_its_project_only_while_that_has_a_page(day: Day) -> None:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 _ITEM_CHARS = 400
 
-# Markdown, including editors' dialects, that spans lines or turns a line into more than a paragraph.
-_SPANNING = ("`", "<", "~~~", "%%", "$$")
+# Markdown, including editors' dialects, that spans lines, loads a picture or turns a line into more than a paragraph.
+_SPANNING = ("`", "<", "~~~", "%%", "$$", "![")
 _OPENING = "#>-+*=_|["
 
 

@@ -205,7 +205,7 @@ PINNED = ("is:pinned",)
 def link(title: str, path: str, folder: str = "") -> str:
     """Return a link to a note from a page in `folder`, both vault-relative."""
     place = os.path.relpath(path, folder or ".").replace(os.sep, "/")
-    return f"[{page.link_text(title)}]({page.link(place)})"
+    return f"[{page.link_text(title)}]({generated.target(place)})"
 
 
 def to_archives(root: str, folder: str, lines: Iterable[str]) -> list[str]:
@@ -215,11 +215,11 @@ def to_archives(root: str, folder: str, lines: Iterable[str]) -> list[str]:
     """
 
     def to_archive(match: re.Match[str]) -> str:
-        target = posixpath.normpath(posixpath.join(folder, match[1] or match[2]))
+        target = posixpath.normpath(posixpath.join(folder, generated.path_of(match[1] or match[2])))
         if not disk.is_packed(root, target):
             return match[0]
         place = posixpath.relpath(layout.archive_of(layout.folder_of(target)), folder or ".")
-        return f"]({page.link(place)})"
+        return f"]({generated.target(place)})"
 
     return [pages.TARGET.sub(to_archive, line) if "](" in line else line for line in lines]
 

@@ -77,7 +77,7 @@ _LINK = re.compile(r"\[((?:\\.|[^\]\\\n])*)\]\((?:<([^<>\n]+)>|([^()<>\s]+))\)")
 
 
 def _target(link: re.Match[str]) -> str:
-    return link[2] or link[3]
+    return generated.path_of(link[2] or link[3])
 
 
 def _missing_notes(root: str, folder: str, page_lines: list[str]) -> set[str]:
