@@ -1602,3 +1602,10 @@ def test_a_posting_list_without_deleted_rows_has_the_others_in_order_with_their_
 
     assert list(left) == [row for row in own if row not in deleted]
     assert still == (bytes(row % 255 + 1 for row in left) if weighted else None)
+
+
+def test_secrets_in_front_matter_that_cannot_be_read_are_not_indexed(tmp_path: Path) -> None:
+    data = b"---\n\nA quagga.\nToken: ghp_aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789\n---\n\nThe text.\n"
+    built = document.build(str(tmp_path), WalkedFile("notes/rules.md", 1, len(data), 1), data, mtime_ns=0)
+    assert "quagga" in str(built.words)
+    assert "ghp" not in str(built.words).lower()

@@ -651,6 +651,19 @@ def test_a_title_is_found_in_front_matter_heading_or_text(vault: Path, settings:
     assert found["2026-09-14.md"] == "call zebra five"
 
 
+@pytest.mark.parametrize(
+    "header", ["\nA quagga between two rules\n\n", "- quagga\n- zebra\n", "title: Quagga: striped: half\n"]
+)
+def test_words_of_front_matter_that_cannot_be_read_are_found(vault: Path, settings: Config, header: str) -> None:
+    (vault / "notes" / "rules.md").write_text(f"---\n{header}---\n\nThe text.\n")
+    assert [hit.path for hit in ask(settings, "quagga").hits] == ["notes/rules.md"]
+
+
+def test_a_title_on_several_lines_is_shown_on_one(vault: Path, settings: Config) -> None:
+    (vault / "notes" / "folded.md").write_text("---\ntitle: >\n  Quagga\n  one\n---\n\nText.\n")
+    assert [hit.title for hit in ask(settings, "quagga").hits] == ["Quagga one"]
+
+
 def test_a_word_that_no_note_has_is_asked_back(settings: Config) -> None:
     assert ask(settings, "postgresqk kind:note").suggestion == "postgresql kind:note"
     assert ask(settings, "pasrer storag").suggestion == "parser storag"

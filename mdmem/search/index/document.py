@@ -17,7 +17,7 @@ from mdmem.search import runs, staged
 from mdmem.search.index import layout
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS, SKETCH_SIZE, TEXT_FIELDS, IndexRow
 from mdmem.search.text import analysis, entities, wordings
-from mdmem.vault import creation, disk, generated, links, note, people, titles
+from mdmem.vault import creation, disk, front_matter, generated, links, note, people, titles
 from mdmem.vault.layout import project_named, project_of
 
 TYPE_CHECKING = False
@@ -89,9 +89,10 @@ def build(
     meta, body = parsed.meta, _own_words(root, parsed)
     created = creation.when_made(meta, entry.path)
     kind = _text(meta.get("kind")) or _text(meta.get("type")) or "note"
-    title = _text(meta.get("title")) or titles.heading(body)
+    title = " ".join(_text(meta.get("title")).split()) or titles.heading(body)
     named = "" if "digest" in meta or kind in note.PAGES else _name_words(path, _text(meta.get("id")))
-    counted, with_parts = analysis.counted(_body_text(meta, body))
+    all_words = _with_header(root, as_written, data, rules) if as_written.problem else body
+    counted, with_parts = analysis.counted(_body_text(meta, all_words))
     words = {
         "body": counted,
         "title": analysis.counts(title),
@@ -122,6 +123,12 @@ def build(
         facts=facts,
     )
     return Document(row, words, dict.fromkeys(_facets(entry.path, parsed, body, facts, files, edited=edited), 1))
+
+
+def _with_header(root: str, parsed: note.Parsed, data: bytes, rules: privacy.Rules | None) -> str:
+    """Return a note's text with the front matter that cannot be read: it may be words between two rules."""
+    text = front_matter.text_of(data)[:MAX_BODY_CHARS]
+    return people.cleaned(root, note.Parsed(parsed.meta, text, parsed.problem), rules).body
 
 
 def _own_words(root: str, parsed: note.Parsed) -> str:
