@@ -68,7 +68,27 @@ def html(text: str, links: NoteLinks, *, level: int, most: int) -> str:
 
 def parsed(text: str) -> list[Token]:
     """Return a text's Markdown as tokens, for a terminal. Its HTML is text."""
-    return MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"]).parse(text)
+    return _markdown().parse(text)
+
+
+def _markdown() -> MarkdownIt:
+    """Return a parser for notes. Lists and quotes may nest deeply, as in outlines: what is deeper is left out."""
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"])
+    inline = MarkdownIt("commonmark", {"html": False}).enable("strikethrough")  # nested links take quadratic time
+
+    def parse_inline(state: StateCore) -> None:
+        for token in state.tokens:
+            if token.type == "inline":
+                token.children = []
+                parser.inline.parse(token.content, inline, state.env, token.children)
+
+    parser.options["maxNesting"] = _MAX_BLOCKS
+    parser.core.ruler.at("inline", parse_inline)
+    return parser
+
+
+_MAX_BLOCKS = 100
+"""Maximum depth of blocks; a level of a list takes two."""
 
 
 def without_title(text: str, title: str) -> str:
@@ -290,8 +310,7 @@ def _heading_close(_: Any, _tokens: Sequence[Token], _place: int, _options: Any,
 
 
 def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False, "linkify": False, "typographer": False})
-    parser.enable(["table", "strikethrough"])
+    parser = _markdown()
     parser.core.ruler.push("tasks", _tasks)
     parser.core.ruler.push("callouts", _callouts)
     parser.core.ruler.push("footnotes", _footnotes)

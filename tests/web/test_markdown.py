@@ -273,3 +273,11 @@ def test_the_text_of_a_footnote_is_read_and_stands_on_its_own_line() -> None:
     assert "<p>Said[^1] twice[^b].</p>" in html
     assert "<p>[^1]: Once<br />\n[^b]: <a " in html
     assert '<a href="https://y.example"' in html
+
+
+@pytest.mark.parametrize(
+    "text", ["\n".join(f"{'  ' * depth}- level {depth}" for depth in range(40)), f"{'>' * 60} level 39"]
+)
+def test_an_outline_is_shown_whole_however_deep_it_is(text: str) -> None:
+    assert "level 39" in markdown.render(text)
+    assert any("level 39" in token.content for token in markup.parsed(text))
