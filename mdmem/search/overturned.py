@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 MAX_READ = 20
 """Maximum number of later notes that are read, the newest first."""
+MAX_CHANGES = 6
+"""Maximum number of changes, one of the other, that are followed."""
 MAX_OF_FILE = 200
 """Maximum number of later notes about a file that are looked at."""
 _MAX_CHARS, _MAX_DIFF_CHARS = 3_000, 20_000
@@ -44,7 +46,7 @@ _SAID = tuple(map(KINDS.index, ("prompt", "response")))
 def later(config: Config, terms: Collection[str], asker: Asker, hit: SearchHit) -> SearchHit | None:
     """Return a note of the last turn that took back or changed again what the turn of `hit` did or decided, or None.
 
-    terms: the question's terms.
+    What was taken back may have been taken back in turn: decisions change more than once. terms: the question's terms.
     """
 
     def in_view(view: View) -> SearchHit | None:
@@ -52,10 +54,16 @@ def later(config: Config, terms: Collection[str], asker: Asker, hit: SearchHit) 
         if note is None or not journal.numbers(view.name(note)):
             return None
         among = engine.for_agent(view, asker.project, asker.without_session, asker.here, asker.closed)
-        found = _Later(config, view, note, among)
-        steps = (found.corrected, found.rewritten, partial(found.replaced, terms))
-        last = next((last for step in steps if (last := step()) is not None), None)
-        return None if last is None else hits_of(view, config, Shown({last: 0}, {last: 0.0}, ()))[0]
+        followed = [note]
+        while len(followed) <= MAX_CHANGES:
+            turn = _Later(config, view, followed[-1], among)
+            steps = (turn.corrected, turn.rewritten, partial(turn.replaced, terms))
+            change = next((found for step in steps if (found := step()) is not None), None)
+            if change is None or change in followed:
+                break
+            followed.append(change)
+        last = followed[-1]
+        return None if last == note else hits_of(view, config, Shown({last: 0}, {last: 0.0}, ()))[0]
 
     return freshness.answered(config, in_view)
 

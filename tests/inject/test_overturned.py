@@ -63,6 +63,31 @@ def test_the_last_of_several_corrections_is_given(vault: Path, tmp_path: Path) -
     assert "Auth0 again" in newest
 
 
+def test_the_last_of_several_sessions_that_changed_it_is_given(vault: Path, tmp_path: Path) -> None:
+    talk = worked(vault, tmp_path)
+    talk.says("Über welchen Anbieter verschicken wir die Nachrichten?")
+    talk.edits("send.py", ["+client = Seven(key)"])
+    talk.answers("Wir verschicken Nachrichten über den Anbieter seven.")
+    for day, (old, new, said) in enumerate(
+        [
+            ("Seven(key)", "Meta(token)", "seven ist zu teuer"),
+            ("Meta(token)", "Mail()", "Das Konto ist gesperrt"),
+            ("Mail()", "Sipgate(token)", "Der Vertrag ist da"),
+        ]
+    ):
+        later = new_session(talk, day + 1)
+        later.says(said)
+        later.edits("send.py", [f"-client = {old}", f"+client = {new}"])
+        later.answers(f"Jetzt {new}.")
+
+    question = "Über welchen Anbieter haben wir die Nachrichten verschickt?"
+    newer, older = entries(ask(new_session(talk, 9), question))
+
+    assert "Jetzt Sipgate(token)." in newer
+    assert CHANGED_LATER in older
+    assert "verschicken Nachrichten über den Anbieter seven" in older
+
+
 def test_a_decision_that_a_later_session_replaced_is_given_behind_it(vault: Path, tmp_path: Path) -> None:
     talk = replaced(vault, tmp_path)
 
