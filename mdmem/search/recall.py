@@ -296,7 +296,9 @@ class _Weights:
         of_numbers |= set(map(numbers.joined, lists))
         by_word = [units for units in _by_word(text, asked) if units[0].terms[0][0] not in of_numbers]
         weighed = [(units[0].terms[0][0], self._weighed(units, known)) for units in by_word]
-        self._words = [word for term, word in weighed if term not in _COMPARING or any(word.notes)]
+        self._words = [
+            word for term, word in weighed if any(word.notes) or not (term in _COMPARING or analysis.is_across(term))
+        ]
         self._naming = [word for term, word in weighed if term in name]
         for number in self._numbers:  # a version identifies more than a decimal number
             self._words += [self._of_number(number)] * (1 if numbers.joined(number) else len(number) - 1)

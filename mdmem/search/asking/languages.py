@@ -21,6 +21,7 @@ class Language:
     back.
     counts: asking for a number. was: with these, for one in the past. explains: asking how something works in general.
     here: pointing at the work at hand. notes: names for memories. other: more words that identify the language.
+    now: present times, with which a question is about the state that earlier work has brought about.
     have: words of `past` that are in the present without a participle. may: words that look like those of `past`, with
     accents, but propose something. how: asking how to do something, before an infinitive with one of `infinitives` or,
     after one word, one of `anyone`.
@@ -111,7 +112,7 @@ _LONGEST_PREFIX = 8
 LANGUAGES: dict[str, Language] = {
     "de": Language(
         "was wie warum wieso weshalb wann wo woher wofur woran worauf woruber wozu womit welche welcher welches "
-        "welchen welchem wer wieviel wieviele",
+        "welchen welchem wer wen wem wessen wieviel wieviele",
         "wir uns unser unsere unseren unserem",
         "haben hatten hatte hat habe war waren wurde wurden gewesen musste mussten sollte sollten wollte wollten "
         "konnte konnten durfte durften brach ging kam lief fiel blieb hing schlug verlor",
@@ -134,8 +135,10 @@ LANGUAGES: dict[str, Language] = {
         notes="notizen notiz erinnerungen",
         here="dieser diese dieses diesen diesem mein meine meinen hier",
         other="der die das da den dem ein eine einen und ist sind nicht mit im auf fur von beim macht gab gabs gibt "
-        "vom ins hoch gross lang lange oft schnell weit vor jetzt eigentlich mehr so dass "
-        "es zum zur uber in aus bei nach bis mach wird werden kann konnen darf durfen soll sollen muss mussen sich nur",
+        "vom ins hoch gross lang lange oft schnell weit vor eigentlich mehr so dass "
+        "es zum zur uber in aus bei nach bis mach wird werden kann konnen darf durfen soll sollen muss mussen sich nur "
+        "er ihn ihm sie ihr ihnen wegen",
+        now="jetzt aktuell derzeit zurzeit momentan gegenwartig inzwischen mittlerweile",
     ),
     "fr": Language(
         "pourquoi comment quand ou quel quelle quels quelles qui quoi quest qua quavait combien lequel laquelle",
@@ -158,6 +161,7 @@ LANGUAGES: dict[str, Language] = {
         here="ce cet cette ces mon ma mes ici ca",
         other="le la les un une des du de et est sont dans pour sur avec il elle que pas plus si "
         "faut peut peuvent doit doivent",
+        now="maintenant actuellement desormais",
     ),
     "es": Language(
         "que como por cuando donde cual cuales quien cuanto cuanta cuantos cuantas",
@@ -180,7 +184,9 @@ LANGUAGES: dict[str, Language] = {
         notes="notas recuerdos",
         here="este estos estas mi mis aqui",
         past_ends="ó aba aban",
-        other="el la los las un una de del y es son en para con se no lo esta estan puede pueden debe deben",
+        other="el la los las un una de del y es son en para con se no lo esta estan puede pueden debe deben "
+        "hasta durante sobre entre",
+        now="ahora actualmente",
     ),
     "pt": Language(
         "que como por porque quando onde qual quais quem quanto quantos quantas",
@@ -205,6 +211,7 @@ LANGUAGES: dict[str, Language] = {
         past_ends="ou iu eu ava avam",
         other="o a os as um uma de do da e em para com se nao no na mesmo aquele aquela esta estao "
         "pode podem deve devem",
+        now="agora atualmente",
     ),
     "it": Language(
         "che cosa come perche quando dove quale quali qual chi quanto quanti quante",
@@ -227,6 +234,7 @@ LANGUAGES: dict[str, Language] = {
         notes="appunti note",
         here="questo questa questi queste mio mia qui",
         other="il lo la i gli le un una di del e in per con non si puo possono deve devono bisogna",
+        now="adesso ora attualmente ormai",
     ),
     "nl": Language(
         "wat hoe waarom wanneer waar welke wie waarmee",
@@ -247,6 +255,7 @@ LANGUAGES: dict[str, Language] = {
         notes="notities",
         here="deze dit mijn hier",
         other="de het een en is zijn van op voor met niet na aan uit over er nog mag mogen moet moeten kan kunnen",
+        now="nu momenteel tegenwoordig inmiddels",
     ),
     "sv": Language(
         "vad hur varfor nar vilken vilket vilka vem",
@@ -291,6 +300,7 @@ LANGUAGES: dict[str, Language] = {
         notes="notatki",
         here="ten ta to ten tej moj moja",
         other="jest sa w na z nie i do nad po od mozna wolno trzeba",
+        now="teraz obecnie aktualnie",
     ),
     "cs": Language(
         "co jak proc kdy kde jaky jaka ktery ktera ako preco kedy aky ktory",
@@ -333,6 +343,7 @@ LANGUAGES: dict[str, Language] = {
         explains="nedir",
         anywhere="ne neyi neden niye nicin nasil hangi hangisi nerede kim kime kac",
         here="bu",
+        now="simdi",
     ),
     "ru": Language(
         "что как почему зачем когда где какои какая какую какие какое кто чего чем сколько",
@@ -347,6 +358,7 @@ LANGUAGES: dict[str, Language] = {
         endings="али или ели яли",
         not_ends="если или",
         other="нельзя можно надо нужно не на в и с по из для о об от до после у",
+        now="сеичас теперь",
     ),
     "uk": Language(
         "що як чому навіщо коли де який яка яку які",
@@ -359,6 +371,7 @@ LANGUAGES: dict[str, Language] = {
         here="цеи ця це мои моя",
         other="можна треба не",
         endings="али или іли",
+        now="зараз тепер",
     ),
     "id": Language(
         "apa bagaimana kenapa mengapa kapan mana",
@@ -398,7 +411,8 @@ _UNSPACED = frozenset(["ja", "zh", "ko", "th", "hi"])
 
 
 _BEFORE = """
-a al de con en da di per mit von seit fur zu bei bis aus auf ab um durch gegen ohne nach unter pour avec depuis aan met
+a al de con en da di per hasta mit von wegen uber seit fur zu bei bis aus auf ab um
+durch gegen ohne nach unter pour avec depuis aan met
 op e et y und o na z c
 из с на до для от при
 """

@@ -361,7 +361,7 @@ def _in_language(
         return NOT, False
     if here:
         return (POSSIBLE if we else NOT), resumes
-    return (LIKELY if past or we else POSSIBLE), resumes
+    return (LIKELY if past or we or language.has("now", spoken) else POSSIBLE), resumes
 
 
 def is_past_unspaced(text: str, parts: Unspaced) -> bool:
@@ -385,7 +385,8 @@ def _in_unspaced(text: str, parts: Unspaced) -> tuple[int, bool]:
     past = is_past_unspaced(text, parts)
     if has(parts.sure) or (asks and back) or (resumes and back) or (asks and we and past):
         return SURE, resumes
-    grade = LIKELY if past or resumes or back or ((for_reason or has(parts.why)) and not has(parts.here)) else POSSIBLE
+    is_likely = past or resumes or back or ((for_reason or has(parts.why) or has(parts.now)) and not has(parts.here))
+    grade = LIKELY if is_likely else POSSIBLE
     return (grade, resumes) if asks or resumes or back else (NOT, False)
 
 

@@ -36,7 +36,7 @@ def topic(text: str, language: str = "en") -> str:
     """Return a text without the words by which it asks in `language`; "" if nothing is left."""
     words = text.split()
     spoken = LANGUAGES.get(language)
-    own = ("asks", "we", "past", "back", "resumes", "again", "counts", "other") if spoken else ()
+    own = ("asks", "we", "past", "back", "now", "resumes", "again", "counts", "other") if spoken else ()
     none = form_words.NO_TOPIC.union(*(spoken.of(name) for name in own)) if spoken else form_words.NO_TOPIC
     bare = list(map(folded_word, words))
     subject = [
@@ -48,7 +48,7 @@ def topic(text: str, language: str = "en") -> str:
         and not _only_asks(before, word, after)
     ]
     for parts in () if text.isascii() else unspaced().values():
-        for part in (*parts.back, *parts.resumes, *parts.sure, *parts.asks, *parts.we):
+        for part in (*parts.back, *parts.now, *parts.resumes, *parts.sure, *parts.asks, *parts.we):
             if part in text and not part.isascii():
                 subject = [word.replace(part, " ") for word in subject]
     if language in _ELIDED:

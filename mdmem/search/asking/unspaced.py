@@ -11,7 +11,8 @@ class Unspaced:
 
     sure: substrings that ask about the past by themselves. why, here: as in `Language`. counts: asking for a number.
     reasons: nouns at the end of a text that ask for a reason; past_ends: what ends a question about the past. explains:
-    substrings that ask what something is in general.
+    substrings that ask what something is in general. now: present times, with which a question is about the state that
+    earlier work has brought about.
     """
 
     def __init__(self, asks: str, we: str, past: str, back: str, resumes: str, **more: str) -> None:
@@ -27,6 +28,7 @@ class Unspaced:
         self.past_ends = tuple(more.get("past_ends", "").split())
         self.explains = tuple(more.get("explains", "").split())
         self.counts = tuple(more.get("counts", "").split())
+        self.now = tuple(more.get("now", "").split())
 
 
 UNSPACED: dict[str, Unspaced] = {
@@ -40,21 +42,23 @@ UNSPACED: dict[str, Unspaced] = {
         why="なぜ 何故 どうして",
         here="この これ ここ",
         counts="いくつ 何個 何件 何人",
+        now="現在 今の 今は 今では",
         reasons="理由 原因 経緯 いきさつ 対処 対処法 解決策",
         explains="とは何 とはなん とは？ って何 の違い",
     ),
     "zh": Unspaced(
-        "？ ? 为什么 為什麼 为何 為何 为啥 為啥 怎么 怎麼 怎样 怎樣 如何 什么 什麼 哪 吗 嗎 多少 几个 谁 誰 "
-        "是否 有没有 有沒有",
+        "？ ? 多少钱 多少錢 为什么 為什麼 为何 為何 为啥 為啥 怎么 怎麼 怎样 怎樣 如何 什么 什麼 哪 吗 嗎 多少 几个 "
+        "谁 誰 是否 有没有 有沒有",
         "我们 我們 咱们 咱們",
         "了 过 過 我们决定 我們決定 是怎么 是怎麼 是如何 怎么做的 的吗 的嗎 定的 定下 选的 選的 最终 最終",
         "上次 上回 上周 上週 上礼拜 上星期 上个月 上個月 昨天 前天 前几天 前幾天 之前 以前 当时 當時 那时 那時 "
-        "曾经 曾經 先前 后来 後來 去年 过去 過去 早些时候 那次 那回",
+        "曾经 曾經 先前 后来 後來 去年 过去 過去 早些时候 那次 那回 当初 當初 最初 起初 最开始 最開始 一开始 一開始",
         "继续 繼續 接着 接著 做到哪 停在 没做完 沒做完",
         sure="来着 來著",
         why="为什么 為什麼 为何 為何 为啥 為啥",
         here="这 這",
-        counts="多少 几个 幾個",
+        counts="有多少 多少个 多少個 多少行 多少条 多少條 多少次 多少人 多少种 多少種 几个 幾個",
+        now="现在 現在 目前 如今 当前 當前",
         reasons="原因 理由 缘由",
         explains="什么是 什麼是 是什么意思 是什麼意思 的区别 的區別",
         past_ends="解决的 解決的 修的 修好的 加的 改的 设置的 設置的 处理的 處理的 弄的 做的 写的 寫的 定的 选的 選的 "
@@ -69,6 +73,7 @@ UNSPACED: dict[str, Unspaced] = {
         why="왜",
         here="이거",
         counts="몇 얼마",
+        now="지금 현재",
         reasons="이유 원인",
         explains="이란 차이",
     ),

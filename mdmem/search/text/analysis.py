@@ -15,7 +15,7 @@ from unicodedata import category, normalize
 
 from mdmem.lazy_pattern import lazy
 from mdmem.search.text.stem import stem
-from mdmem.search.text.stopwords import FOREIGN, STOPWORDS
+from mdmem.search.text.stopwords import FOREIGN, FUNCTION_SIGNS, STOPWORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -253,6 +253,11 @@ def is_foreign(text: str) -> bool:
 def is_unspaced(text: str) -> bool:
     """Whether a text begins in a script without spaces."""
     return text[:1] >= _FIRST_UNSPACED and _within(text[0], _UNSPACED)
+
+
+def is_across(pair: str) -> bool:
+    """Whether a pair of ideographs or kana may only be where two words meet, as one of them is a function word."""
+    return len(pair) == 2 and is_unspaced(pair) and any(c in FUNCTION_SIGNS or "ぁ" <= c <= "ゟ" for c in pair)
 
 
 def _within(character: str, ranges: tuple[str, ...]) -> bool:

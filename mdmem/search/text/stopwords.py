@@ -62,3 +62,9 @@ ve bir bu nasil neden nicin hangi nerede icin ile olarak olan gibi nin nun
 
 FOREIGN = frozenset(_OTHER_LANGUAGES.split()) - STOPWORDS
 """Function words of other languages, folded."""
+
+FUNCTION_SIGNS = frozenset(
+    "的地得了着著过過吗嗎呢吧啊们們我你您他她它这這那此其谁誰哪几幾多少么麼什怎何在从從到向往把被给給跟和与與及或于於为為由以让讓"
+    "是有不没沒也都还還就才又再很最更已曾将將刚剛个個张張款次份每"
+)
+"""Chinese function words of one sign: particles, pronouns, prepositions, adverbs, and what counts things."""
