@@ -165,8 +165,11 @@ class _Later:
         for note in sorted(notes, key=created.__getitem__, reverse=True)[:MAX_READ]:
             is_elsewhere = view.folder_of[note] != self._folder and turn_groups.session_folder(view, note) != ""
             if is_elsewhere and kind_of(note) == turn_groups.WORK:
-                words = analysis.words(self._text(note).partition("```")[0])
+                text = self._text(note).partition("```")[0]
+                words = analysis.words(text)
                 if corrections.replaces(words, lambda word: not names.isdisjoint(analysis.terms(word))):
+                    return note
+                if not text.isascii() and corrections.replaces_unspaced(text, names):
                     return note
         return None
 
@@ -177,7 +180,8 @@ class _Later:
         for term, count in analysis.counts(text).items():
             if term in STOPWORDS or term in FOREIGN:
                 continue
-            if (count > 1 or term in terms) and len(term) >= _LEAST_LETTERS and not term.isdigit():
+            is_word = len(term) >= _LEAST_LETTERS or _is_pair(term)
+            if (count > 1 or term in terms) and is_word and not term.isdigit():
                 is_rare = view.count("body", term) <= _NOTES_EACH * most
                 if is_rare and len({folder_of[note] for note in view.each("body", term)}) <= most:
                     yield term
@@ -210,3 +214,8 @@ class _Later:
 
     def _is_shown(self, note: int) -> bool:
         return self._among is None or note in self._among
+
+
+def _is_pair(term: str) -> bool:
+    """Whether a term is two signs of a script without spaces that are likely one word."""
+    return len(term) == 2 and analysis.is_unspaced(term) and not analysis.is_across(term)

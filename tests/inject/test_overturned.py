@@ -97,6 +97,21 @@ def test_a_decision_that_a_later_session_replaced_is_given_behind_it(vault: Path
     assert f"for the API? ({CHANGED_LATER})" in older
 
 
+def test_a_choice_that_a_later_session_replaced_is_given_behind_it_in_chinese(vault: Path, tmp_path: Path) -> None:
+    talk = worked(vault, tmp_path)
+    talk.says("找哪家配送？")
+    talk.answers("选了达达：市区 30 分钟送达。达达的对接人是周凯。")
+    later = new_session(talk, 1)
+    later.says("总是迟到，换一家")
+    later.edits("provider.go", ["-dada", "+sf"])
+    later.answers("从达达换到顺丰，每单 7.5 元。")
+
+    newer, older = entries(ask(new_session(talk, 3), "现在用哪家配送？"))
+
+    assert "每单 7.5 元" in newer
+    assert CHANGED_LATER in older
+
+
 def test_a_turn_whose_lines_a_later_one_removed_is_given_behind_it(vault: Path, tmp_path: Path) -> None:
     talk = worked(vault, tmp_path)
     talk.says("Welches Datumsformat nehmen wir in der Oberfläche?")

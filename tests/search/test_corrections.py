@@ -75,6 +75,9 @@ def test_any_prompt_can_be_judged(prompt: str) -> None:
         "use pino au lieu de winston",
         "Reverted to winston. pino dropped lines under load",
         "we went back to the old winston",
+        "Wir sind von winston auf pino umgestiegen",
+        "Cambiamos de winston a pino",
+        "On a décidé de passer de winston à pino",
     ],
 )
 def test_what_is_replaced_is_named_in_the_first_words(text: str) -> None:
@@ -95,8 +98,32 @@ def test_what_is_replaced_is_named_in_the_first_words(text: str) -> None:
         "remove the winston debug logs",
         "drop winston metrics from the dashboard",
         "remove the winston banner from the page",
+        "Hubo que cambiar los usuarios de winston",
+        "Wir sind von pino auf winston umgestiegen",
         " ".join(["so"] * corrections.MAX_WORDS + ["replace winston"]),
     ],
 )
 def test_what_replaces_it_or_is_only_mentioned_is_not_replaced(text: str) -> None:
     assert not corrections.replaces(text.split(), lambda word: word == "winston")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_replaced"),
+    [
+        ("从达达换到顺丰同城", True),
+        ("达达换成了顺丰", True),
+        ("弃用达达，以后都走顺丰", True),
+        ("从顺丰换到达达", False),
+        ("达达的接口加了重试", False),
+        ("把结果发给达达，再换一个格式", False),
+    ],
+)
+def test_what_is_replaced_is_named_in_a_text_without_spaces(text: str, *, is_replaced: bool) -> None:
+    assert corrections.replaces_unspaced(text, {"达达"}) is is_replaced
+
+
+def test_what_is_replaced_is_named_in_japanese() -> None:
+    assert corrections.replaces_unspaced("決済をAdyenからStripeに切り替えた", {"adyen"})
+    assert corrections.replaces_unspaced("決済はAdyenをやめる", {"adyen"})
+    assert not corrections.replaces_unspaced("決済をAdyenからStripeに切り替えた", {"stripe"})
+    assert not corrections.replaces_unspaced("Adyenから届く通知を保存した", {"adyen"})

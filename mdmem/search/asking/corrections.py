@@ -11,7 +11,7 @@ from mdmem.search.text.stopwords import FOREIGN, STOPWORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
 MAX_WORDS, FIRST_WORDS = 40, 15
 """A replacement is named in the first words of a text, an objection made in those of a prompt."""
@@ -86,7 +86,15 @@ _REPLACES = word_set(
     "remplace remplacer supprime supprimer abandonne lieu reemplaza reemplazar quita elimina vez lugar"
 )
 """Words before the name of what is replaced."""
-_MOVES = word_set("move moved moves moving migrate migrated switch switched away umstieg wechsel weg passe")
+_MOVES = word_set(
+    "move moved moves moving migrate migrated switch switched away umstieg wechsel wechseln wechselten weg passe"
+)
+_MOVES_OF = word_set(
+    "passer passons passes migrer migrons migre cambiar cambiamos cambiado pasar pasamos pasado migrar migramos migrado"
+)
+"""The same directly before `de`, which is also "of": `cambiar los usuarios de MySQL`."""
+_MOVED = word_set("umgestiegen gewechselt umgestellt umgezogen migriert weg")
+"""The same behind the name: `von X auf Y umgestiegen`."""
 _FROM = word_set("from off von de")
 _GOES = word_set(
     "gone shut replaced removed retired dropped deleted revoked uninstalled deprecated ersetzt entfernt abgelost "
@@ -109,7 +117,7 @@ def replaces(text: list[str], is_name: Callable[[str], bool]) -> bool:
     text: its words. is_name: whether a word is such a name.
     """
     words = prose.folds(text[:MAX_WORDS])
-    if (_REPLACES | _MOVES | _GOES | _RETURNS | _GOES_BACK).isdisjoint(words):
+    if (_REPLACES | _MOVES | _MOVED | _MOVES_OF | _GOES | _RETURNS | _GOES_BACK).isdisjoint(words):
         return False
     return any(_is_replaced(words, at) for at, word in enumerate(text[:MAX_WORDS]) if is_name(word))
 
@@ -124,7 +132,9 @@ def _is_replaced(words: list[str], at: int) -> bool:
     if is_whole and not _REPLACES.isdisjoint(before):
         return True
     is_from = is_whole and not _FROM.isdisjoint(words[max(start - 1, 0) : at])
-    if is_from and not _MOVES.isdisjoint(words[max(start - _FAR, 0) : start]):
+    moves, moved = words[max(start - _FAR, 0) : start], words[end : end + _FAR]
+    is_moved = is_from and not (_MOVES.isdisjoint(moves) and _MOVED.isdisjoint(moved))
+    if is_moved or (is_whole and "de" in words[start:at] and not _MOVES_OF.isdisjoint(before)):
         return True
     if before == ["to"] and start > 1:
         returning = words[max(start - 3, 0) : start - 1]
@@ -136,4 +146,32 @@ def _is_replaced(words: list[str], at: int) -> bool:
     return any(words[one] in _VERBS and not _IT.isdisjoint(words[one + 1 : one + 3]) for one in range(at + 1, last))
 
 
+def replaces_unspaced(text: str, names: Collection[str]) -> bool:
+    """Whether a text in Chinese or Japanese says at its beginning that one of some names is replaced.
+
+    `从达达换到顺丰`, `弃用 Traefik`, `Adyen から Stripe に切り替え`.
+    """
+    head = text[:_MAX_UNSPACED].lower()
+    for name in names:
+        at = head.find(name)
+        before, behind = head[:at].rstrip(), head[at + len(name) : at + len(name) + _NEAR]
+        if at >= 0 and (
+            before.endswith(_REPLACES_UNSPACED)
+            or any(sign in behind for sign in _REPLACED_UNSPACED)
+            or (before.endswith(_FROM_UNSPACED) and any(sign in behind for sign in _TO_UNSPACED))
+            or (behind.startswith("から") and any(sign in behind for sign in _TO_JAPANESE))
+        ):
+            return True
+    return False
+
+
+_MAX_UNSPACED, _NEAR = 120, 16
+_FROM_UNSPACED, _TO_UNSPACED = ("从", "從", "由", "把", "将", "將"), "换換改迁遷转轉切"
+_TO_JAPANESE = ("移行", "切り替え", "切替", "乗り換え", "変更")
+_REPLACES_UNSPACED = (
+    "弃用", "棄用", "停用", "不再用", "不再使用", "去掉", "移除", "替换", "替換", "替代", "取代", "代替", "换掉", "換掉"
+)  # fmt: skip
+_REPLACED_UNSPACED = (
+    "换成", "換成", "改成", "改为", "改為", "改用", "被替换", "被替換", "をやめ", "を廃止", "を置き換え",
+)  # fmt: skip
 _VERBS = word_set("replace drop remove ditch retire abandon swap uninstall rid")
