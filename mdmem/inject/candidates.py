@@ -98,6 +98,11 @@ def answers(
     return found
 
 
+def tell(candidates: Iterable[Candidate]) -> bool:
+    """Whether any of the candidates is shown, or was given before."""
+    return any(one.item is not None or one.left_out.startswith(answer_item.ABOVE) for one in candidates)
+
+
 def _command(
     at: Occasion, wanted: facts.WantedCommand, days: tuple[float, float] | None, *, without_session: bool
 ) -> Candidate | None:

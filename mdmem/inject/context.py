@@ -12,12 +12,12 @@ from mdmem.inject import (
     answer_item,
     block,
     candidates,
-    excerpts,
     injection_log,
     known_fix,
     open_work,
     recent,
     trigger,
+    turn_before,
     turns,
     unasked,
 )
@@ -39,10 +39,6 @@ if TYPE_CHECKING:
 
 RECALLED = "Notes on what is asked"
 RELATED = "Notes related to this session"
-
-LOOK_BACK = 3
-"""Factor on the number of turns in a query: this many are searched for turns with a topic."""
-
 
 RESUMED_SECONDS = 30 * 86_400
 """A session resumed within this time counts for its last day."""
@@ -200,7 +196,7 @@ def _session_start(at: Occasion) -> Offer:
     if at.event.source in ("fork", "resume") and not at.given:
         _inherit(at)
     compacted = at.event.source == "compact"
-    current = _this_session(at) if at.event.source in _GOES_ON else None
+    current = recent.this_session(at) if at.event.source in _GOES_ON else None
     if compacted:
         injection_log.forget(at.record)
         at.given = frozenset()
@@ -235,11 +231,6 @@ _GOES_ON = ("compact", "resume")
 """How a session starts whose earlier turns are stored."""
 
 
-def _this_session(at: Occasion) -> recent.SessionFolder | None:
-    parts = at.record.folder or journal.find_session(at.config, at.record.id, most=journal.MAX_DAYS)
-    return recent.SessionFolder(at.config, at.gate, "/".join(parts)) if parts else None
-
-
 def _prompt(at: Occasion) -> Offer:
     """Offer answers to a prompt that asks about the past; once a session, notes related to its last turns."""
     offer = Offer()
@@ -249,48 +240,27 @@ def _prompt(at: Occasion) -> Offer:
     if triggered.asked:
         _add_elsewhere(at, offer, text, triggered.asked)
     if triggered.asked and not _add_dated(at, offer, text, triggered.asked):
-        asked, days = _without_days(at, text, _about_turn_before(at, triggered.asked, text) or triggered.asked)
-        answers = candidates.answers(at, text, asked, days=days, without_session=not at.was_compacted)
-        if not any(one.item for one in answers) and (around := _around(at, triggered.asked, text)):
-            answers = candidates.of_one_word(at, triggered.asked, answers, around) or answers
+        asked, answers = _answers(at, text, triggered.asked)
         _add_recall(at, offer, text, asked, answers)
     if triggered.once:
         _once(at, offer, text, triggered.once)
     return offer
 
 
-def _about_turn_before(at: Occasion, asked: Shape, text: str) -> Shape | None:
-    """Return what a prompt asks if it only points at what was said before: `why did we do it that way?`; else None.
+def _answers(at: Occasion, text: str, asked: Shape) -> tuple[Shape, Sequence[candidates.Candidate]]:
+    """Return what a prompt asks, in view of the turn before, and what answers that."""
 
-    It asks about the session's last turn with a topic, which can be new work: so more evidence is needed, and the last
-    sessions are no answer.
-    """
-    if asked.resumes or asked.language == "error" or not turns.only_points(asked.topic):
-        return None
-    said = at.turns.texts(current=text, limit=LOOK_BACK)
-    before = turns.topical(said[:-1])[-1:]
-    topic = turns.query(before, at.config.settings.inject.query_turn_chars)
-    return Shape(POSSIBLE, asked.language, asked.words, topic) if topic else None
+    def look(shape: Shape) -> tuple[Shape, Sequence[candidates.Candidate]]:
+        shape, days = _without_days(at, text, shape)
+        return shape, candidates.answers(at, text, shape, days=days, without_session=not at.was_compacted)
 
-
-def _around(at: Occasion, asked: Shape, text: str) -> str:
-    """Return what the turn before said about the one word or number that a prompt names: `why 15?`; "" for others.
-
-    Its words tell which 15 is meant.
-    """
-    if asked.resumes or asked.language == "error" or len(text.split()) > _MOST_WORDS:
-        return ""
-    named = turns.own_words(asked.topic)
-    said = turns.topical(at.turns.texts(current=text, limit=2)[:-1]) if len(named) == 1 else []
-    if not said or not (session := _this_session(at)):
-        return ""
-    answer = session.read(session.of_kind("response")[-1]).body if session.of_kind("response") else ""
-    told = (sentence for _, sentence in excerpts.sentences(at.gate.stored(answer)))
-    naming = next((sentence for sentence in told if named <= turns.own_words(sentence)), "")
-    return turns.query([*said, naming], at.config.settings.inject.query_turn_chars)
-
-
-_MOST_WORDS = 4
+    going_on = turn_before.going_on(at, asked, text)
+    if going_on is not None and turn_before.points(asked):
+        return look(going_on)
+    shape, answers = look(turn_before.only_pointed_at(at, asked, text) or asked)
+    if not any(one.item for one in answers) and (around := turn_before.around(at, asked, text)):
+        answers = candidates.of_one_word(at, asked, answers, around) or answers
+    return (shape, answers) if going_on is None or candidates.tell(answers) else look(going_on)
 
 
 def _may_be_named(lowered: str, name: str) -> bool:
@@ -376,7 +346,7 @@ def _of_last_turns(at: Occasion, text: str) -> str:
     """Return a query made of the session's last turns; `text` is the current one, cleaned."""
     settings = at.config.settings
     limit = settings.inject.query_turns
-    last_turns = at.turns.texts(current=text, limit=LOOK_BACK * limit)
+    last_turns = at.turns.texts(current=text, limit=turns.LOOK_BACK * limit)
     return turns.query(turns.topical(last_turns)[-limit:] if limit else [], settings.inject.query_turn_chars)
 
 

@@ -232,6 +232,12 @@ def last_commands(names: list[str]) -> list[str]:
     return list(filter(turn_groups.is_shell, names))[-_MAX_RUNS:]
 
 
+def this_session(at: Occasion) -> SessionFolder | None:
+    """Return the folder of the session that an event is of; None if nothing of it is stored."""
+    parts = at.record.folder or journal.find_session(at.config, at.record.id, most=journal.MAX_DAYS)
+    return SessionFolder(at.config, at.gate, "/".join(parts)) if parts else None
+
+
 def sessions(at: Occasion, span: tuple[float, float], worked: Mapping[str, float]) -> Iterator[SessionFolder]:
     """Yield the project's sessions, last worked on first, except those without notes and the present one.
 

@@ -115,6 +115,10 @@ _BEGINNING = 10
 """Number of words compared to recognize a prompt that was cut when stored."""
 
 
+LOOK_BACK = 3
+"""Factor on the number of turns in a query: this many are searched for turns with a topic."""
+
+
 def topical(turns: list[str]) -> list[str]:
     """Drop turns such as "go on with it" or "run the tests", which do not say what is worked on."""
     telling = [turn for turn in turns if len(own_words(turn)) > 1]

@@ -264,3 +264,63 @@ def test_talk_that_went_on_with_the_work_is_given_behind_it(offline: Talk) -> No
 
     assert "kept as MBTiles" in first
     assert "over HTTP only" in second
+
+
+@pytest.fixture
+def ferry(vault: Path, tmp_path: Path) -> Talk:
+    """Return a new session in a project that chose a supplier of locks, and raised a price twice."""
+    past = Talk(vault, tmp_path / "ferry")
+    past.start()
+    past.says("Which locks do the cabins get?")
+    past.edits("locks.py", ["+nuki"])
+    past.answers("The cabins get Nuki locks, 190 euros apiece.")
+    past.says("is there anybody we can call?")
+    past.answers("Markus Thaler at Nuki answers until 18:00.")
+    fare = new_session(past, 1)
+    fare.says("Raise the bicycle fare")
+    fare.edits("fare.py", ["-BICYCLE = 4", "+BICYCLE = 5"])
+    fare.answers("A bicycle costs 5 euros.")
+    for number, asked in enumerate(("Sort the harbors", "Print the berths", "Round the depths")):
+        other = new_session(past, number + 2)
+        other.says(asked)
+        other.edits(f"part_{number}.py")
+        other.answers("Done.")
+    return new_session(past, 9)
+
+
+def _asked_before(talk: Talk, prompt: str) -> str:
+    """Ask what a session begins with, and store it as the hook of the same prompt does."""
+    given = ask(talk, prompt)
+    talk.prompts -= 1
+    talk.says(prompt)
+    return given
+
+
+def test_a_pronoun_behind_a_question_stands_for_what_that_asked(ferry: Talk) -> None:
+    assert "Nuki locks" in _asked_before(ferry, "which locks did we choose for the cabins?")
+
+    again = ask(ferry, "when did we raise them?")
+
+    assert "bicycle" not in again
+    assert "Given above: [mem:" in again
+
+
+def test_one_word_behind_a_question_is_asked_of_what_that_asked(ferry: Talk) -> None:
+    assert "Nuki locks" in _asked_before(ferry, "which locks did we choose for the cabins?")
+
+    assert "Given above: [mem:" in ask(ferry, "what was their warranty?")
+
+
+def test_one_word_behind_new_work_is_asked_alone(ferry: Talk) -> None:
+    ferry.says("Draw the locks of the cabins on the map")
+    ferry.answers("Drawn.")
+
+    assert ask(ferry, "what was their warranty?") == ""
+
+
+def test_one_word_that_is_known_is_asked_alone_behind_a_question(ferry: Talk) -> None:
+    assert "Nuki locks" in _asked_before(ferry, "which locks did we choose for the cabins?")
+
+    (answer,) = entries(ask(ferry, "what did we decide about bicycles?"))
+
+    assert "5 euros" in answer

@@ -22,6 +22,7 @@ class Language:
     counts: asking for a number. was: with these, for one in the past. explains: asking how something works in general.
     here: pointing at the work at hand. notes: names for memories. other: more words that identify the language.
     now: present times, with which a question is about the state that earlier work has brought about.
+    points: pronouns for what was spoken of before, no articles.
     have: words of `past` that are in the present without a participle. may: words that look like those of `past`, with
     accents, but propose something. how: asking how to do something, before an infinitive with one of `infinitives` or,
     after one word, one of `anyone`.
@@ -139,6 +140,7 @@ LANGUAGES: dict[str, Language] = {
         "es zum zur uber in aus bei nach bis mach wird werden kann konnen darf durfen soll sollen muss mussen sich nur "
         "er ihn ihm sie ihr ihnen wegen",
         now="jetzt aktuell derzeit zurzeit momentan gegenwartig inzwischen mittlerweile",
+        points="er ihn ihm sie es daran darauf daraus davon dafur dagegen damit dabei danach dazu daruber darum",
     ),
     "fr": Language(
         "pourquoi comment quand ou quel quelle quels quelles qui quoi quest qua quavait combien lequel laquelle",
@@ -162,6 +164,7 @@ LANGUAGES: dict[str, Language] = {
         other="le la les un une des du de et est sont dans pour sur avec il elle que pas plus si "
         "faut peut peuvent doit doivent",
         now="maintenant actuellement desormais",
+        points="il elle ils elles lui leur ca cela",
     ),
     "es": Language(
         "que como por cuando donde cual cuales quien cuanto cuanta cuantos cuantas",
@@ -187,6 +190,7 @@ LANGUAGES: dict[str, Language] = {
         other="el la los las un una de del y es son en para con se no lo esta estan puede pueden debe deben "
         "hasta durante sobre entre",
         now="ahora actualmente",
+        points="ella ellos ellas ello eso esto",
     ),
     "pt": Language(
         "que como por porque quando onde qual quais quem quanto quantos quantas",
@@ -212,6 +216,7 @@ LANGUAGES: dict[str, Language] = {
         other="o a os as um uma de do da e em para com se nao no na mesmo aquele aquela esta estao "
         "pode podem deve devem",
         now="agora atualmente",
+        points="ele ela eles elas isso isto",
     ),
     "it": Language(
         "che cosa come perche quando dove quale quali qual chi quanto quanti quante",
@@ -235,6 +240,7 @@ LANGUAGES: dict[str, Language] = {
         here="questo questa questi queste mio mia qui",
         other="il lo la i gli le un una di del e in per con non si puo possono deve devono bisogna",
         now="adesso ora attualmente ormai",
+        points="esso essa essi esse cio",
     ),
     "nl": Language(
         "wat hoe waarom wanneer waar welke wie waarmee",
@@ -256,6 +262,7 @@ LANGUAGES: dict[str, Language] = {
         here="deze dit mijn hier",
         other="de het een en is zijn van op voor met niet na aan uit over er nog mag mogen moet moeten kan kunnen",
         now="nu momenteel tegenwoordig inmiddels",
+        points="hem ze hij zij ervan erop ermee ervoor daarvan daarop daarmee daarvoor",
     ),
     "sv": Language(
         "vad hur varfor nar vilken vilket vilka vem",
@@ -301,6 +308,7 @@ LANGUAGES: dict[str, Language] = {
         here="ten ta to ten tej moj moja",
         other="jest sa w na z nie i do nad po od mozna wolno trzeba",
         now="teraz obecnie aktualnie",
+        points="go jego jej je ich nim nia",
     ),
     "cs": Language(
         "co jak proc kdy kde jaky jaka ktery ktera ako preco kedy aky ktory",
@@ -344,6 +352,7 @@ LANGUAGES: dict[str, Language] = {
         anywhere="ne neyi neden niye nicin nasil hangi hangisi nerede kim kime kac",
         here="bu",
         now="simdi",
+        points="onu onun bunu bunun",
     ),
     "ru": Language(
         "что как почему зачем когда где какои какая какую какие какое кто чего чем сколько",
@@ -359,6 +368,7 @@ LANGUAGES: dict[str, Language] = {
         not_ends="если или",
         other="нельзя можно надо нужно не на в и с по из для о об от до после у",
         now="сеичас теперь",
+        points="его ее их он она оно они это",
     ),
     "uk": Language(
         "що як чому навіщо коли де який яка яку які",
@@ -372,6 +382,7 @@ LANGUAGES: dict[str, Language] = {
         other="можна треба не",
         endings="али или іли",
         now="зараз тепер",
+        points="його іі іх він вона воно вони це",
     ),
     "id": Language(
         "apa bagaimana kenapa mengapa kapan mana",
