@@ -378,3 +378,33 @@ def test_what_is_left_of_something_is_told_in_each_language(tmp_path: Path, vaul
     )
 
     assert "the captcha" in ask(new_session(talk, 9), prompt)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "answer"),
+    [
+        ("现在用的是哪款打印机？", "芯烨 XP-58"),
+        ("100 积分抵多少钱？", "100 分抵 3 元"),
+        ("菜单缓存现在放在哪里？", "Redis"),
+        ("现在用的是哪款咖啡机？", ""),
+        ("500 毫升装多少钱？", ""),
+    ],
+)
+def test_function_words_are_no_part_of_a_chinese_subject(tmp_path: Path, vault: Path, prompt: str, answer: str) -> None:
+    talk = Talk(vault, tmp_path / "tea")
+    record(
+        talk,
+        [
+            ("新打印机中文乱码", "打印机换成芯烨 XP-58，只认 GB18030 编码。"),
+            ("会员积分规则", "每消费 1 元积 1 分，100 分抵 3 元，积分一年后过期。"),
+            ("改了价格，门店十分钟后才看到", "菜单缓存改放 Redis，改价时发布消息立即失效。"),
+            ("给列表加分页", "列表每页 20 条。"),
+            ("库存变成负数", "并发扣减导致超卖，改成带条件的更新。"),
+            ("服务器内存不够了", "迁到 4 GB 的服务器，停机 12 分钟。"),
+        ],
+    )
+
+    given = ask(new_session(talk, 9), prompt)
+
+    assert answer in given
+    assert bool(given) == bool(answer)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.search.asking import facts, failures, languages, phrases, prose, shape
+from mdmem.search.asking import at_hand, facts, failures, languages, phrases, prose, shape
 from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, SURE
 
 ASKING = [
@@ -1337,3 +1337,41 @@ def test_a_noun_or_an_ending_asks_in_a_language_without_question_marks(prompt: s
     asked = shape.of(prompt)
 
     assert (asked.grade if asked else None) == grade
+
+
+@pytest.mark.parametrize(
+    ("prompt", "topic"),
+    [
+        ("what is the hourly rate currently?", "what is the hourly rate"),
+        ("wie hoch ist der Stundensatz derzeit?", "Stundensatz"),
+        ("quel est actuellement le tarif horaire ?", "tarif horaire ?"),
+        ("¿cuál es actualmente la tarifa?", "tarifa?"),
+        ("qual è attualmente la tariffa?", "tariffa?"),
+        ("现在用哪家配送？", "用 家配送"),
+    ],
+)
+def test_what_is_in_force_now_is_likely_asked_of_earlier_work(prompt: str, topic: str) -> None:
+    found = shape.of(prompt)
+
+    assert found is not None
+    assert (found.grade, " ".join(found.topic.split())) == (LIKELY, topic)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "grade"),
+    [("wegen wem wurden die Logs verkürzt?", LIKELY), ("最开始配送费是多少？", SURE), ("当初为什么没选顺丰？", SURE)],
+)
+def test_whom_it_concerned_and_how_it_began_is_asked_of_the_past(prompt: str, grade: int) -> None:
+    found = shape.of(prompt)
+
+    assert found is not None
+    assert found.grade == grade
+
+
+def test_what_something_costs_is_not_counted_in_the_files_in_chinese() -> None:
+    cost, lines = shape.of("100 积分抵多少钱？"), shape.of("cache.go 有多少行？")
+
+    assert cost is not None
+    assert lines is not None
+    assert not at_hand.counts(cost)
+    assert at_hand.counts(lines)

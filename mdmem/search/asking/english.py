@@ -35,6 +35,7 @@ _HAVE = _words("have has havent hasnt")
 _BACK = _words(  # past times by themselves
     "yesterday ago earlier before previously already originally formerly recently lately ever initially historically"
 )
+_NOW = _words("now currently presently nowadays")  # with one, a question is about what earlier work has brought about
 _LAST = _words("last previous prior past earlier other")  # past times with a word of `_PERIOD`
 _PERIOD = _words(
     "time week weeks month months year night day days sprint session sessions conversation conversations chat chats "
@@ -146,7 +147,7 @@ def judge(words: list[str], *, asks: bool) -> int:
         return grade
     ours = wh and not used.isdisjoint(WE)
     done = used & PAST or used & WE
-    spoken = back or ours or (past and (wh or (done and not used & (HERE | _YOU)))) or "now" in used
+    spoken = back or ours or (past and (wh or (done and not used & (HERE | _YOU)))) or used & _NOW
     if spoken or _asks_why(words, used):
         return max(grade, LIKELY)
     return grade if used & HERE else max(grade, POSSIBLE)
@@ -200,11 +201,11 @@ _AGREES = _words("can do are may should must shall")
 def _reads_it(words: list[str], used: frozenset[str]) -> bool:
     """Whether the answer can be read or counted in the current files: `how many`, `where is it`, `how does it`."""
     does_so = _after(words[:2], _words("how"), _IS | _words("does")) and not used & _CHANGES
-    reads = (words[0] == "where" and "now" not in used) or does_so
+    reads = (words[0] == "where" and not used & _NOW) or does_so
     if reads and not used & (_AGREED | _NOTES | _OUTCOME) and not _after(words, _words("are"), WE):
         return True
     counts = _after(words, _words("how"), _words("many much")) and not _after(words, _words("much"), _MORE)
-    counts = counts and not used & WE and "now" not in used
+    counts = counts and not used & (WE | _NOW)
     does = (words[:2] == ["what", "does"] and used & _DOES) or (words[:2] == ["what", "do"] and words[-1] in _DOES)
     return counts or bool(does and not used & _CHANGES) or _after(words, _words("according"), _words("to"))
 
@@ -307,7 +308,7 @@ _COMMANDS = _words("command commands cmd")
 _PLANNED = _words("going planning supposed meant")  # `were we going to …`
 _GOING = _words("going coming along progressing")
 """`how is X going` asks for its progress."""
-_CHANGES = WE | _GOING | _words("now again still left")
+_CHANGES = WE | _GOING | _NOW | _words("again still left")
 """Words in questions about a state that earlier work has brought about."""
 _ORDERS = _words("do dont can cant")
 """Words that can begin an order as well as a question."""

@@ -16,6 +16,7 @@ use used using uses reasons reasoning motivation handle handled repair repaired 
 totally really quite usage trouble need needs needed want wanted without wonder wondering curious kindly sorry bother
 sure happen seriously considered gotcha gotchas someone somebody heard overheard seem vaguely hey hi um uh erm hmm yeah
 yep speaks rid pitfall pitfalls caveat caveats quirk quirks luck prefer preference preferences anymore nowadays
+currently presently
 vs versus
 """
 NO_TOPIC = frozenset(_NOT_TOPIC.split())
@@ -103,7 +104,8 @@ mesmo erro falha falham teste testes funciona stesso errore fallisce falliscono 
 FAILING = frozenset(_FAILING.split())
 """Words that say that the work at hand fails, but not what: `der Test schlägt wieder fehl`."""
 FAILING_UNSPACED = (
-    "测试", "失败", "错误", "不工作", "跑不起来", "打不开", "报错", "问题", "同样的", "还是", "又", "了", "的", "吗",
+    "测试", "通过", "失败", "错误",
+    "不工作", "跑不起来", "打不开", "报错", "问题", "同样的", "还是", "又", "了", "的", "吗",
     "テスト", "失敗", "エラー", "動かない", "動きません", "動作しない",
     "同じ", "まだ", "また", "する", "した", "している", "です", "が", "の", "は",
     "테스트", "실패", "오류", "에러", "같은", "아직도", "또", "했어", "해", "하지", "가", "이",
