@@ -297,7 +297,7 @@ class _Weights:
         by_word = [units for units in _by_word(text, asked) if units[0].terms[0][0] not in of_numbers]
         weighed = [(units[0].terms[0][0], self._weighed(units, known)) for units in by_word]
         self._words = [
-            word for term, word in weighed if any(word.notes) or not (term in _COMPARING or analysis.is_across(term))
+            word for term, word in weighed if any(word.notes) or not (term in _CHANGES or analysis.is_across(term))
         ]
         self._naming = [word for term, word in weighed if term in name]
         for number in self._numbers:  # a version identifies more than a decimal number
@@ -401,10 +401,16 @@ def _by_word(text: str, units: Iterable[Unit]) -> Iterator[list[Unit]]:
             yield [unit, *(unit_of_term[part] for part in words.get(term, ())[1:] if part in unit_of_term)]
 
 
-_COMPARING = frozenset(
-    map(stem.stem, "smaller bigger larger higher lower longer shorter faster slower fewer newer older".split())
+_CHANGES = frozenset(
+    map(
+        stem.stem,
+        """smaller bigger larger higher lower longer shorter faster slower fewer newer older
+        geandert anderten verandert angepasst erhoht erhohten gesenkt senkten cambiado cambiamos subimos bajamos
+        change changee modifie augmente baisse cambiato cambiata modificato mudamos mudado alteramos alterado
+        veranderd gewijzigd aangepast verhoogd verlaagd""".split(),
+    )
 )
-"""Where no note has one of these, it only says which way something was changed: `why smaller batches`."""
+"""Where no note has one of these, it only says that something was changed, or which way: `why smaller batches`."""
 SYNONYM = 0.75
 """How surely a note has a word if it has only a synonym."""
 _SPOKEN = tuple(map(KINDS.index, ("prompt", "response", "summary")))

@@ -326,6 +326,8 @@ def test_the_name_of_a_file_that_was_moved_gets_the_turn_that_moved_it(tmp_path:
         ("why did we go back to smaller batches?", "attachments"),
         ("why did we choose a longer timeout?", "proxy"),
         ("why did we choose a longer kiosk?", ""),
+        ("wie oft haben wir den Timeout geändert?", "proxy"),
+        ("¿cuándo cambiamos el timeout?", "proxy"),
     ],
 )
 def test_which_way_something_was_changed_need_not_be_said(

@@ -23,6 +23,7 @@ class Language:
     here: pointing at the work at hand. notes: names for memories. other: more words that identify the language.
     now: present times, with which a question is about the state that earlier work has brought about.
     points: pronouns for what was spoken of before, no articles.
+    be: words that tell of the past with a participle that has one of `be_ends`, with accents: `ist passiert`.
     have: words of `past` that are in the present without a participle. may: words that look like those of `past`, with
     accents, but propose something. how: asking how to do something, before an infinitive with one of `infinitives` or,
     after one word, one of `anyone`.
@@ -61,6 +62,7 @@ class Language:
         spoken = self.of("past").intersection(words) - self.of("have")
         told = spoken and not self.has("may", typed)
         past = bool(told) or (self.has("have", words) and any(map(is_participle, words)))
+        past = past or (self.has("be", words) and self._tells_what_happened(list(typed)))
         we = self.has("we", words)
         past_ends, endings = tuple(self.of("past_ends")), tuple(self.of("endings"))
         if past_ends and not past:
@@ -70,6 +72,12 @@ class Language:
             ends = any(len(word) > 5 and word.endswith(endings) and word not in others for word in words)
             return we or ends, past or ends
         return we, past
+
+    def _tells_what_happened(self, typed: list[str]) -> bool:
+        """Whether a word of `be` stands before a participle or right behind it: `was passiert ist`."""
+        ends = tuple(self.of("be_ends"))
+        at = next((at for at, word in enumerate(typed) if word.endswith(ends)), 0)
+        return at > 0 and self.has("be", [*typed[:at], *typed[at + 1 : at + 2]])
 
     def likened(self, words: list[str]) -> int:
         """Return where words name the earlier work to which they point, as in `gleich wie beim X`; 0 if they do not."""
@@ -125,6 +133,9 @@ LANGUAGES: dict[str, Language] = {
         was="war waren wurde wurden",
         explains="funktioniert funktionieren bedeutet bedeuten man unterschied",
         have="haben habe hat",
+        be="ist sind bin",
+        be_ends="passiert geschehen gekommen gegangen geworden gewesen geblieben gelaufen gefallen gestiegen gesunken "
+        "gezogen gewechselt gesprungen gestürzt gescheitert gewachsen entstanden verschwunden verloren",
         same="denselben dieselben dieselbe dasselbe demselben derselben selben gleiche gleichen gleicher gleich "
         "genauso so",
         likens="wie",
