@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -488,6 +489,27 @@ def test_a_plan_counts_where_the_text_is_in_other_letters(vault: Path) -> None:
     assert "2 files and objects contain it in other letter case: mdmem purge --regex '(?i)Falcon' finds" in (
         run_here("purge", "Falcon").stdout
     )
+
+
+@pytest.mark.slow
+def test_a_file_that_hides_the_text_is_named_until_it_is_gone_from_every_commit(vault: Path, ask: Run) -> None:
+    start(vault)
+    put(vault, "notes/list.md", "![[wide.txt]] ![[packed.gz]]\n")
+    (vault / "notes/wide.txt").write_text(f"About {TEXT}", encoding="utf-16")
+    (vault / "notes/packed.gz").write_bytes(gzip.compress(f"About {TEXT}".encode()))
+    assert ask("commit").returncode == 0
+
+    done = ask("purge", TEXT, "--apply", "--yes")
+
+    assert done.returncode == 1
+    assert "Proof" not in done.stdout
+    hiding = [line for line in done.stderr.splitlines() if "contains it in UTF-16 or compressed" in line]
+    assert [line.split()[0] for line in hiding] == ["notes/packed.gz", "notes/wide.txt"]
+
+    for line in hiding:
+        (vault / line.split()[0]).unlink()
+        assert ask(*line.rpartition(": mdmem ")[2].split(), "--yes").returncode == 0
+    assert "nothing to purge" in ask("purge", TEXT).stdout
 
 
 def test_without_the_extra_nothing_is_touched(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:

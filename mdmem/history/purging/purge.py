@@ -66,6 +66,10 @@ class PurgePlan(NamedTuple):
         """Whether a text contains anything to purge."""
         return bool(self.pattern.search(data) or self.names.search(data))
 
+    def holds(self, data: bytes) -> bool:
+        """Whether a file contains anything to purge, also in a form that cannot be purged."""
+        return self.finds(data) or unpurged.hides(data, self.finds)
+
     def cleaned(self, data: bytes) -> bytes:
         """Return a purged text; links lead to the new names."""
         return filtering.cleaned(data, self.rules)
@@ -198,14 +202,14 @@ def _counted(config: Config, repo: Repository, planned: PurgePlan, low: bytes = 
 
     other_case = sum(has_other(data) for _, data in _files(config)) if low else 0
     files = {
-        path: len(planned.pattern.findall(data)) + len(planned.names.findall(data))
+        path: len(planned.pattern.findall(data)) + len(planned.names.findall(data)) or 1
         for path, data in _files(config)
-        if (path not in planned.drop and planned.finds(data)) or (path in planned.drop and not planned.keep)
+        if (path not in planned.drop and planned.holds(data)) or (path in planned.drop and not planned.keep)
     }
     count, matched = 0, set[bytes]()
     for _, data in objects.every(repo):
         other_case += has_other(data)
-        if planned.finds(data):
+        if planned.holds(data):
             count += 1
             matched.update(match.group() for match in planned.pattern.finditer(data))
     caches = [str(path) for path in _caches(config) if planned.finds(_bytes(path))]
@@ -402,19 +406,25 @@ def _clean_caches(config: Config, planned: PurgePlan) -> None:
 def _prove(config: Config, repo: Repository, planned: PurgePlan) -> tuple[list[str], int]:
     """Search again all files, objects, git's own files and state; return what is left, and the number of objects."""
     kept = planned.drop if planned.keep else ()
-    remaining = [
-        f"{path} still contains it." for path, data in _files(config) if path not in kept and planned.finds(data)
-    ]
+    remaining, hiding = [], set[str]()
+    for path, data in _files(config):
+        if path not in kept and planned.finds(data):
+            remaining.append(f"{path} still contains it.")
+        elif path not in kept and planned.holds(data):
+            hiding.add(path)
     old_paths = {*planned.drop, *planned.rename}
     existing = set() if planned.keep else {entry.path for entry in disk.walk(config.vault) if entry.path in old_paths}
     leftover_paths = old_paths & paths_in_history(repo, "--all") | existing
     remaining += [f"The path {path} still exists, or is in history." for path in sorted(leftover_paths)]
-    searched, matching = 0, set[str]()
+    searched, matching, hidden = 0, set[str](), set[str]()
     for oid, data in objects.every(repo):
         searched += 1
         if planned.finds(data):
             matching.add(oid)
+        elif planned.holds(data):
+            hidden.add(oid)
     remaining += unpurged.in_git(repo, matching) if matching else []
+    remaining += unpurged.in_other_forms(hiding | (unpurged.paths_of(repo, hidden) if hidden else set()))
     git_files = [path for path in repo.common_dir.rglob("*") if path.is_file() and "objects" not in path.parts]
     remaining += [
         f"{path} still contains it." for path in [*git_files, *_caches(config)] if planned.finds(_bytes(path))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import shlex
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 
-from mdmem import plural
+from mdmem import files, plural
 from mdmem.history.git import checked_out, repository
 from mdmem.history.git.repository import GitResult, Repository
+from mdmem.vault import disk
 
 TRANSCRIPTS = (
     "mdmem does not change the agents' own transcripts, from which `mdmem import --again` may bring the text back. "
@@ -137,6 +139,30 @@ def in_git(repo: Repository, oids: Collection[str]) -> list[str]:
     again = "Then run `mdmem purge` for the same text again to drop the unreachable objects."
     still = plural.number(len(oids), "git object still contains", "git objects still contain")
     return [f"{still} it.", *told, *([again] if told else [])]
+
+
+def hides(data: bytes, finds: Callable[[bytes], bool]) -> bool:
+    """Whether a file contains what `finds` matches in a form that no purge can replace: in UTF-16, or compressed."""
+    wide = [data.decode("utf-16", "replace").encode("utf-8", "replace")] if data[:2] in _UTF16 else []
+    return any(map(finds, (*wide, *files.unpacked(data, disk.MAX_READ_BYTES))))
+
+
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def paths_of(repo: Repository, oids: Collection[str]) -> set[str]:
+    """Return the paths that these objects have, or had, in any commit."""
+    listed = os.fsdecode(repository.attempt(repo, "rev-list", "--objects", "--all").out).splitlines()
+    return {path for oid, _, path in (line.partition(" ") for line in listed) if path and oid in oids}
+
+
+def in_other_forms(paths: Collection[str]) -> list[str]:
+    """Return what to do about files that hide the text (`hides`), here or in earlier commits."""
+    return [
+        f"{path} contains it in UTF-16 or compressed. Edit or delete that file, and remove it from the commits: "
+        f"mdmem purge --history-only {shlex.quote(path)} --apply"
+        for path in sorted(paths)
+    ]
 
 
 _IN_USE = "It is in a commit made just now, or in words that mdmem writes itself; if so, purge a longer text."
