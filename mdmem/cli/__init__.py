@@ -102,6 +102,8 @@ def _explained(error: OSError) -> tuple[str, int]:
         return problem, VaultError.exit_code
     from mdmem.views import wording
 
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"{wording.cause(error)}. Free some space there and run the command again.", 1
     if limit := _LIMITS.get(error.errno or 0):
         return f"{wording.cause(error)}. This process may not have more: raise `ulimit {limit}`.", 1
     return f"{wording.cause(error)}. `mdmem doctor` may find the cause; `--debug` shows a traceback.", 1

@@ -9,10 +9,11 @@ import re
 import shutil
 import signal
 import sqlite3
+import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -527,3 +528,34 @@ def test_unknown_forms_and_too_many_words_are_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "x.pdf").exists()
     assert ".html, .htm, .db" in str(day.attempt("export", str(tmp_path / "x.pdf")).exception)
     assert "mdmem export site DIR" in str(day.attempt("export", "site").exception)
+
+
+@pytest.mark.parametrize("words", [["site", "site"], ["memory.html"], ["memory.jsonl"], ["memory.zip"]])
+def test_an_export_to_a_full_disk_names_what_cannot_be_written_and_leaves_nothing(
+    vault: Path, mdmem: Callable[..., subprocess.CompletedProcess[str]], small_disk: Path, words: list[str]
+) -> None:
+    shutil.copytree(SAMPLE, vault, dirs_exist_ok=True)
+    with suppress(OSError), (small_disk / "filler").open("wb", buffering=0) as filler:
+        while True:
+            filler.write(bytes(4096))
+    target = small_disk / words[-1]
+
+    done = mdmem("export", *words[:-1], str(target))
+
+    assert done.returncode == 1
+    assert str(target) in done.stderr
+    assert "Free some space there and run the command again." in done.stderr
+    assert [path.name for path in small_disk.iterdir()] == ["filler"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
+@pytest.mark.parametrize("form", ["jsonl", "html", "zip"])
+def test_an_export_to_a_full_stdout_says_that_the_output_cannot_be_written(vault: Path, form: str) -> None:
+    shutil.copytree(SAMPLE, vault, dirs_exist_ok=True)
+    words = [sys.executable, "-m", "mdmem", "export", "-", "--format", form]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True)
+
+    assert done.returncode == 1
+    assert "he output cannot be written" in done.stderr
+    assert "vault" not in done.stderr

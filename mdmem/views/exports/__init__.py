@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from mdmem.config import Config
-from mdmem.errors import NotFoundError, UsageError
+from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.history import export
 from mdmem.history.export import Exported
 from mdmem.vault import note
@@ -18,6 +19,8 @@ FORMS = {
     **dict.fromkeys(("db", "sqlite", "sqlite3"), "sqlite"),
 }  # fmt: skip
 """File ending -> format."""
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class ExportCounts(NamedTuple):
@@ -35,6 +38,7 @@ def write(config: Config, target: Path, form: str, *, stdout: BinaryIO | None = 
     Raises:
         UsageError: when there is no such form, the file exists, or a database should be written to stdout.
         NotFoundError: when no note is of the wanted project and time.
+        MdmemError: when the disk of stdout is full.
         OSError: when it cannot be written.
     """
     if form not in FORMS.values():
@@ -45,7 +49,12 @@ def write(config: Config, target: Path, form: str, *, stdout: BinaryIO | None = 
         export.refuse(target)
     notes = _Counted(config, filters)
     if stdout is not None:
-        _write(notes, stdout, form)
+        try:
+            _write(notes, stdout, form)
+        except OSError as error:
+            if error.errno in _FULL:  # or it would be taken for an error of the vault's disk
+                raise MdmemError(f"The output cannot be written ({error.strerror}).") from error
+            raise
         return notes.counts
     with export.new_file(target) as temp:
         if form == "sqlite":

@@ -58,7 +58,9 @@ def write(config: Config, notes: Iterable[Exported], target: Path) -> None:
         for path in sorted(folder.iterdir(), key=lambda path: path.name == "index.html"):
             path.rename(target / path.name)
         folder.rmdir()
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, OSError) and error.errno and error.filename is None:
+            error.filename = str(target)  # or it would be taken for an error of the vault's disk
         for path in target.iterdir():
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         if is_new:

@@ -25,9 +25,13 @@ class TextBuffer:
         return len(self._ends) - 1
 
     def add(self, data: bytes) -> int:
-        """Append a text; return its number."""
-        self._file.seek(self._ends[-1])
-        self._file.write(data)
+        """Append a text; return its number. Raises OSError that names the folder of temporary files."""
+        try:
+            self._file.seek(self._ends[-1])
+            self._file.write(data)
+        except OSError as error:
+            error.filename = tempfile.gettempdir()
+            raise
         self._ends.append(self._ends[-1] + len(data))
         return len(self) - 1
 
