@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import os
 import random
 import re
@@ -1664,6 +1665,25 @@ def test_a_shallow_vault_that_another_remote_refuses_is_told_how_to_complete_it(
 
     git(shallow, "fetch", "-q", "--unshallow")
     assert sync.sync(config.load(str(shallow)), "other").sent > 1
+
+
+def test_a_clone_takes_a_path_from_the_folder_in_which_it_is_run(
+    first: Config, tmp_path: Path, remote: Path, ask: Any
+) -> None:
+    with contextlib.chdir(tmp_path):
+        assert ask("clone", remote.name, "second").returncode == 0
+        (tmp_path / "second/.git/index").unlink()  # as if it had been killed before its end
+        assert ask("clone", f"./{remote.name}", "second").returncode == 0
+        assert ask("backup", "memory.bundle").returncode == 0
+        assert ask("clone", "memory.bundle", "third").returncode == 0
+
+    second, third = (config.load(str(tmp_path / name)) for name in ("second", "third"))
+    put(Path(second.vault), "notes/new.md", "new\n")
+    sync.sync(second)
+    settle(first, second)
+    assert trees(first, second)[0] == trees(second)[0]
+    assert Path(first.vault, "notes/new.md").read_text() == "new\n"
+    assert trees(third)[0].keys() >= {"mdmem.toml"}
 
 
 def test_a_clone_into_a_full_folder_is_refused(tmp_path: Path, remote: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 from contextlib import suppress
@@ -33,6 +34,9 @@ def clone(
         UsageError: when the vault has no such project.
     """
     root = Path(path).absolute()
+    if os.path.exists(url):  # noqa: PTH110 - false for an address that is too long for a path
+        # git runs in the new folder, where a relative path would lead elsewhere
+        url = str(Path(url).absolute())
     has_files = root.exists() and any(root.iterdir())
     if has_files and not _is_clone(root, url, vault_part):
         if [entry.name for entry in root.iterdir()] == [".git"]:
@@ -90,7 +94,7 @@ def _is_clone(root: Path, url: str, vault_part: VaultPart | None) -> bool:
     if not (root / ".git").is_dir():
         return False
     repo = repository.open_vault(root)
-    if repository.url(repo, objects.REMOTE) not in (url, str(Path(url).absolute())) or not writer.tip(repo, "HEAD"):
+    if repository.url(repo, objects.REMOTE) != url or not writer.tip(repo, "HEAD"):
         return False
     saved = part.load(repo)
     meant = part.meant(repo, "HEAD", vault_part) if vault_part else None
