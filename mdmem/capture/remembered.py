@@ -103,6 +103,8 @@ def _note_loss(at: Capture) -> None:
 
 def _had_private(data: bytes) -> bool:
     """Whether private sections were removed from a captured note."""
+    if b"private" not in data[: data.find(b"\n---", 4)]:
+        return False  # parsing is slow, and a session may have thousands of notes
     return type(front_matter.of(data).get("private")) is int
 
 

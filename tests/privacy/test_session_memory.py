@@ -21,10 +21,11 @@ import pytest
 
 from mdmem import agents, config
 from mdmem.agents.install import known
-from mdmem.capture import events, feedback, losses, marks, turn
+from mdmem.capture import events, feedback, losses, marks, remembered, turn
 from mdmem.capture.pending import Capture, Outcome
 from mdmem.health import unstored
 from mdmem.privacy import memory
+from mdmem.vault import front_matter
 from tests.conftest import notes
 from tests.helpers.claude import OTHER, SESSION, START, bash, capture, contents, limited, payload, places, prompt, stop
 
@@ -469,6 +470,19 @@ def test_a_resumed_session_reads_none_of_the_notes_that_were_captured_here(vault
 
     assert hook(prompt("and again", 2)).stdout == ""
     assert len(notes(vault)) == 3
+
+
+def test_whether_a_note_hid_something_is_told_without_parsing_one_that_does_not_say_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parsed: list[bytes | None] = []
+    real = front_matter.of
+    monkeypatch.setattr(front_matter, "of", lambda data: parsed.append(data) or real(data))
+    hid = [b"---\nkind: prompt\nprivate: 1\n---\n\nx\n", b"---\r\nprivate: 2\r\n---\r\nx\r\n"]
+    hid_nothing = [b"---\nkind: prompt\n---\n\nprivate: 1\n---\n", b"", b"private: 1\n"]
+
+    assert [remembered._had_private(data) for data in (*hid, *hid_nothing)] == [True, True, False, False, False]
+    assert parsed == [*hid, b"private: 1\n"]
 
 
 def test_a_session_that_hid_nothing_goes_on_where_state_does_not_know_it(vault: Path, hook: Hook) -> None:
