@@ -5,10 +5,14 @@ from __future__ import annotations
 import ast
 import marshal
 import os
+import re
 import time
+from array import array
+from collections.abc import Iterable, Iterator
+from importlib import import_module
 from typing import Any
 
-from mdmem import preload
+from mdmem import lazy_pattern, preload
 
 ROOTS = {
     preload.EVERY: (
@@ -77,6 +81,31 @@ ROOTS = {
 """File -> modules that hooks import while running; it also gets what these import at their top."""
 
 
+PATTERNS = (
+    "mdmem.inject.block",
+    "mdmem.inject.evidence",
+    "mdmem.inject.excerpts",
+    "mdmem.inject.known_fix",
+    "mdmem.inject.open_work",
+    "mdmem.search.asking.periods",
+    "mdmem.search.commands",
+    "mdmem.search.days",
+    "mdmem.search.index.document",
+    "mdmem.search.query",
+    "mdmem.search.runs",
+    "mdmem.search.select",
+    "mdmem.search.snippet",
+    "mdmem.search.solved",
+    "mdmem.search.text.analysis",
+    "mdmem.search.text.entities",
+    "mdmem.search.text.errors",
+    "mdmem.search.text.numbers",
+    "mdmem.search.text.steps",
+    "mdmem.search.text.wordings",
+    "mdmem.vault.links",
+)
+"""Modules whose lazy patterns hooks use: their code is kept in a file too."""
+
 _Row = tuple[str, str, int, int, Any]
 """Name, source, its mtime and size, and code of a module."""
 
@@ -84,7 +113,8 @@ _Row = tuple[str, str, int, int, Any]
 def write(package: str) -> bool:
     """Write a package's files unless they are fresh; False when one cannot be written."""
     compiled: dict[str, list[_Row]] = {}
-    return sum(_write(package, name, compiled) for name in ROOTS) == len(ROOTS)
+    are_written = [_write(package, name, compiled) for name in ROOTS]
+    return _write_patterns(package) and all(are_written)
 
 
 def remove(package: str) -> None:
@@ -96,7 +126,7 @@ def remove(package: str) -> None:
         if not any(name.endswith(".dist-info") for name in os.listdir(os.path.dirname(package))):
             return
         for name in os.listdir(f"{package}/__pycache__"):
-            if name.partition(".")[0] in ROOTS:
+            if name.partition(".")[0] in (*ROOTS, lazy_pattern.KEPT):
                 os.unlink(f"{package}/__pycache__/{name}")
     except OSError:
         return  # installed by another user
@@ -109,10 +139,56 @@ def _write(package: str, name: str, compiled: dict[str, list[_Row]]) -> bool:
             return True
     except (OSError, ValueError, TypeError, EOFError):
         pass  # missing or damaged
-    path = preload.path_in(package, name)
+    return _put(preload.path_in(package, name), _compiled(package, name, compiled))
+
+
+def _write_patterns(package: str) -> bool:
+    """Write the file with the code of `PATTERNS` unless it is fresh."""
+    modules = [module for module in PATTERNS if _source(package, module)]
+    sources = [_stamped(package, _source(package, module)) for module in modules]
+    path = preload.path_in(package, lazy_pattern.KEPT)
+    try:
+        with open(path, "rb") as file:
+            made_by, _, made_from = marshal.loads(file.read()[preload.HEAD_BYTES :])  # noqa: S302 - as safe as bytecode
+        if (made_by, made_from) == (lazy_pattern.version(), sources):
+            return True
+    except (OSError, ValueError, TypeError, EOFError):
+        pass  # missing or damaged
+    patterns = (pattern for module in modules for pattern in _patterns_in(vars(import_module(module)).values()))
+    kept = {pattern.made_of: _code_of(*pattern.made_of) for pattern in patterns}
+    return _put(path, (lazy_pattern.version(), kept, sources))
+
+
+def _stamped(package: str, source: str) -> tuple[str, int, int]:
+    """Return a source, its mtime and its size."""
+    status = os.stat(package + source)
+    return source, int(status.st_mtime), status.st_size
+
+
+def _patterns_in(values: Iterable[Any]) -> Iterator[Any]:
+    """Yield the lazy patterns among values, also in tuples."""
+    for value in values:
+        if type(value) is lazy_pattern.lazy:
+            yield value
+        elif type(value) is tuple:
+            yield from _patterns_in(value)
+
+
+def _code_of(pattern: str, flags: int) -> bytes:
+    """Return what `_sre.compile` makes a pattern of, besides its text."""
+    parsed = re._parser.parse(pattern, flags)  # type: ignore[attr-defined]
+    code = array("I", re._compiler._code(parsed, flags)).tobytes()  # type: ignore[attr-defined]
+    state = parsed.state
+    names = {number: name for name, number in state.groupdict.items()}
+    by_number = tuple(names.get(number) for number in range(state.groups))
+    return marshal.dumps((int(flags | state.flags), code, state.groups - 1, state.groupdict, by_number))
+
+
+def _put(path: str, value: Any) -> bool:
+    """Write a file that `preload` or `lazy_pattern` loads; False when it cannot be written."""
     temp = f"{path}.{time.time_ns():x}-{os.getpid()}"
     try:
-        data = preload.head() + marshal.dumps(_compiled(package, name, compiled))
+        data = preload.head() + marshal.dumps(value)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         try:
             with open(temp, "xb") as file:
@@ -143,12 +219,11 @@ def _compiled(package: str, name: str, compiled: dict[str, list[_Row]]) -> list[
         visited.add(module)
         if "." in module:
             visit(module.rpartition(".")[0])
-        status = os.stat(package + source)
         with open(package + source, "rb") as file:
             tree = ast.parse(file.read())
         for imported in _imported(tree):
             visit(imported)
-        order.append((module, source, int(status.st_mtime), status.st_size, _code(tree, package + source)))
+        order.append((module, *_stamped(package, source), _code(tree, package + source)))
 
     for root in ROOTS[name]:
         visit(root)

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import mdmem
-from mdmem import cli, config, launch, preload
+from mdmem import cli, config, launch, lazy_pattern, preload
 from mdmem.agents.install import command_line, gone, launcher
 from mdmem.capture import losses
 from mdmem.capture.later import upkeep
@@ -135,7 +135,7 @@ def test_the_last_removal_leaves_no_bytecode_that_pip_does_not_know(copied: Path
     remove("codex", "claude-code")
     assert own() == made
     remove("claude-code")
-    assert len(made) == len({preload.EVERY, *preload.FIRST.values()})
+    assert len(made) == len({preload.EVERY, *preload.FIRST.values(), lazy_pattern.KEPT})
     assert own() == set()
 
 

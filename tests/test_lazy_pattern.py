@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import importlib
+import json
+import marshal
+import os
 import pkgutil
 import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 import mdmem
+from mdmem import bytecode, lazy_pattern, preload
 from mdmem.lazy_pattern import lazy
+from tests.helpers.claude import payload, prompt, send, stop
+
+PACKAGE = Path(mdmem.__file__).parent
 
 
 def test_a_lazy_pattern_has_the_methods_of_a_compiled_one() -> None:
@@ -35,3 +46,81 @@ def test_every_lazy_pattern_of_the_package_compiles() -> None:
 
     assert len(patterns) > 20
     assert all(pattern.pattern for pattern in patterns)
+
+
+# -- code that is kept -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Yield the file with the code of patterns, which is read again; it is as before afterwards."""
+    assert bytecode.write(str(PACKAGE))
+    monkeypatch.setattr(lazy_pattern, "_kept", None)
+    path = Path(preload.path_in(str(PACKAGE), lazy_pattern.KEPT))
+    data = path.read_bytes()
+    yield path
+    path.write_bytes(data)
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize("module", bytecode.PATTERNS)
+def test_a_pattern_made_of_kept_code_is_the_one_that_re_makes(module: str) -> None:
+    patterns = list(bytecode._patterns_in(vars(importlib.import_module(module)).values()))
+
+    assert patterns
+    for pattern in patterns:
+        assert lazy_pattern._compiled(pattern.made_of) == re.compile(*pattern.made_of)
+        assert pattern.made_of in (lazy_pattern._kept or {})
+
+
+@pytest.mark.parametrize("keep", [0, 10, 1000])
+def test_a_damaged_file_of_patterns_costs_only_time_and_is_written_again(kept: Path, keep: int) -> None:
+    whole = kept.read_bytes()
+    kept.write_bytes(whole[:keep])
+
+    assert lazy_pattern._compiled((r"\w+", 0)) == re.compile(r"\w+")
+    assert lazy_pattern._kept == {}
+    assert bytecode.write(str(PACKAGE))
+    assert marshal.loads(kept.read_bytes()[preload.HEAD_BYTES :]) == marshal.loads(whole[preload.HEAD_BYTES :])
+
+
+def test_patterns_of_another_interpreter_are_not_used(kept: Path) -> None:
+    _, code, sources = marshal.loads(kept.read_bytes()[preload.HEAD_BYTES :])
+    kept.write_bytes(preload.head() + marshal.dumps(((0, 0, 0), code, sources)))
+
+    assert lazy_pattern._compiled((r"\w+", 0)) == re.compile(r"\w+")
+    assert lazy_pattern._kept == {}
+
+
+def test_a_pattern_whose_code_is_not_kept_is_compiled(kept: Path) -> None:
+    assert lazy_pattern._compiled(("(a)(?P<b>b)", re.IGNORECASE)).groupindex == {"b": 2}
+    assert kept.exists()
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_hook_that_answers_with_memories_does_without_re(vault: Path) -> None:
+    failed = {
+        "tool_name": "Bash",
+        "tool_input": {"command": "pytest -q"},
+        "error": "Exit code 1\nValueError: day is out of range for month",
+        "tool_use_id": "toolu_1",
+        "prompt_id": "prompt-1",
+    }
+    send(prompt("Why does the date parser fail on single-digit months?"))
+    send(stop("The pattern wanted two digits for the month; it takes one or two now."))
+    subprocess.run([sys.executable, "-m", "mdmem", "index"], capture_output=True, check=True)
+    code = (
+        "import sys; exec(open(sys.argv[2] + '/preload.py').read(), {'preloads': sys.argv[2]})\n"
+        "sys.path += sys.argv[3:]\nimport os; from mdmem.recall import hook\n"
+        "end = os._exit\n"
+        "os._exit = lambda code: (os.write(2, b're' if 're' in sys.modules else b'-'), end(0))\n"
+        "hook.main(['claude-code'])"
+    )
+    other = {"session_id": "11111111-bbbb-4bbb-8bbb-bbbbbbbbbbbb"}
+    asked = prompt("Why did the date parser fail on single-digit months last time?", number=2) | other
+    words = [sys.executable, "-I", "-S", "-B", "-c", code, "", str(PACKAGE), *sys.path]
+    for event in (payload("SessionStart", source="startup") | other, asked, payload("PostToolUseFailure", **failed)):
+        done = subprocess.run(words, input=json.dumps(event).encode(), capture_output=True, env=dict(os.environ))
+
+        assert done.stderr == b"-", event["hook_event_name"]
+        assert (b"mem:" in done.stdout) == (event["hook_event_name"] != "PostToolUseFailure")

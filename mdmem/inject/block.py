@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from mdmem.lazy_pattern import lazy
 from mdmem.values import Value
 from mdmem.vault import note
 
@@ -195,9 +196,10 @@ def _visible(text: str) -> str:
 
 
 def _without_citations(text: str) -> str:
-    import re
+    return _CITATION.sub("(mem:", text)
 
-    return re.sub(r"[\[［]\s*mem\s*[:：]", "(mem:", text, flags=re.IGNORECASE)
+
+_CITATION = lazy(r"(?i)[\[［]\s*mem\s*[:：]")
 
 
 def cut(text: str, chars: int) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
 from mdmem.inject import bars
 from mdmem.inject.bars import is_kept
+from mdmem.lazy_pattern import lazy
 from mdmem.search.asking.english import LIKELY, NOT
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
@@ -46,18 +46,19 @@ def says(text: str, shape: Shape) -> bool:
 
 def quoted_names(error: str) -> list[str]:
     """Return the names that a short message quotes, which tell it from others: `No module named 'x'`."""
-    quoted = r"(?<!\w)['\"`]([\w.-]{2,40})['\"`]"
-    others = analysis.words(re.sub(quoted, "", error.partition(":")[2]))
-    return re.findall(quoted, error) if len(others) <= MOST_BESIDE_NAMES else []
+    others = analysis.words(_QUOTED.sub("", error.partition(":")[2]))
+    return _QUOTED.findall(error) if len(others) <= MOST_BESIDE_NAMES else []
 
 
+_QUOTED = lazy(r"(?<!\w)['\"`]([\w.-]{2,40})['\"`]")
+_CODE = lazy(r"\b(?:E[A-Z]{3,20}|[A-Z]{1,5}[0-9]{3,5}|\w{1,60}(?:Error|Exception))\b")
 MOST_BESIDE_NAMES = 4
 """A message with more words beside the names that it quotes is known by those words."""
 
 
 def codes(text: str) -> set[str]:
     """Return the error codes and names in a text, such as `ECONNRESET`, `TS2345` and `KeyError`."""
-    return {*re.findall(r"\b(?:E[A-Z]{3,20}|[A-Z]{1,5}[0-9]{3,5}|\w{1,60}(?:Error|Exception))\b", text)}
+    return {*_CODE.findall(text)}
 
 
 def _pairs(text: str) -> set[tuple[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mdmem.inject import telling, unfinished
 from mdmem.inject.block import is_full_stop
+from mdmem.lazy_pattern import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -196,9 +197,10 @@ def _joined(told: Sequence[tuple[str, str]]) -> str:
 
 def unlinked(text: str) -> str:
     """Replace links into the vault by their text; their paths tell an agent nothing."""
-    import re
+    return _LINK.sub(lambda link: str(link[1]), text)
 
-    return re.sub(r"\[([^\[\]\n]*)\]\((?!https?:)[^()\n]*\)", r"\1", text)
+
+_LINK = lazy(r"\[([^\[\]\n]*)\]\((?!https?:)[^()\n]*\)")
 
 
 def first(body: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from mdmem import files
+from mdmem.agents import payload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,10 +94,8 @@ def release(record: Record) -> None:
 
 def log(config: Config, row: dict[str, Any]) -> None:
     """Append a line to the log of injections."""
-    import json
-
     try:
-        files.log(os.path.join(config.state_dir, LOG), json.dumps(row, ensure_ascii=False), MAX_LOG_BYTES)
+        files.log(os.path.join(config.state_dir, LOG), payload.encode(row), MAX_LOG_BYTES)
     except OSError:
         return
 

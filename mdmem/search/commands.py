@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import chain, islice
 
 from mdmem.lazy_pattern import lazy
@@ -130,7 +129,8 @@ _PREPARES = word_set("cd source . export set conda pushd nvm set-location push-l
 """Programs without which the next step may not work, in lower case."""
 _ENDING = lazy(r"\.(?:exe|cmd|bat)$")
 _BACKSLASH = lazy(r"\\(?=[\w.])")
-_FENCE = lazy(r"^(`{3,})(?:sh|powershell)\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
+_ENDS = lazy(r"[,;)]")
+_FENCE = lazy(r"(?ms)^(`{3,})(?:sh|powershell)\n(.*?)^\1$")
 _WITH = word_set("with via using use run by is are call mit per nutze avec con com met")
 """Words before a command in a sentence."""
 
@@ -431,4 +431,4 @@ def _in_sentence(line: str) -> Iterator[str]:
     words = line.strip(" -*").rstrip(".!").split()
     for before, at in islice(zip(words, range(1, len(words)), strict=False), 40):
         if before.lower().strip("*_") in _WITH or before.endswith(":"):
-            yield re.split(r"[,;)]", " ".join(words[at:]))[0]
+            yield _ENDS.split(" ".join(words[at:]))[0]

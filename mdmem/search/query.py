@@ -6,12 +6,12 @@ that only looks like an operator is searched as words too, with a hint.
 
 from __future__ import annotations
 
-import re
-
+from mdmem.lazy_pattern import lazy
 from mdmem.named_tuple import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
@@ -64,7 +64,7 @@ class Query(NamedTuple):
         return " ".join([self.words, *self.phrases, *self.must])
 
 
-_OPERATORS = r'(?P<sign>[+-]?)(?:(?P<key>[A-Za-z]+):)?(?:"(?P<phrase>[^"]*)"|(?P<word>\S+))'
+_OPERATORS = lazy(r'(?P<sign>[+-]?)(?:(?P<key>[A-Za-z]+):)?(?:"(?P<phrase>[^"]*)"|(?P<word>\S+))')
 
 
 def parse(text: str, now: datetime | None = None) -> Query:
@@ -77,7 +77,7 @@ def parse(text: str, now: datetime | None = None) -> Query:
     if text.count('"') % 2:
         reader.hints.append('A " is not closed: its words are searched one by one.')
         text = text.replace('"', " ")
-    for token in re.finditer(_OPERATORS, text):
+    for token in _OPERATORS.finditer(text):
         reader.take(token)
     return reader.query()._replace(typed=typed)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from array import array
 from heapq import nlargest
 from itertools import chain, compress
@@ -22,6 +21,7 @@ from mdmem.vault.note import KINDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Collection, Iterable, Iterator, Set
 
     from mdmem.search.index.view import View
@@ -97,13 +97,15 @@ def _similar(view: View, condition: Filter, hidden: Set[int]) -> str:
 
     hidden: notes whose names are not suggested.
     """
-    import difflib  # only a filter that found nothing needs it
-
     if condition.key not in _NAMED:
         return ""
     known_names = [term.partition(":")[2] for term in view.starting_with("facet", f"{condition.key}:", _MAX_NAMES)]
     is_kind = condition.key == "kind"
     misspelled = [value.lower()[:80] for value in condition.values if not (is_kind and value.lower() in KINDS)]
+    if not misspelled:
+        return ""
+    import difflib
+
     similar = []
     for value in misspelled:
         names = difflib.get_close_matches(value, known_names, _CLOSE_NAMES)
@@ -245,6 +247,8 @@ def _glob(value: str) -> re.Pattern[str]:
 
     Text between two wildcards is matched at its first occurrence: others could only match later.
     """
+    import re  # few searches have globs
+
     first, *rest = re.split(r"((?<![^/])(?:\*\*/)+|\*\*+)", value)
     *groups, last = [
         _within_folder(first),
@@ -260,6 +264,8 @@ def _folders(run: str) -> str:
 
 def _within_folder(part: str) -> str:
     """Return the regular expression for a part of a glob without `**`."""
+    import re
+
     first, *rest = (re.escape(text).replace(r"\?", "[^/]") for text in part.split("*"))
     patterns = [f"[^/]*?{text}" for text in rest]
     return "".join([first, *(f"(?>{text})" for text in patterns[:-1]), *patterns[-1:]])

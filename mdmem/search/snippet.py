@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from unicodedata import category
 
 from mdmem.lazy_pattern import lazy
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_TEXT_CHARS = 128 * 1024
 """Maximum number of characters of a text that are considered."""
-_FENCE = lazy(r"^ {0,3}(?:`{3,}[^`\n]*|~{3,}.*)$", re.MULTILINE)
+_FENCE = lazy(r"(?m)^ {0,3}(?:`{3,}[^`\n]*|~{3,}.*)$")
 """A line that begins or ends a block of code."""
 _FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 _JOINERS = "\u200d\ufe0e\ufe0f"

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from bisect import bisect_right
 from itertools import chain, islice
-from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem import timestamps
 from mdmem.agents import aliases
 from mdmem.lazy_pattern import lazy
+from mdmem.named_tuple import NamedTuple
 from mdmem.search import runs
 from mdmem.search.all_but import AllBut
 from mdmem.search.text import errors
 from mdmem.vault import journal, people
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Set
 
@@ -31,7 +31,7 @@ NEXT_SECONDS = 7 * 86_400
 _NEXT_RUNS = 500
 _LINES_CHARS = 8_000
 """Length of the end of an output in which each line is compared with an error if no line has an error's form."""
-_FENCE = lazy(r"^(`{3,})diff\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
+_FENCE = lazy(r"(?ms)^(`{3,})diff\n(.*?)^\1$")
 
 
 class Fix(NamedTuple):

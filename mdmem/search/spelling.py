@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from mdmem.search.text import analysis
 from mdmem.search.units import is_known
 from mdmem.vault import disk
@@ -31,6 +29,8 @@ def suggest(view: View, root: str, query: Query) -> str | None:
     for word in words:
         nearest = _nearest(view, word)
         if nearest is not None:
+            import re  # few words are misspelled
+
             better = re.sub(rf"\b{re.escape(word)}\b", _as_written(view, root, nearest), better)
     return better if better != (query.typed or query.text) else None
 

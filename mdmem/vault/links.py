@@ -6,7 +6,6 @@ Code is skipped: a shell's `[[ -f x ]]` is not a link, and a color `#ffffff` not
 from __future__ import annotations
 
 import posixpath
-import re
 
 from mdmem.lazy_pattern import lazy
 from mdmem.named_tuple import NamedTuple
@@ -23,7 +22,7 @@ CITED = lazy(r"\bmem:([0-9a-z]{10})\b")
 """A citation of a note: `mem:ID`."""
 _FENCE = lazy(r" {0,3}(`{3,}|~{3,})")
 _CODE = lazy(r"(`+)(?:(?!\1)[^\n])*?\1")
-_TAG = lazy(r"#(?<![\w&#/`(\[]#)([^\W\d_][\w/-]{0,63})", re.UNICODE)
+_TAG = lazy(r"#(?<![\w&#/`(\[]#)([^\W\d_][\w/-]{0,63})")
 _SCHEME = lazy(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#|/")
 
 

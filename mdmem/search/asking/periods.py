@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from datetime import date, timedelta
 from itertools import chain
 
+from mdmem.lazy_pattern import lazy
 from mdmem.named_tuple import NamedTuple
 from mdmem.search.asking import more_days
 from mdmem.search.asking.day_words import (
@@ -32,6 +32,7 @@ from mdmem.search.asking.prose import fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterable
 
 
@@ -59,14 +60,14 @@ def period_in(text: str, today: date, language: str = "") -> Period | None:
     if more is None and not is_named and not _has_digit(folded):
         return None  # before any expression is compiled
     sure_names = _SURE_NAMES if more is None else _SURE_NAMES | (more.names - more.common)
-    named = [match.span() for match in re.finditer(r"\w+", folded) if match[0] in sure_names]
+    named = [match.span() for match in _WORD.finditer(folded) if match[0] in sure_names]
     if not folded.isascii():
-        named = sorted([*named, *(match.span() for match in re.finditer(_UNSPACED_DAY, folded))])
+        named = sorted([*named, *(match.span() for match in _UNSPACED_DAY.finditer(folded))])
     if more is not None and language in _MORE_LANGUAGES:
         is_named = False
     of_all = _PATTERNS if is_named or not MONTHS.keys().isdisjoint(words) else _IN_DIGITS
     for pattern, days in (*(_rows_of(more) if more is not None else ()), *of_all):
-        for match in re.finditer(pattern, folded):
+        for match in pattern.finditer(folded):
             try:
                 first, last = days(match, today)
             except (KeyError, ValueError, OverflowError, StopIteration):
@@ -74,10 +75,10 @@ def period_in(text: str, today: date, language: str = "") -> Period | None:
             first, last, (start, end) = _part(folded, *_joined(folded, match.span(), first, last))
             if (language != "fr" and match[0] == "hier") or _names_more(folded, start, end, named):
                 continue
-            is_since = re.search(r"\b(?:since|seit|depuis|desde)\b", folded[max(0, start - 14) : end])
+            is_since = _SINCE.search(folded[max(0, start - 14) : end])
             last = today if is_since else min(last, today)
             if first <= last:
-                return Period(first, last, frozenset(re.findall(r"\w+", folded[start:end])))
+                return Period(first, last, frozenset(_WORD.findall(folded[start:end])))
     return None
 
 
@@ -90,10 +91,10 @@ def _joined(folded: str, span: tuple[int, int], first: date, last: date) -> tupl
     words_before = folded[max(0, start - _MOST_JOINED) : start]
     monday = first - timedelta(days=first.weekday())
     if first == last:
-        if week := re.search(_WEEK_OF, words_before):
+        if week := _WEEK_OF.search(words_before):
             return monday, monday + timedelta(days=6), (start - len(week[0]), end)
     elif (first, last) == (monday, monday + timedelta(days=6)):
-        before, behind = re.search(_DAY_BEFORE, words_before), re.compile(_DAY_BEHIND).match(folded, end)
+        before, behind = _DAY_BEFORE.search(words_before), _DAY_BEHIND.match(folded, end)
         if day := before or behind:
             named = monday + timedelta(days=WEEKDAYS[next(filter(None, day.groups()))])
             return named, named, (start - len(day[0]), end) if before else (start, end + len(day[0]))
@@ -107,8 +108,8 @@ def _part(folded: str, first: date, last: date, span: tuple[int, int]) -> tuple[
     """
     start, end = span
     before = folded[max(0, start - _MOST_JOINED) : start]
-    found = re.search(_PART_BEFORE, before) or re.match(_PART_WITHIN, folded[start:end])
-    if found is None or first == last or re.match(_NO_PART, rest := folded[start:end]) or _VERB.match(found[0] + rest):
+    found = _PART_BEFORE.search(before) or _PART_WITHIN.match(folded[start:end])
+    if found is None or first == last or _NO_PART.match(rest := folded[start:end]) or _VERB.match(found[0] + rest):
         return first, last, span
     start = start - len(found[0]) if found.string is before else start
     days = (last - first).days
@@ -125,7 +126,7 @@ def _names_more(folded: str, start: int, end: int, named: list[tuple[int, int]])
     if named and (named[0][1] <= start or named[-1][0] >= end):
         return True
     before, after = folded[max(start - _MOST_LETTERS, 0) : start], folded[end : end + _MOST_LETTERS]
-    return not _SURE_NAMES.isdisjoint(re.findall(r"\w+$", before) + re.findall(r"^\w+", after))
+    return not _SURE_NAMES.isdisjoint(_LAST_WORD.findall(before) + _FIRST_WORD.findall(after))
 
 
 def _of_unit(unit: str, today: date, back: int) -> tuple[date, date]:
@@ -223,7 +224,7 @@ def _rows_of(names: more_days.DayWords) -> tuple[_Row, ...]:
     common, sure = (_either(names.weekdays.keys() & names.common), _either(names.weekdays.keys() - names.common))
     weekday = rf"(?P<day>{sure}|{common}(?= gunu\b)|(?:{named}){common})"  # `среда` is also an environment
     single = ((rf"\b(?<!\d )(?P<unit>{_either(names.single)}) {names.ago}\b(?P<this>)", _relative),)
-    return (
+    return _rows(
         (rf"\b(?P<day>\d{{1,2}}) (?P<month>{months})\b{_YEAR}", _calendar_day),
         (rf"\b{names.in_month.format(months=months)}\b{_YEAR}", _calendar_month),
         (rf"\b{counted} {names.ago}\b", _counted),
@@ -280,13 +281,13 @@ def _day_of_month(match: re.Match[str], today: date) -> tuple[date, date]:
 
 
 def _either(words: Iterable[str]) -> str:
-    return "(?:" + "|".join(sorted(words, key=len, reverse=True)) + ")"
+    return "(?:" + "|".join(sorted(words, key=lambda word: (-len(word), word))) + ")"
 
 
 _OF_DAY = word_set("night evening morning afternoon matin soir manana tarde noche abend vormittag mittag nachmittag")
 _PART_OF_DAY = _either([*_OF_DAY, "morgen", "fruh"])
 _DAY = _either(WEEKDAY_NAMES)
-_DAY_BEFORE = rf"\b({_DAY})(?: {_either(_OF_DAY)})?,? (?:(?:of|from|in|de|der|von|la) ){{0,2}}$"
+_DAY_BEFORE = lazy(rf"\b({_DAY})(?: {_either(_OF_DAY)})?,? (?:(?:of|from|in|de|der|von|la) ){{0,2}}$")
 _WEEK_ZH = "(?:周|週|星期|礼拜|禮拜)"
 _NO_COUNT = "(?![共直起些个個次份种種条條度件样樣番定般十百千]|(?<=日)[本志誌程常报報])"
 """Behind a number, these make it no weekday: `上周三次`, `周日志`."""
@@ -295,20 +296,23 @@ _OTHER = (
     "|kazd(?:y|a|ej)|nastepn(?:y|a))"
 )
 """Before a weekday, these name no day in the past."""
-_DAY_BEHIND = (
+_DAY_BEHIND = lazy(
     rf",? (?:(?:on|am|le|el) )?({_DAY})\b|の?([月火水木金土日])曜日?"
     rf"|(?<![先今]週)的?{_WEEK_ZH}?([一二三四五六日天]){_NO_COUNT}"
 )
-_UNSPACED_DAY = rf"[月火水木金土日]曜|{_WEEK_ZH}[一二三四五六日天]{_NO_COUNT}"
-_WEEK_OF = r"\b(?:the )?(?:week (?:of|from)(?: the)?|woche vom|semaine du|semana del) $"
+_UNSPACED_DAY = lazy(rf"[月火水木金土日]曜|{_WEEK_ZH}[一二三四五六日天]{_NO_COUNT}")
+_WEEK_OF = lazy(r"\b(?:the )?(?:week (?:of|from)(?: the)?|woche vom|semaine du|semana del) $")
 """What joins a weekday and a week, or a week and its day."""
+_SINCE = lazy(r"\b(?:since|seit|depuis|desde)\b")
+_WORD, _LAST_WORD, _FIRST_WORD = lazy(r"\w+"), lazy(r"\w+$"), lazy(r"^\w+")
 _MOST_JOINED = 40
 _PART = f"(?P<part>{_either(PARTS)})"
-_NO_PART = r"(?:in|im|during|for|since|seit|depuis|desde|en|em|nel)\b"
+_NO_PART = lazy(r"(?:in|im|during|for|since|seit|depuis|desde|en|em|nel)\b")
 """What a period begins with if the word before it is none for its part: `what did we start in november?`."""
-_VERB = re.compile(r"(?:start|begin|end) (?:last|this|the|past)\b")
+_VERB = lazy(r"(?:start|begin|end) (?:last|this|the|past)\b")
 """A verb before a period: `what did we start last week?`, not `begin vorige week`."""
-_PART_WITHIN, _PART_BEFORE = rf"{_PART}\b", rf"\b{_PART}(?: (?:of|de|du|van|di))?(?: (?:the|la|der|dieser))? $"
+_PART_WITHIN = lazy(rf"{_PART}\b")
+_PART_BEFORE = lazy(rf"\b{_PART}(?: (?:of|de|du|van|di))?(?: (?:the|la|der|dieser))? $")
 _MONTH = f"(?P<month>{_either(MONTHS)})"
 _UNIT = rf"(?P<unit>{_either(unit for unit in UNITS if unit.isascii())})\b"
 _SINGULAR_UNIT = (
@@ -341,8 +345,15 @@ _WEEKDAY = (
 )
 _NO_UNIT = "(?!(?:last|past|previous|this) (?!day|week|month|year))"
 """`the last tag` is no German day, and `the last Roku build` of no Polish year."""
-_Row = tuple[str, "Callable[[re.Match[str], date], tuple[date, date]]"]
-_IN_DIGITS: tuple[_Row, ...] = (
+_Row = tuple["re.Pattern[str]", "Callable[[re.Match[str], date], tuple[date, date]]"]
+
+
+def _rows(*rows: tuple[str, Callable[[re.Match[str], date], tuple[date, date]]]) -> tuple[_Row, ...]:
+    """Return the rows with their expressions, each compiled when it is first used."""
+    return tuple((lazy(pattern), days) for pattern, days in rows)
+
+
+_IN_DIGITS = _rows(
     (r"\b(?P<year>20\d\d)[-/](?P<month>\d{1,2})[-/](?P<day>\d{1,2})\b", _calendar_day),
     (r"(?<![\w/])(?P<day>\d{1,2})/(?P<month>\d{1,2})/(?P<year>20\d\d)\b", _either_way),
     (r"(?<![\w.])(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.(?P<year>20\d\d)?(?![\w])", _calendar_day),
@@ -352,57 +363,68 @@ _IN_DIGITS: tuple[_Row, ...] = (
 """Expressions for periods that no word names."""
 _PATTERNS: tuple[_Row, ...] = (
     *_IN_DIGITS[:-1],
-    (r"(?P<month>\d{1,2})月(?P<day>\d{1,2})[日号]", _calendar_day),
-    (rf"\b(?:l|dell|all)?(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|\.)? (?:of |de )?{_MONTH}\b{_YEAR}", _calendar_day),
-    (rf"\b{_MONTH} (?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d){_YEAR}", _calendar_day),
-    (
-        rf"\b(?P<week>{_either(ORDER)}) (?:week|woche|semaine|semana) (?:of|in|im|des|de|du) {_MONTH}\b{_YEAR}",
-        _calendar_month,
+    *_rows(
+        (r"(?P<month>\d{1,2})月(?P<day>\d{1,2})[日号]", _calendar_day),
+        (rf"\b(?:l|dell|all)?(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|\.)? (?:of |de )?{_MONTH}\b{_YEAR}", _calendar_day),
+        (rf"\b{_MONTH} (?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d){_YEAR}", _calendar_day),
+        (
+            rf"\b(?P<week>{_either(ORDER)}) (?:week|woche|semaine|semana) (?:of|in|im|des|de|du) {_MONTH}\b{_YEAR}",
+            _calendar_month,
+        ),
+        (rf"\b{_IN_MONTH} {_MONTH}\b{_YEAR}", _calendar_month),
+        (r"(?P<year>)(?<!\d)(?P<month>\d{1,2})月", _calendar_month),
+        (jamo(r"(?P<month>\d{1,2})월 ?(?P<day>\d{1,2})일"), _calendar_day),
+        (jamo(rf"(?P<count>\d+){_KOREAN_UNIT} ?전") + _ENDS_KOREAN, _counted),
+        (jamo(rf"(?:지난|(?P<this>이번)) ?(?!일){_KOREAN_UNIT}") + _ENDS_KOREAN, _relative),
+        (jamo(rf"(?P<other>(?:매주|다음(?: ?주)?) ?)?(?P<day>{_either(OF_KOREAN)})요일"), _weekday),
+        (r"\b(?:the )?day before yesterday\b", lambda _, today: _of_unit("day", today, 2)),
+        (rf"\b{_COUNT} (?:of )?{_UNIT} (?:ago|back|fa|atras|geleden|temu)\b", _counted),
+        (
+            r"\b(?:few|several) days (?:ago|back)\b|\b(?:vor ein paar|vor einigen) tagen\b|\bil y a quelques jours\b",
+            _few_days,
+        ),
+        (r"\bhace (?:unos|algunos) dias\b", _few_days),
+        (rf"\b(?:last|past|letzten|vergangenen|ultim[oa]s) {_COUNT} {_UNIT}", _until_today),
+        (rf"\b{_COUNT} (?:derniers?|dernieres?) {_UNIT}", _until_today),
+        (r"\b(?P<which>last) (?:night|evening)\b", _part_of_day),
+        (
+            (
+                rf"\b(?P<which>{_either(PARTS_OF_DAY)}) "
+                r"(?:morning|afternoon|evening|matin|soir|manana|tarde|morgen|fruh)\b"
+            ),
+            _part_of_day,
+        ),
+        (rf"\b(?P<last>{_either(LAST)} )?(?:weekend|week-end|wochenende|fi[nm] de semana|fine settimana)\b", _weekend),
+        (rf"\b(?:vor|il y a|hace|before|ha) {_COUNT} {_UNIT}", _counted),
+        (rf"{_COUNT}个?{_UNIT_CJK}前", _counted),
+        (_either(word for word in DAYS_AGO if word >= "一"), _named_day),
+        (jamo(rf"(?<![ᄀ-ᇿ]){_either(word for word in DAYS_AGO if 'ᄀ' <= word < '一')}(?!날|야|서)"), _named_day),
+        (rf"\b{_SINGULAR_UNIT} (?:before last|antepasad[oa])\b", _before_last),
+        (rf"\b(?:vorletzte[nrs]?|l?avant-derniere?) {_SINGULAR_UNIT}", _before_last),
+        (rf"\b(?P<day>{_DAY})s? before last\b", _weekday_before),
+        (rf"\b(?:vorletzte[nrs]?|l?avant-dernier) (?P<day>{_DAY})\b", _weekday_before),
+        (
+            rf"\b{_NO_UNIT}(?:{_either(LAST)}|(?P<this>{_either(THIS)})) (?:{_SINGULAR_UNIT}|weeks(?= {_DAY}\b))",
+            _relative,
+        ),
+        (rf"\b{_SINGULAR_UNIT} {_either(LAST_BEHIND)}\b(?P<this>)", _relative),
+        (rf"(?<![上先])(?:[上先][个個]?|(?P<this>[本今这這][个個]?))(?![日天]){_UNIT_CJK}", _relative),
+        (rf"\b{_either(word for word in DAYS_AGO if word.isascii())}\b".join(_NOT_NAMED), _named_day),
+        (_WEEKDAY, _weekday),
+        (
+            (
+                rf"\b(?:(?P<other>{_OTHER}) )?(?P<day>{_either(FEIRAS)})"
+                rf"(?:-feira\b| passada\b(?! d[ao]s?\b)){{1,2}}{_COMING}"
+            ),
+            _weekday,
+        ),
+        (r"(?:(?P<this>今週の?)|(?P<other>(?:[毎来隔]週|次)の?))?(?P<day>[月火水木金土日])曜日?", _weekday),
+        (
+            rf"(?<![每隔上下])(?P<this>[本今这這])?[个個]?(?<![每隔上下][个個]){_WEEK_ZH}(?P<day>[一二三四五六日天]){_NO_COUNT}",
+            _weekday,
+        ),
+        (rf"\b(?:on|last|since) (?P<day>{_either(ABBREVIATED)})\b", _weekday),
     ),
-    (rf"\b{_IN_MONTH} {_MONTH}\b{_YEAR}", _calendar_month),
-    (r"(?P<year>)(?<!\d)(?P<month>\d{1,2})月", _calendar_month),
-    (jamo(r"(?P<month>\d{1,2})월 ?(?P<day>\d{1,2})일"), _calendar_day),
-    (jamo(rf"(?P<count>\d+){_KOREAN_UNIT} ?전") + _ENDS_KOREAN, _counted),
-    (jamo(rf"(?:지난|(?P<this>이번)) ?(?!일){_KOREAN_UNIT}") + _ENDS_KOREAN, _relative),
-    (jamo(rf"(?P<other>(?:매주|다음(?: ?주)?) ?)?(?P<day>{_either(OF_KOREAN)})요일"), _weekday),
-    (r"\b(?:the )?day before yesterday\b", lambda _, today: _of_unit("day", today, 2)),
-    (rf"\b{_COUNT} (?:of )?{_UNIT} (?:ago|back|fa|atras|geleden|temu)\b", _counted),
-    (
-        r"\b(?:few|several) days (?:ago|back)\b|\b(?:vor ein paar|vor einigen) tagen\b|\bil y a quelques jours\b",
-        _few_days,
-    ),
-    (r"\bhace (?:unos|algunos) dias\b", _few_days),
-    (rf"\b(?:last|past|letzten|vergangenen|ultim[oa]s) {_COUNT} {_UNIT}", _until_today),
-    (rf"\b{_COUNT} (?:derniers?|dernieres?) {_UNIT}", _until_today),
-    (r"\b(?P<which>last) (?:night|evening)\b", _part_of_day),
-    (
-        rf"\b(?P<which>{_either(PARTS_OF_DAY)}) (?:morning|afternoon|evening|matin|soir|manana|tarde|morgen|fruh)\b",
-        _part_of_day,
-    ),
-    (rf"\b(?P<last>{_either(LAST)} )?(?:weekend|week-end|wochenende|fi[nm] de semana|fine settimana)\b", _weekend),
-    (rf"\b(?:vor|il y a|hace|before|ha) {_COUNT} {_UNIT}", _counted),
-    (rf"{_COUNT}个?{_UNIT_CJK}前", _counted),
-    (_either(word for word in DAYS_AGO if word >= "一"), _named_day),
-    (jamo(rf"(?<![ᄀ-ᇿ]){_either(word for word in DAYS_AGO if 'ᄀ' <= word < '一')}(?!날|야|서)"), _named_day),
-    (rf"\b{_SINGULAR_UNIT} (?:before last|antepasad[oa])\b", _before_last),
-    (rf"\b(?:vorletzte[nrs]?|l?avant-derniere?) {_SINGULAR_UNIT}", _before_last),
-    (rf"\b(?P<day>{_DAY})s? before last\b", _weekday_before),
-    (rf"\b(?:vorletzte[nrs]?|l?avant-dernier) (?P<day>{_DAY})\b", _weekday_before),
-    (rf"\b{_NO_UNIT}(?:{_either(LAST)}|(?P<this>{_either(THIS)})) (?:{_SINGULAR_UNIT}|weeks(?= {_DAY}\b))", _relative),
-    (rf"\b{_SINGULAR_UNIT} {_either(LAST_BEHIND)}\b(?P<this>)", _relative),
-    (rf"(?<![上先])(?:[上先][个個]?|(?P<this>[本今这這][个個]?))(?![日天]){_UNIT_CJK}", _relative),
-    (rf"\b{_either(word for word in DAYS_AGO if word.isascii())}\b".join(_NOT_NAMED), _named_day),
-    (_WEEKDAY, _weekday),
-    (
-        rf"\b(?:(?P<other>{_OTHER}) )?(?P<day>{_either(FEIRAS)})(?:-feira\b| passada\b(?! d[ao]s?\b)){{1,2}}{_COMING}",
-        _weekday,
-    ),
-    (r"(?:(?P<this>今週の?)|(?P<other>(?:[毎来隔]週|次)の?))?(?P<day>[月火水木金土日])曜日?", _weekday),
-    (
-        rf"(?<![每隔上下])(?P<this>[本今这這])?[个個]?(?<![每隔上下][个個]){_WEEK_ZH}(?P<day>[一二三四五六日天]){_NO_COUNT}",
-        _weekday,
-    ),
-    (rf"\b(?:on|last|since) (?P<day>{_either(ABBREVIATED)})\b", _weekday),
     _IN_DIGITS[-1],
 )
 """Expressions for folded text, the most exact first, each with the function that reads it."""

@@ -6,7 +6,6 @@ dates. Missing facts are taken from the path, the first heading, or the file's m
 
 from __future__ import annotations
 
-import re
 import zlib
 from datetime import date
 from functools import lru_cache
@@ -57,6 +56,7 @@ _FILE_END = lazy(r"\.(?<=[\w-]\.)([A-Za-z][A-Za-z0-9]{0,9})(?![\w-])")  # its do
 _PATH_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./\\~-@+"
 _MAX_PATH_CHARS = 200
 # A file in a numbered sequence: `001-000-prompt.md`, `12.md`; not a date or year.
+_BETWEEN_TAGS = lazy(r"[,\s]+")
 _NUMBERED = lazy(r"(?!(?:19|20)\d\d(?!\d))\d{1,5}(?!\d)")
 
 
@@ -326,7 +326,7 @@ def _entities(kind: str, title: str, meta: Mapping[str, Any], body: str, with_pa
 def _tags(meta: Mapping[str, Any]) -> Iterator[str]:
     for value in (meta.get("tags"), meta.get("tag")):
         if isinstance(value, str):
-            yield from (tag.lstrip("#") for tag in re.split(r"[,\s]+", value) if tag)
+            yield from (tag.lstrip("#") for tag in _BETWEEN_TAGS.split(value) if tag)
         else:
             yield from (tag.strip().lstrip("#") for tag in _texts(value))
 

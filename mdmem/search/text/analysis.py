@@ -8,9 +8,7 @@ matched, and left out of queries.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from functools import cache
 from unicodedata import category, normalize
 
 from mdmem.lazy_pattern import lazy
@@ -19,6 +17,7 @@ from mdmem.search.text.stopwords import FOREIGN, FUNCTION_SIGNS, STOPWORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Collection, Iterable, Iterator
     from typing import Any
 
@@ -58,15 +57,8 @@ _PLURAL = lazy(r"[A-Z]{2,}s")  # `URLs` is not an identifier with the parts `UR`
 _IDENTIFIER = lazy(r"_|[a-z][A-Z]|[A-Z]{2}[a-z]|[^\W\d_]\d|\d[^\W\d_]")
 
 
-# Compiled on first use: a large set of characters takes milliseconds.
-@cache
-def _any_word() -> re.Pattern[str]:
-    return re.compile(rf"\w[\w{_set(_MARKS)}]*{_ENDING}")
-
-
-@cache
-def _run() -> re.Pattern[str]:
-    return re.compile(rf"[{_set(_UNSPACED)}]+|[^{_set(_UNSPACED)}]+")
+_ANY_WORD = lazy(rf"\w[\w{_set(_MARKS)}]*{_ENDING}")
+_RUN = lazy(rf"[{_set(_UNSPACED)}]+|[^{_set(_UNSPACED)}]+")
 
 
 # Letters that do not decompose into a plain one with a mark, but are written or typed as one.
@@ -89,10 +81,10 @@ def words(text: str) -> list[str]:
         if "'" in text:
             return _ASCII_WORD.findall(text)
         return text.encode().translate(_WORD_BYTES).decode().split()  # a third of the time
-    raw_words = _any_word().findall(normalize("NFKC", text))
+    raw_words = _ANY_WORD.findall(normalize("NFKC", text))
     if max(text) < _FIRST_UNSPACED:
         return raw_words
-    return [run for word in raw_words for run in (_run().findall(word) if max(word) >= _FIRST_UNSPACED else (word,))]
+    return [run for word in raw_words for run in (_RUN.findall(word) if max(word) >= _FIRST_UNSPACED else (word,))]
 
 
 def counts(text: str) -> dict[str, int]:
@@ -137,7 +129,7 @@ class WordFinder:
         In an unspaced script, a word is each pair of characters and each single one.
         """
         if not text.isascii():
-            return self._one_by_one(text, _any_word())
+            return self._one_by_one(text, _ANY_WORD)
         raw = set(words(text))
         self._judge(raw.difference(self._known))
         wanted = raw.intersection(self._judged)
@@ -184,7 +176,7 @@ class WordFinder:
         self._known.update(words)
 
     def _in_runs(self, word: str, start: int) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-        for run in _run().finditer(word):
+        for run in _RUN.finditer(word):
             for first, end, terms in _located_in_run(run[0], start + run.start()):
                 if not self._wanted.isdisjoint(terms):
                     yield first, end, terms

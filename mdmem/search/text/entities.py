@@ -6,10 +6,10 @@ only the rules that are needed.
 
 from __future__ import annotations
 
-import re
 import sys
 from itertools import chain
 
+from mdmem.lazy_pattern import lazy
 from mdmem.search import runs
 
 TYPE_CHECKING = False
@@ -19,39 +19,39 @@ if TYPE_CHECKING:
 MAX_CHARS = 20_000
 MAX_ENTITIES = 24
 _MAX_NAME_CHARS = 200
-_NUMBER = r"#(?<![\w&/#]#)([1-9]\d{0,5})\b(?![;-])"
-_ADDRESS = r"http(?<!\whttp)s?://[^\s<>()\[\]\"'`]{3,200}[^\s<>()\[\]\"'`.,;:!?]"
-_ISSUE_PAGE = r"/(?:issues|pull|merge_requests)/(\d{1,6})\b"
+_NUMBER = lazy(r"#(?<![\w&/#]#)([1-9]\d{0,5})\b(?![;-])")
+_ADDRESS = lazy(r"http(?<!\whttp)s?://[^\s<>()\[\]\"'`]{3,200}[^\s<>()\[\]\"'`.,;:!?]")
+_ISSUE_PAGE = lazy(r"/(?:issues|pull|merge_requests)/(\d{1,6})\b")
 MIN_HASH_CHARS = 7
 _HASH = r"([0-9a-f]{7,40})\b"
 _COMMITS = (
-    ("commit ", rf"commit {_HASH}"),
-    ("`", rf"`{_HASH}"),
-    ("\n[", rf"\n\[[^\]\s]+ (?:\(root-commit\) )?{_HASH}"),
+    ("commit ", lazy(rf"commit {_HASH}")),
+    ("`", lazy(rf"`{_HASH}")),
+    ("\n[", lazy(rf"\n\[[^\]\s]+ (?:\(root-commit\) )?{_HASH}")),
 )
-_LOGGED = rf"(?m)^{_HASH} \S"
+_LOGGED = lazy(rf"(?m)^{_HASH} \S")
 _IMPORTS = (
-    ("import ", r"(?m)^[ \t>+-]*(?:from (\w+)[\w.]* import\b|import (\w+)[\w.]*(?: as \w+)?[ \t]*(?:[,;#]|$))"),
-    ("use ", r"(?m)^[ \t>+-]*use (\w+)()::"),
-    ("require(", r"require\(['\"](@?[A-Za-z][\w./-]{1,60})()['\"]"),
-    ("from ", r"from ['\"](@?[A-Za-z][\w./-]{1,60})()['\"]"),
-    ("No module named ", r"No module named ['\"](\w+)()"),
+    ("import ", lazy(r"(?m)^[ \t>+-]*(?:from (\w+)[\w.]* import\b|import (\w+)[\w.]*(?: as \w+)?[ \t]*(?:[,;#]|$))")),
+    ("use ", lazy(r"(?m)^[ \t>+-]*use (\w+)()::")),
+    ("require(", lazy(r"require\(['\"](@?[A-Za-z][\w./-]{1,60})()['\"]")),
+    ("from ", lazy(r"from ['\"](@?[A-Za-z][\w./-]{1,60})()['\"]")),
+    ("No module named ", lazy(r"No module named ['\"](\w+)()")),
 )  # fmt: skip
-_INSTALL = (
+_INSTALL = lazy(
     r"\b(?:pip3?|uv|pdm|poetry|pipx|npm|pnpm|yarn|bun|cargo|gem|go|brew|composer|apt(?:-get)?) "
     r"(?:pip )?(?:install|add|get|require)((?: [^\s;|&`'\"),]+)+)"
 )
-_REQUIREMENT = r"@?[A-Za-z][\w.-]*(?:/[\w.-]+)*"
-_QUOTED = r"`(?<!``)([A-Za-z_][\w.]{2,60})(?:\([^`\n]{0,80}\))?`(?!`)"
-_DEFINED = (
+_REQUIREMENT = lazy(r"@?[A-Za-z][\w.-]*(?:/[\w.-]+)*")
+_QUOTED = lazy(r"`(?<!``)([A-Za-z_][\w.]{2,60})(?:\([^`\n]{0,80}\))?`(?!`)")
+_DEFINED = lazy(
     r"(?m)^[ \t>+-]*(?:(?:export|default|public|private|protected|static|abstract|async|pub|final) )*"
     r"(?:def|class|function|func|fn|interface|struct|enum|trait|type) (?:\([^)\n]{0,60}\) )?([A-Za-z_]\w{2,60})"
     r"(?=[ \t]*(?:[(:{<=;]|$)| (?:extends|implements)\b)"
 )
-_IDENTIFIER = r"[A-Za-z]\w{0,40}_\w{1,40}|[a-z]+[A-Z]\w{1,60}|[A-Z][a-z]+[A-Z]\w{1,60}"
-_IS_COMMIT = r"(?=.*\d)(?=.*[a-f])[0-9a-f]{7,40}"
-_STEPS = r"&&|\|\||[;|\n]"
-_PROGRAM = r"[A-Za-z][\w.+-]*"
+_IDENTIFIER = lazy(r"[A-Za-z]\w{0,40}_\w{1,40}|[a-z]+[A-Z]\w{1,60}|[A-Z][a-z]+[A-Z]\w{1,60}")
+_IS_COMMIT = lazy(r"(?=.*\d)(?=.*[a-f])[0-9a-f]{7,40}")
+_STEPS = lazy(r"&&|\|\||[;|\n]")
+_PROGRAM = lazy(r"[A-Za-z][\w.+-]*")
 _NO_WORK_NAMES = """
 cat cd cp echo export find grep head ls mkdir mv pwd rg rm sed set sleep source tail test touch true wc which for
 while if done fi case esac function return exit
@@ -64,18 +64,18 @@ _NO_WORK = frozenset(_NO_WORK_NAMES.split())
 def of_note(body: str, words: Iterable[str]) -> list[str]:
     """Return the distinct entities of a written text. words: its words that have parts, such as `user_id`."""
     text = body[:MAX_CHARS]
-    installed = [words.split()[0] for words in re.findall(_INSTALL, text)] if " install " in text else []
+    installed = [words.split()[0] for words in _INSTALL.findall(text)] if " install " in text else []
     return _bounded(chain(_numbers(text), _commits(text), _packages(text, installed), _symbols(text, words)))
 
 
 def of_output(body: str, words: Iterable[str], command: str) -> list[str]:
     """Return the entities of a tool run; from its output, only marked ones. command: the command line."""
     text = body[:MAX_CHARS]
-    installed = re.findall(_INSTALL, command)
-    logged = re.findall(_LOGGED, text) if command.startswith("git ") else []
+    installed = _INSTALL.findall(command)
+    logged = _LOGGED.findall(text) if command.startswith("git ") else []
     program = command_of(command)
     failed = (word for word in words if word.endswith(("Error", "Exception")))
-    defined = re.findall(_DEFINED, text) if "```" in text else []
+    defined = _DEFINED.findall(text) if "```" in text else []
     named = chain([program] if program else [], _numbers(text), filter(is_commit, logged), _commits(text), failed)
     return _bounded(chain(named, _packages(text, installed), defined))
 
@@ -91,57 +91,53 @@ def facets(names: Iterable[str]) -> Iterator[str]:
 
 def is_commit(name: str) -> bool:
     """Whether a name is a commit hash or its beginning: at least seven characters, with digits and letters."""
-    return re.fullmatch(_IS_COMMIT, name) is not None
+    return _IS_COMMIT.fullmatch(name) is not None
 
 
 def _numbers(text: str) -> Iterator[str]:
     """Yield issue numbers and addresses."""
     if "#" in text:
-        yield from (f"#{number}" for number in re.findall(_NUMBER, text))
+        yield from (f"#{number}" for number in _NUMBER.findall(text))
     if "://" in text:
-        for address in re.findall(_ADDRESS, text):
+        for address in _ADDRESS.findall(text):
             yield address
-            yield from (f"#{number}" for number in re.findall(_ISSUE_PAGE, address))
+            yield from (f"#{number}" for number in _ISSUE_PAGE.findall(address))
 
 
 def _commits(text: str) -> Iterator[str]:
     for sign, rule in _COMMITS:
         if sign in text:
-            yield from filter(is_commit, re.findall(rule, text))
+            yield from filter(is_commit, rule.findall(text))
 
 
 def _packages(text: str, installed: Iterable[str]) -> Iterator[str]:
     for words in installed:
-        yield from (requirement[0] for word in words.split() if (requirement := re.match(_REQUIREMENT, word)))
+        yield from (requirement[0] for word in words.split() if (requirement := _REQUIREMENT.match(word)))
     for sign, rule in _IMPORTS:
         if sign in text:
-            names = (first or second for first, second in re.findall(rule, text))
+            names = (first or second for first, second in rule.findall(text))
             yield from (name for name in names if name not in sys.stdlib_module_names)
 
 
 def _symbols(text: str, words: Iterable[str]) -> Iterator[str]:
     """Yield symbols: names in backticks, defined names, and identifiers that are not part of a file name."""
     if "`" in text:
-        yield from (name for name in re.findall(_QUOTED, text) if not is_commit(name))
-        yield from re.findall(_DEFINED, text)
+        yield from (name for name in _QUOTED.findall(text) if not is_commit(name))
+        yield from _DEFINED.findall(text)
     for word in words:
-        if (
-            re.fullmatch(_IDENTIFIER, word)
-            and (f"{word}." not in text or f"{word}(" in text)
-            and f"/{word}" not in text
-        ):
+        if _IDENTIFIER.fullmatch(word) and (f"{word}." not in text or f"{word}(" in text) and f"/{word}" not in text:
             yield word
 
 
 def command_of(line: str) -> str:
     """Return the first program in a command line that does work, with its subcommand; "" if there is none."""
-    for step in re.split(_STEPS, line[:500]):
+    for step in _STEPS.split(line[:500]):
         words = step.split()
         words = runs.unwrapped(words[words[:1] in _SHELL_BEFORE :])
         name = words[0].rpartition("/")[2] if words else ""
         if name.startswith("python") and words[1:2] == ["-m"] and words[2:]:
             name, words = words[2], words[2:]
-        if name and name not in _NO_WORK and re.fullmatch(_PROGRAM, name):
-            plain = [word for word in words[1:3] if re.fullmatch(_PROGRAM, word)] if name in runs.SUBCOMMANDS else []
+        if name and name not in _NO_WORK and _PROGRAM.fullmatch(name):
+            plain = [word for word in words[1:3] if _PROGRAM.fullmatch(word)] if name in runs.SUBCOMMANDS else []
             return " ".join([name, *plain[: 2 if plain[:1] == ["run"] else 1]])
     return ""

@@ -8,33 +8,32 @@ signature at other places, and in other sessions and projects.
 
 from __future__ import annotations
 
-import re
 import zlib
 
 from mdmem.lazy_pattern import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import re
+    from collections.abc import Callable, Iterator
 
 MAX_SIGNATURES = 6
 MAX_LINE_CHARS = 300
 _SCAN_CHARS, _END_CHARS = 40_000, 8_000
+_WORD, _LETTERS, _RUN_OF_LETTERS = lazy(r"\w+"), lazy(r"[^\W\d_]{2,}"), lazy(r"[^\W\d_]+")
 _ANSI = lazy(r"\x1b\[[0-9;?]*[A-Za-z]")
 _TELLING = lazy(
-    r"""\b\w*(?:Error|Exception|Warning)\b\s*[:(\[] | \b(?:error|ERROR|fatal|FATAL|panic)\b\s*(?:\[\w+\])?\s*:
+    r"""(?x)\b\w*(?:Error|Exception|Warning)\b\s*[:(\[] | \b(?:error|ERROR|fatal|FATAL|panic)\b\s*(?:\[\w+\])?\s*:
     | \b(?:exceptions?|errors?|exc)\.[A-Z]\w*:\s
     | ^e:\s+\S | ^\s*(?: (?:FAILED|ERROR)\s+\S | E\s{2,}\S | (?:✗|✕|✘|×|●)\s+\S )
     | ^(?: FAIL:?\s+\S | ---\ FAIL:\s | not\ ok\s+\d | npm\ (?:ERR!|error)\ code\ E(?!LIFECYCLE) )
     | \b(?:command\ not\ found|No\ such\ file|cannot\ find|not\ found:|undefined\ reference|undefined:)
-    | \berror\ (?:TS|CS|C|E)\d+""",
-    re.VERBOSE,
+    | \berror\ (?:TS|CS|C|E)\d+"""
 )
 _STATING = lazy(
-    r"\b(?:error|failed|cannot|can't|could not|couldn't|unable|denied|refused|rejected|undefined|unknown|invalid"
+    r"(?i)\b(?:error|failed|cannot|can't|could not|couldn't|unable|denied|refused|rejected|undefined|unknown|invalid"
     r"|missing|unexpected|unsupported|not found|no such|no rule|no space|in use|timed out|exceeded|aborted|killed|fault"
-    r"|conflict|violates|does not|locked|expired|unauthorized|forbidden)\b",
-    re.IGNORECASE,
+    r"|conflict|violates|does not|locked|expired|unauthorized|forbidden)\b"
 )
 """What a failed run's output has in a line that says why, if no line has the form of an error."""
 _COUNT = lazy(
@@ -63,41 +62,47 @@ _OF_COMPARISONS = frozenset(
      "but", "was", "where", "len", "none", "null", "nil", "true", "false", "object"]
 )  # fmt: skip
 """Words of failed comparisons that do not tell one from another."""
-_STEPS = (
-    (re.compile(r"\b\d{4}([-/])\d\d\1\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"), "T"),
-    (re.compile(r"\b\d\d:\d\d:\d\d(?:[.,]\d+)?"), "T"),
+
+
+def _numbered(match: re.Match[str]) -> str:
+    """Return what is before a number; unlike the template `\\1N`, this needs no import of `re`."""
+    return f"{match[1]}N"
+
+
+_STEPS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+    (lazy(r"\b\d{4}([-/])\d\d\1\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"), "T"),
+    (lazy(r"\b\d\d:\d\d:\d\d(?:[.,]\d+)?"), "T"),
     (
-        re.compile(
-            r"""^(?: (?:[A-Z][a-z]{2}\s+\d+\s+)?T\s+
+        lazy(
+            r"""(?x)^(?: (?:[A-Z][a-z]{2}\s+\d+\s+)?T\s+
               (?: [\w.-]+\s+[\w.@-]+\[\d+\]:\s+ | (?:[-|]\s+)?(?:[\w.:]+\s+[-|]\s+)+ )?
             | \[[^\]\s]{1,40}\s*\]:?\s+ | [IWEF]\d{4}\s+T\s+\d+\s+[\w.]+:\d+\]\s+ | [A-Z]{4,5}\s+[\w.$]+\s+-\s+
             | [\w.-]+\s+\|\s+ | @?[\w./-]+[ :](?:test|build|lint|check|typecheck|dev|start|e2e)(?:[:-][\w-]+)*:\s+
-            | [A-Za-z][\w.]*-\d+:\s+ | E\s{2,} )+(?=\S)""",
-            re.VERBOSE,
+            | [A-Za-z][\w.]*-\d+:\s+ | E\s{2,} )+(?=\S)"""
         ),
         "",
     ),
-    (re.compile(r"^e: (?:\S+?:\d+:\d+|\S+: \(\d+, \d+\)):? (?=\S)"), ""),  # of Kotlin
-    (re.compile(r"^thread '[^']*'(?: \(\d+\))? panicked at "), ""),
-    (re.compile(r"^(?:[\w.@~+:-]*[/\\])*[\w.+-]+\.\w{1,10}(?::\d+(?::\d+)?:|:?\([\w.+,]+\):)\s+(?=\S)"), ""),
+    (lazy(r"^e: (?:\S+?:\d+:\d+|\S+: \(\d+, \d+\)):? (?=\S)"), ""),  # of Kotlin
+    (lazy(r"^thread '[^']*'(?: \(\d+\))? panicked at "), ""),
+    (lazy(r"^(?:[\w.@~+:-]*[/\\])*[\w.+-]+\.\w{1,10}(?::\d+(?::\d+)?:|:?\([\w.+,]+\):)\s+(?=\S)"), ""),
     (
-        re.compile(
+        lazy(
             r"^(?!.*\bAssertionError\b).{1,200}?"
             r"(?<![\w.$])(?=(?:[\w$]+\.)*[A-Z]\w*(?:Error|Exception)(?: \[\w+\])?:\s)"
         ),
         "",
     ),
-    (re.compile(r"-(?=[a-z]*\d)[a-z0-9]{8,10}-(?=[a-z]*\d)[a-z0-9]{5}\b"), "-N"),  # of a pod
-    (re.compile(r"\b0x[0-9a-fA-F]+|\b[0-9a-f]{4}:[0-9a-f]{4}\b"), "H"),  # an address, a device
-    (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "H"),
-    (re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b"), "H"),
-    (re.compile(r"(?:[A-Za-z]:)?(?:[\w.@~+-]*[/\\])+(?=[\w.@+-])"), ""),
-    (re.compile(r"\b((?:\w+[_-])?[Ii][Dd](?:[=:#]|\s)\s*['\"]?)(?=[\w-]*\d)[\w-]+"), r"\1N"),
-    (re.compile(r"\btmp(?:[a-z0-9_]{8}|\.\w{6,12})\b"), "N"),
-    (re.compile(r"\b([A-Za-z]+_)(?:\d[0-9A-Za-z]*|(?=[A-Za-z]*\d+[A-Za-z]+\d)[0-9A-Za-z]{8,})\b"), r"\1N"),
-    (re.compile(r"(?<![\w:.])::1\b(?![:\w])"), "N"),
-    (re.compile(r"(?:(?<!\w):::)?(?<![A-Za-z_\d])\d+(?:[.,]\d+)*(?:\s?[kKMGT]i?B\b)?"), "N"),
-    (re.compile(r"(?:N[:,]?)+(?=\W|$)"), "N"),
+    (lazy(r"-(?=[a-z]*\d)[a-z0-9]{8,10}-(?=[a-z]*\d)[a-z0-9]{5}\b"), "-N"),  # of a pod
+    (lazy(r"\b0x[0-9a-fA-F]+|\b[0-9a-f]{4}:[0-9a-f]{4}\b"), "H"),  # an address, a device
+    (lazy(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "H"),
+    (lazy(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b"), "H"),
+    (lazy(r"(?:[A-Za-z]:)?(?:[\w.@~+-]*[/\\])+(?=[\w.@+-])"), ""),
+    (lazy(r"\b((?:\w+[_-])?[Ii][Dd](?:[=:#]|\s)\s*['\"]?)(?=[\w-]*\d)[\w-]+"), _numbered),
+    (lazy(r"\btmp(?:[a-z0-9_]{8}|\.\w{6,12})\b"), "N"),
+    (lazy(r"\b([A-Za-z]+_)(?:\d[0-9A-Za-z]*|(?=[A-Za-z]*\d+[A-Za-z]+\d)[0-9A-Za-z]{8,})\b"), _numbered),
+    (lazy(r"(?<![\w:.])::1\b(?![:\w])"), "N"),
+    (lazy(r"(?:(?<!\w):::)?(?<![A-Za-z_\d])\d+(?:[.,]\d+)*(?:\s?[kKMGT]i?B\b)?"), "N"),
+    (lazy(r"(?:N[:,]?)+(?=\W|$)"), "N"),
 )
 
 
@@ -163,7 +168,7 @@ def is_specific(signature: str) -> bool:
 
     `assert 3 == 4` compares other things in each test: it needs two words of what is compared.
     """
-    words = re.findall(r"[^\W\d_]{2,}", signature)
+    words = _LETTERS.findall(signature)
     if _COMPARED.match(signature):
         words = list(set(words) - _OF_COMPARISONS)
     return len(words) >= 2 and not _GENERIC.fullmatch(signature)
@@ -180,7 +185,7 @@ def names_something(line: str) -> bool:
     The name of the error itself, and those of a language's own types, do not count.
     """
     for name in _NAME.findall(_CLASS.sub("", line)):
-        if not _BUILT_IN.issuperset(re.findall(r"[^\W\d_]+", name.lower())):
+        if not _BUILT_IN.issuperset(_RUN_OF_LETTERS.findall(name.lower())):
             return True
     return False
 
@@ -214,7 +219,7 @@ def likeness(sought: str, known: str) -> float:
     It is at least PART if the sought one is a part of the other: people type the words, or the start of a word, that
     they remember.
     """
-    sought_words, known_words = (frozenset(re.findall(r"\w+", text)) for text in (sought, known))
+    sought_words, known_words = (frozenset(_WORD.findall(text)) for text in (sought, known))
     share = len(sought_words & known_words) / (len(sought_words | known_words) or 1)
     is_part = not sought_words <= _COMMON and all(_begins_one(word, known_words) for word in sought_words)
     return max(share, PART) if is_part else share
@@ -222,7 +227,7 @@ def likeness(sought: str, known: str) -> float:
 
 def is_common(signature: str) -> bool:
     """Whether a signature has only words that are in many errors."""
-    return _COMMON.issuperset(re.findall(r"\w+", signature))
+    return _COMMON.issuperset(_WORD.findall(signature))
 
 
 def _begins_one(word: str, known_words: frozenset[str]) -> bool:

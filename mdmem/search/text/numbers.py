@@ -7,8 +7,6 @@ people also write it `20,000`, `20.000`, `20 000`, `20'000` or `20_000`.
 
 from __future__ import annotations
 
-import re
-
 from mdmem.lazy_pattern import lazy
 from mdmem.search.text import analysis
 
@@ -24,6 +22,7 @@ _ASKED = lazy(rf"(?<![\w.,])[vV]?({_DIGITS})")
 _IN_NOTE = lazy(rf"(?<![0-9])(?<![0-9][.,])({_DIGITS})")
 _WHOLE = lazy(r"(?<![\w.,:/+-])[1-9][0-9]{3,8}(?![\w:/-])(?![.,]\w)")
 _SPACED = lazy(r"(?<![\w.,:/+-])(?<![0-9] )[1-9][0-9]{0,2}(?:[ \u00a0\u202f'’_][0-9]{3})+(?![\w:/-])(?![.,]\w)")
+_PIECE = lazy(r"[0-9]+|[^0-9.,].*")
 _TIME = lazy(
     r"(?i)(?P<hour>[0-9]{1,2})"
     r"(?::(?P<minute>[0-5][0-9])(?::[0-5][0-9])?(?![0-9:]))?"
@@ -121,7 +120,7 @@ def spelled(text: str, *, foreign: bool) -> str:
 
 
 def _groups(number: str) -> Number:
-    return tuple(re.sub("[-.]", "", group) for group in re.findall(r"[0-9]+|[^0-9.,].*", number.lower()))
+    return tuple(group.replace("-", "").replace(".", "") for group in _PIECE.findall(number.lower()))
 
 
 def _times(text: str, *, foreign: bool = False) -> Iterator[tuple[Number, str]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from mdmem.lazy_pattern import lazy
 from mdmem.named_tuple import NamedTuple
 
@@ -13,16 +11,13 @@ if TYPE_CHECKING:
 
 MAX_CHARS = 2000
 """Maximum length of a command that is split; the rest is left out."""
-_HERE = lazy(
-    r"(?<!<)<<-?[ \t]*(['\"]?)([A-Za-z_][\w.-]*)\1(?:([^\n]*)\n(?:.*?\n)??[ \t]*\2[ \t]*(?=\n|\Z)|.*)", re.DOTALL
-)
+_HERE = lazy(r"(?s)(?<!<)<<-?[ \t]*(['\"]?)([A-Za-z_][\w.-]*)\1(?:([^\n]*)\n(?:.*?\n)??[ \t]*\2[ \t]*(?=\n|\Z)|.*)")
 _TOKEN = lazy(
-    r"(?P<none>(?<!\S)#[^\n]*|\\\r?\n\s*|(?<=\s)\\\s+)"
+    r"(?s)(?P<none>(?<!\S)#[^\n]*|\\\r?\n\s*|(?<=\s)\\\s+)"
     r"|(?P<output>(?:(?<!\S)[\d*])?&?>[>|]?\s*(?:&[\d-]|>?\([^)]*\)|[^\s;|&()]+))"
     r"|(?P<join>&&|\|\||\|&|[|;\n&])"
     r"|(?P<here><<(?!<))"
-    r"|(?P<typed>'[^']*(?:'|\Z)|\"(?:\\.|[^\"\\])*(?:\"|\Z)|\$\([^()]*\)|<<<|\\.|.)",
-    re.DOTALL,
+    r"|(?P<typed>'[^']*(?:'|\Z)|\"(?:\\.|[^\"\\])*(?:\"|\Z)|\$\([^()]*\)|<<<|\\.|.)"
 )
 """A command that was cut may end within a quote, which then holds all of the rest, so that no step ends there."""
 

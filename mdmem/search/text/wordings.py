@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import islice
 
 from mdmem.lazy_pattern import lazy
@@ -18,10 +17,9 @@ MIN_WORDS = 3
 MOST = 5
 """Maximum number of sentences of a prompt: a longer list is one that was pasted."""
 _DECIDED = lazy(
-    r"(?:(?:final )?decision|decided|agreed|entscheidung|décision|decisión|decisione)\s*[:\u2013\u2014-]\s*\w"
+    r"(?i)(?:(?:final )?decision|decided|agreed|entscheidung|décision|decisión|decisione)\s*[:\u2013\u2014-]\s*\w"
     r"|(?:ok(?:ay)?|yes|right|good|then|so)?[,.]?\s*let'?s (?:go with|stick (?:with|to)|settle on)\b"
-    r"|we(?:'ve| have)? (?:decided|agreed) (?:to|on|that|against)\b",
-    re.IGNORECASE,
+    r"|we(?:'ve| have)? (?:decided|agreed) (?:to|on|that|against)\b"
 )
 _VERBS = (
     "add|ask|avoid|call|change|check|commit|create|delete|deploy|do|edit|format|import|keep|leave|let|log|make|merge|name"
@@ -36,7 +34,7 @@ _SPANISH_VERBS = (
     "añade|comprueba|corre|deja|ejecuta|escribe|formatea|guarda|haz|mantén|pon|pregunta|prueba|revisa|usa|utiliza"
 )
 _RULE = lazy(
-    r"(?:(?:also|and|but|no|ok(?:ay)?|yes),? )*(?:please,? |remember to |(?:be|make) sure (?:to |(?:that )?you )"
+    r"(?i)(?:(?:also|and|but|no|ok(?:ay)?|yes),? )*(?:please,? |remember to |(?:be|make) sure (?:to |(?:that )?you )"
     r"|you (?:should|must) |we (?:should |must )?|i want you to )?(?:always|never)\s+(?!mind\b)\w"
     r"|(?:for|in|on) [^,.;:]{2,40}?(?:, | (?=we ))(?:please |we |you (?:must |should )?)?"
     rf"(?:always|never) (?:{_VERBS})\b"
@@ -50,8 +48,7 @@ _RULE = lazy(
     r"|(?:bitte )?(?:immer|nie|niemals) (?!das|dem|den|der|die|dies|mehr|noch|wenn|wieder)\w.{0,100}\w(?:e[lr]?n)[.!]*$"
     rf"|(?:und |aber |bitte )*(?:{_GERMAN_VERBS})\b[^,]{{0,40}}? (?:immer|nie|niemals)\b(?! (?:noch|wieder|mehr))"
     r"|(?:y |pero |por favor,? )*(?:(?:nunca|jamás) (?:me |lo |la )?\w+[ae]s\b"
-    rf"|siempre (?:{_SPANISH_VERBS})\b|(?:{_SPANISH_VERBS}) siempre\b|no \w+[ae]s (?:nunca|jamás)\b)",
-    re.IGNORECASE,
+    rf"|siempre (?:{_SPANISH_VERBS})\b|(?:{_SPANISH_VERBS}) siempre\b|no \w+[ae]s (?:nunca|jamás)\b)"
 )
 _HINTS = (
     "decision", "decided", "agreed", "go with", "stick", "settle on", "always", "ever", "from now on", "going forward",
