@@ -42,16 +42,14 @@ class PageEntry:
 def of_session(session: Session, folder: disk.Folder) -> list[PageEntry]:
     """Return the session's notes that are still in its folder, in order; a renamed note has its new name."""
     present = set(journal.names_with_parts(folder))
-    published = session.published()
-    lines = published or [[name] for name in sorted(filter(journal.numbers, present), key=journal.numbers)]
-    new_names = _renamed(
-        folder, [line[0] for line in lines if line[0] not in present], present.difference(line[0] for line in lines)
-    )
+    placed = session.placed() or sorted((place, [name]) for name in present if (place := journal.numbers(name)))
+    known = {line[0] for _, line in placed}
+    new_names = _renamed(folder, [line[0] for _, line in placed if line[0] not in present], present - known)
     entries = []
-    for line in lines:
+    for place, line in placed:
         name = line[0] if line[0] in present else new_names.get(line[0])
         if name is not None:
-            entries.append(_entry(folder, name, line))
+            entries.append(_entry(folder, name, place, line))
     return entries
 
 
@@ -74,12 +72,12 @@ def _meta(folder: disk.Folder, name: str) -> dict[str, Any]:
     return front_matter.of((disk.read(folder, name) or b"")[: front_matter.MAX_CHARS])
 
 
-def _entry(folder: disk.Folder, name: str, line: list[str]) -> PageEntry:
+def _entry(folder: disk.Folder, name: str, place: tuple[int, ...], line: list[str]) -> PageEntry:
     if len(line) < 6 or line[1] in _TITLED:
         entry = read(folder, name)
-        entry.numbers = journal.numbers(line[0])
+        entry.numbers = place
         return entry
-    entry = PageEntry(name, journal.numbers(line[0]))
+    entry = PageEntry(name, place)
     _, entry.kind, created, success, entry.commit, files, *_ = line
     entry.moment = timestamps.epoch(created)
     entry.success = success != "0"

@@ -254,12 +254,18 @@ class Session(journal.Record):
 
     def published(self) -> list[list[str]]:
         """Return the session's notes in order: each one's file name, then the facts in the record."""
+        return [line for _, line in self.placed()]
+
+    def placed(self) -> list[tuple[tuple[int, ...], list[str]]]:
+        """Return what `published` does, each with the note's numbers: prompt and sequence."""
         longest: dict[str, list[str]] = {}
-        for line in self.lines("+"):
-            if len(line) >= len(longest.get(line[0], ())):
+        for text in self.text.split("\n+\t")[1:]:
+            fields, end, _ = text.partition("\n")
+            line = fields.split("\t")
+            if end and len(line) >= len(longest.get(line[0], ())):  # without an end, it is cut off
                 longest[line[0]] = line
-        places = {name: numbers(name) for name in longest}
-        return [longest[name] for name in sorted(filter(places.get, longest), key=places.__getitem__)]
+        placed = ((numbers(name), line) for name, line in longest.items())
+        return sorted([(place, line) for place, line in placed if place], key=lambda each: each[0])
 
     def captured(self) -> set[str]:
         """Return the file names of the notes that hooks of this mdmem published; version 0.1 wrote no line "seen"."""

@@ -76,7 +76,7 @@ class UserTurns(Value):
         record = self.record
         parts = _folder(self.config, record)
         if record.folder:
-            names = [line[0] for line in record.lines("+")]
+            names = record.published_with("-000")
         else:
             names = disk.names_in(self.config.vault, "/".join(parts)) if parts else []
         names = sorted([name for name in names if journal.numbers(name)[1:] == (0,)], key=journal.numbers)

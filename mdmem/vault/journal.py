@@ -153,6 +153,18 @@ class Record:
                 yield fields.partition(b"\t")[0].decode("utf-8", "replace")
             end = self.data.rfind(searched, 0, start)
 
+    def published_with(self, part: str) -> list[str]:
+        """Return the file names of published notes whose lines contain `part`, oldest first."""
+        searched = part.encode()
+        names = []
+        at = self.data.find(searched)
+        while at >= 0 and (end := self.data.find(b"\n", at)) >= 0:
+            start = self.data.rfind(b"\n", 0, at) + 1
+            if self.data.startswith(b"+\t", start):
+                names.append(self.data[start + 2 : end].partition(b"\t")[0].decode("utf-8", "replace"))
+            at = self.data.find(searched, end)
+        return names
+
     def is_published(self, name: str) -> bool:
         """Whether a note with this file name was published."""
         line = b"\n+\t" + name.encode()
@@ -190,7 +202,12 @@ def _is_plain_id(text: str) -> bool:
 
 def numbers(name: str) -> tuple[int, ...]:
     """Parse prompt number and sequence from a note's file name, with or without a part; () for other files."""
-    first, _, tail = name[name.rfind("/") + 1 :].partition("-")
+    leaf = name[name.rfind("/") + 1 :]
+    if leaf[3:8:4] == "--" and leaf.endswith(".md"):  # as nearly all names are
+        digits = leaf[:3] + leaf[4:7]
+        if digits.isdigit() and digits.isascii():
+            return int(leaf[:3]), int(leaf[4:7])
+    first, _, tail = leaf.partition("-")
     second, dash, rest = tail.partition("-")
     good = dash and name.endswith(".md") and first.isdigit() and second.isdigit() and len(first) < 9 and len(second) < 9
     if not (good and first.isascii() and second.isascii()):

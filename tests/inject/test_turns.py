@@ -16,6 +16,7 @@ from mdmem.capture import events
 from mdmem.inject import turns
 from mdmem.search.gate import Gate
 from mdmem.vault import journal
+from tests.helpers.call_count import calls
 from tests.helpers.talk import Talk, line
 
 
@@ -52,6 +53,19 @@ def test_stored_prompts_and_the_current_one_are_turns(talk: Talk) -> None:
 
     assert count(talk, prompt_id="new") == 3
     assert texts(talk, "three", prompt_id="new") == ["one", "two", "three"]
+
+
+def test_the_work_of_counting_turns_does_not_grow_with_the_tool_runs(talk: Talk) -> None:
+    talk.start()
+    work = []
+    for _ in range(2):
+        talk.says("one more")
+        work.append(calls(lambda: count(talk, prompt_id="new")))
+        for number in range(30):
+            talk.runs(f"ls {number}")
+
+    assert count(talk, prompt_id="new") == 3
+    assert work[1] < work[0] + 30
 
 
 def test_a_prompt_that_is_stored_already_counts_once(talk: Talk) -> None:
