@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from itertools import islice
 
 from mdmem import files, log, system
 from mdmem.agents import Event
@@ -81,8 +82,11 @@ def _write_notes(config: Config, most: int | None, session_key: str, until: floa
         result.problem = no_vault(config.vault)
         return
     names = retry_queue.waiting(config)
-    others = [name for name in names if _key(name) != session_key][:most]
-    for number, name in enumerate(sorted([*others, *[name for name in names if _key(name) == session_key]])):
+    ending = f"-{session_key}.json"
+    others = list(islice((name for name in names if not name.endswith(ending)), most))
+    own = [name for name in names if name.endswith(ending)]
+    is_changed = False
+    for number, name in enumerate(sorted([*others, *own])):
         if number and time.monotonic() >= until:
             break
         path = os.path.join(retry_queue.folder(config), name)
@@ -92,6 +96,7 @@ def _write_notes(config: Config, most: int | None, session_key: str, until: floa
             _publish(config, path)
         except (OSError, VaultError) as error:
             if isinstance(error, FileNotFoundError) and error.filename == path:
+                is_changed = True
                 continue  # another process without the lock has written it
             stuck.add(_key(name))  # the vault cannot take it yet
             result.problem = result.problem or error
@@ -102,7 +107,8 @@ def _write_notes(config: Config, most: int | None, session_key: str, until: floa
         else:
             files.remove(path)
             result.written += 1
-    _announce_again(config, {*map(_key, names)})
+    if result.written or result.damaged or is_changed:
+        _announce_again(config, {*map(_key, names)})
 
 
 def _announce_again(config: Config, keys: set[str]) -> None:
