@@ -477,7 +477,12 @@ def test_whether_a_note_hid_something_is_told_without_parsing_one_that_does_not_
 ) -> None:
     parsed: list[bytes | None] = []
     real = front_matter.of
-    monkeypatch.setattr(front_matter, "of", lambda data: parsed.append(data) or real(data))
+
+    def read(data: bytes | None) -> dict[str, Any]:
+        parsed.append(data)
+        return real(data)
+
+    monkeypatch.setattr(front_matter, "of", read)
     hid = [b"---\nkind: prompt\nprivate: 1\n---\n\nx\n", b"---\r\nprivate: 2\r\n---\r\nx\r\n"]
     hid_nothing = [b"---\nkind: prompt\n---\n\nprivate: 1\n---\n", b"", b"private: 1\n"]
 

@@ -116,7 +116,12 @@ def test_pages_are_made_of_what_the_watcher_has_indexed_without_a_look_at_any_fo
     page = past.vault / "page.md"
     looks: list[str] = []
     with running(past.vault, patient=True):
-        monkeypatch.setattr(FolderTimes, "changed", lambda _, root: looks.append(root) or [])
+
+        def changed(_: FolderTimes, root: str) -> list[str]:
+            looks.append(root)
+            return []
+
+        monkeypatch.setattr(FolderTimes, "changed", changed)
         for times, title in enumerate(("Zeppelin", "Balloon", "Gliders"), 1):
             page.write_text(f"---\nkind: decision\ntitle: {title}\n---\n\nText {times}\n")
             assert "README.md" in upkeep.refresh(settings, now=time.time())
