@@ -14,7 +14,38 @@ from mdmem.vault import disk, editing, generated, journal, note, people, templat
 def without(root: str, path: str, data: bytes, names: Collection[str], marker: str) -> bytes:
     """Return a page without links to notes with these file names; `marker` replaces each."""
     unlinked = with_generated(data, links(names).sub(lambda _: marker.encode(), data))
+    unlinked = _without_files(root, path, unlinked, names)
     return retitled(root, path, unlinked, _titles(root, path, names))
+
+
+def _without_files(root: str, path: str, data: bytes, names: Collection[str]) -> bytes:
+    """Return a session's page that does not list the files which only notes with these file names touched."""
+    lines = generated.inside(data)
+    begin = next((at for at, line in enumerate(lines) if line == _FILES), len(lines))
+    end = next((at for at in range(begin + 1, len(lines)) if lines[at].startswith("## ")), len(lines))
+    touched = _files_of(root, path, names) if begin < end else set()
+    if not touched.intersection(map(_listed_file, lines[begin:end])):
+        return data
+    with suppress(OSError, VaultError), disk.open_parent(root, path) as folder:
+        touched -= _files_of(root, path, set(journal.names_with_parts(folder)) - {*names, path.rpartition("/")[2]})
+    listed = [line for line in lines[begin:end] if _listed_file(line) not in touched]
+    has_any = any(line.startswith("- ") for line in listed)
+    return generated.replaced(data, [*lines[:begin], *(listed if has_any else ()), *lines[end:]])
+
+
+_FILES = "## Files touched"
+
+
+def _listed_file(line: str) -> str:
+    """Return the file in a line of such a list, which may tell how often it was changed; "" for another line."""
+    return (line[2:].rpartition(" ×")[0] or line[2:]).strip("` ") if line.startswith("- `") else ""
+
+
+def _files_of(root: str, path: str, names: Collection[str]) -> set[str]:
+    """Return the files in the front matter of notes beside a page, as the page writes them."""
+    folder = path.rpartition("/")[0]
+    read = (note.load(root, f"{folder}/{name}").meta.get("files") for name in names)
+    return {note.one_line(str(file), 300) for files in read if isinstance(files, list) for file in files}
 
 
 def retitled(root: str, path: str, data: bytes, titles: Collection[str]) -> bytes:

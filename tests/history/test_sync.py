@@ -10,7 +10,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -33,7 +33,8 @@ from mdmem.history.purging import purge, purge_record
 from mdmem.history.space import clone
 from mdmem.transcripts import host_memory
 from mdmem.vault import front_matter, note, template
-from tests.helpers import forked
+from tests.conftest import notes
+from tests.helpers import claude, forked
 from tests.helpers.history_vault import (
     FOLDER,
     PAGE,
@@ -2053,6 +2054,30 @@ def test_front_matter_that_cannot_be_told_from_the_body_is_kept_as_two_files(vau
 
 
 DIARY = "---\nid: diary12345\ntitle: Diary\n---\n\nmonday\n\ntuesday\n\nwednesday\n"
+
+
+@pytest.mark.parametrize("line", ["sync: false", "private: true"])
+def test_a_file_that_only_a_note_that_stays_here_changed_is_on_no_page_that_leaves(
+    vault: Path, ask: Callable[..., subprocess.CompletedProcess[str]], line: str
+) -> None:
+    start(vault)
+    claude.send(claude.prompt("Change both files"))
+    for number, name in enumerate(("harbor.py", "harbor.py", "dates.py", "dates.py")):
+        given = {"file_path": f"/home/dev/work/notes-app/{name}", "old_string": "a", "new_string": f"b{number}"}
+        claude.send(claude.bash("", f"toolu_{number}", tool_name="Edit", tool_input=given, tool_response={}))
+    claude.send(claude.stop("Done"))
+    edits = [path for path in notes(vault) if "-edit-" in path.name]
+    assert len(edits) == 4
+    for path in edits[:3]:
+        path.write_text(path.read_text("utf-8").replace("---\n", f"---\n{line}\n", 1), "utf-8")
+
+    assert ask("commit").returncode == 0
+
+    assert len([path for path in head_files(vault) if "-edit-" in path]) == 1
+    pages = [path for path in head_files(vault) if path.endswith(".md") and "-edit-" not in path]
+    texts = {path: git(vault, "show", f"HEAD:{path}") for path in pages}
+    assert [path for path in pages if "harbor" in texts[path]] == []
+    assert len([path for path in pages if "- `dates.py`" in texts[path]]) == 2
 
 
 @pytest.mark.parametrize("keeps_project", [False, True])

@@ -77,6 +77,11 @@ class Listing:
         finally:
             self._staying = ""
 
+    @property
+    def uncounted(self) -> Set[int]:
+        """The notes that stay on this machine, whose files a page must not name unless it stays here too."""
+        return frozenset() if self._staying else self.view.notes("facet", "is:local")
+
     def leaves(self, path: str) -> bool:
         """Whether a note may be named: it may leave this machine, or the page stays here too."""
         if self._staying and path.startswith(f"{JOURNAL}/{self._staying}/"):

@@ -54,6 +54,6 @@ def _months(sessions_here: Iterable[SessionRow], folder: str) -> list[list[str]]
 
 def _files(listing: Listing, names: set[str]) -> list[str]:
     """Return the most changed files, with the number of changes."""
-    of_project = set[int]().union(*map(listing.view.of_project, names))
+    of_project = set[int]().union(*map(listing.view.of_project, names)) - listing.uncounted
     counted = sessions.files_changed_most(listing.view, of_project, edits=_EDITS, most=MAX_FILES)
     return [f"- {page.code(file)} ×{count}" for file, count in counted]
