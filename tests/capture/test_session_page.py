@@ -327,7 +327,8 @@ def test_a_note_is_linked_whatever_a_person_named_it(vault: Path, name: str) -> 
     (asked,) = vault.rglob("*-prompt-*.md")
     asked.rename(asked.with_name(name))
     capture(stop("done"))
-    run_here(str(vault), "commit")
+    run_here("init", str(vault), check=True)
+    run_here("commit", check=True)
     tokens = MarkdownIt("commonmark").parse("\n".join(between(vault)))
     links = [
         str(inner.attrGet("href")) for token in tokens for inner in token.children or () if inner.type == "link_open"
