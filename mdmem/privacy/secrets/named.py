@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from mdmem.privacy.job import Job
-    from mdmem.privacy.secrets.settings_files import Lister
+    from mdmem.privacy.secrets.printed import Lister
 
 
 def hidden(name: str, value: Any, job: Job) -> Any:

@@ -8,8 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from mdmem.privacy.secrets.printed import Lister
     from mdmem.privacy.secrets.scan import Span
-    from mdmem.privacy.secrets.settings_files import Lister
 
 _DELIMITERS = ("|", "\t", ",")
 _AROUND = " \t\r\n\"'`[]()"

@@ -8,11 +8,10 @@ from mdmem.privacy.secrets.tokens.formats import BASE64
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
+    from mdmem.privacy.secrets.printed import Lister
     from mdmem.privacy.secrets.scan import Span
-
-    Lister = Callable[[str], Iterator[Span]]
 
 OF_ACCOUNTS = (
     ".pgpass", "pgpass.conf", ".netrc", "_netrc", ".my.cnf", ".s3cfg", "muttrc", "mbsyncrc", "_curlrc", "userlist.txt",
