@@ -353,79 +353,69 @@ def _rows(*rows: tuple[str, Callable[[re.Match[str], date], tuple[date, date]]])
     return tuple((lazy(pattern), days) for pattern, days in rows)
 
 
-_IN_DIGITS = _rows(
+_DIGITS = (
     (r"\b(?P<year>20\d\d)[-/](?P<month>\d{1,2})[-/](?P<day>\d{1,2})\b", _calendar_day),
     (r"(?<![\w/])(?P<day>\d{1,2})/(?P<month>\d{1,2})/(?P<year>20\d\d)\b", _either_way),
     (r"(?<![\w.])(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.(?P<year>20\d\d)?(?![\w])", _calendar_day),
     (r"(?<!\d )\b(?:kw|kalenderwoche) ?(?P<number>\d{1,2})\b(?: ?[/ ] ?(?P<year>20\d\d)\b)?", _numbered_week),
     (rf"\b{_BEFORE_DAY} (?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?(?= |$|\?|!|,)", _day_of_month),
 )
+_IN_DIGITS = _rows(*_DIGITS)
 """Expressions for periods that no word names."""
-_PATTERNS: tuple[_Row, ...] = (
-    *_IN_DIGITS[:-1],
-    *_rows(
-        (r"(?P<month>\d{1,2})月(?P<day>\d{1,2})[日号]", _calendar_day),
-        (rf"\b(?:l|dell|all)?(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|\.)? (?:of |de )?{_MONTH}\b{_YEAR}", _calendar_day),
-        (rf"\b{_MONTH} (?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d){_YEAR}", _calendar_day),
-        (
-            rf"\b(?P<week>{_either(ORDER)}) (?:week|woche|semaine|semana) (?:of|in|im|des|de|du) {_MONTH}\b{_YEAR}",
-            _calendar_month,
-        ),
-        (rf"\b{_IN_MONTH} {_MONTH}\b{_YEAR}", _calendar_month),
-        (r"(?P<year>)(?<!\d)(?P<month>\d{1,2})月", _calendar_month),
-        (jamo(r"(?P<month>\d{1,2})월 ?(?P<day>\d{1,2})일"), _calendar_day),
-        (jamo(rf"(?P<count>\d+){_KOREAN_UNIT} ?전") + _ENDS_KOREAN, _counted),
-        (jamo(rf"(?:지난|(?P<this>이번)) ?(?!일){_KOREAN_UNIT}") + _ENDS_KOREAN, _relative),
-        (jamo(rf"(?P<other>(?:매주|다음(?: ?주)?) ?)?(?P<day>{_either(OF_KOREAN)})요일"), _weekday),
-        (r"\b(?:the )?day before yesterday\b", lambda _, today: _of_unit("day", today, 2)),
-        (rf"\b{_COUNT} (?:of )?{_UNIT} (?:ago|back|fa|atras|geleden|temu)\b", _counted),
-        (
-            r"\b(?:few|several) days (?:ago|back)\b|\b(?:vor ein paar|vor einigen) tagen\b|\bil y a quelques jours\b",
-            _few_days,
-        ),
-        (r"\bhace (?:unos|algunos) dias\b", _few_days),
-        (rf"\b(?:last|past|letzten|vergangenen|ultim[oa]s) {_COUNT} {_UNIT}", _until_today),
-        (rf"\b{_COUNT} (?:derniers?|dernieres?) {_UNIT}", _until_today),
-        (r"\b(?P<which>last) (?:night|evening)\b", _part_of_day),
-        (
-            (
-                rf"\b(?P<which>{_either(PARTS_OF_DAY)}) "
-                r"(?:morning|afternoon|evening|matin|soir|manana|tarde|morgen|fruh)\b"
-            ),
-            _part_of_day,
-        ),
-        (rf"\b(?P<last>{_either(LAST)} )?(?:weekend|week-end|wochenende|fi[nm] de semana|fine settimana)\b", _weekend),
-        (rf"\b(?:vor|il y a|hace|before|ha) {_COUNT} {_UNIT}", _counted),
-        (rf"{_COUNT}个?{_UNIT_CJK}前", _counted),
-        (_either(word for word in DAYS_AGO if word >= "一"), _named_day),
-        (jamo(rf"(?<![ᄀ-ᇿ]){_either(word for word in DAYS_AGO if 'ᄀ' <= word < '一')}(?!날|야|서)"), _named_day),
-        (rf"\b{_SINGULAR_UNIT} (?:before last|antepasad[oa])\b", _before_last),
-        (rf"\b(?:vorletzte[nrs]?|l?avant-derniere?) {_SINGULAR_UNIT}", _before_last),
-        (rf"\b(?P<day>{_DAY})s? before last\b", _weekday_before),
-        (rf"\b(?:vorletzte[nrs]?|l?avant-dernier) (?P<day>{_DAY})\b", _weekday_before),
-        (
-            rf"\b{_NO_UNIT}(?:{_either(LAST)}|(?P<this>{_either(THIS)})) (?:{_SINGULAR_UNIT}|weeks(?= {_DAY}\b))",
-            _relative,
-        ),
-        (rf"\b{_SINGULAR_UNIT} {_either(LAST_BEHIND)}\b(?P<this>)", _relative),
-        (rf"(?<![上先])(?:[上先][个個]?|(?P<this>[本今这這][个個]?))(?![日天]){_UNIT_CJK}", _relative),
-        (rf"\b{_either(word for word in DAYS_AGO if word.isascii())}\b".join(_NOT_NAMED), _named_day),
-        (_WEEKDAY, _weekday),
-        (
-            (
-                rf"\b(?:(?P<other>{_OTHER}) )?(?P<day>{_either(FEIRAS)})"
-                rf"(?:-feira\b| passada\b(?! d[ao]s?\b)){{1,2}}{_COMING}"
-            ),
-            _weekday,
-        ),
-        (r"(?:(?P<this>今週の?)|(?P<other>(?:[毎来隔]週|次)の?))?(?P<day>[月火水木金土日])曜日?", _weekday),
-        (
-            rf"(?<![每隔上下])(?P<this>[本今这這])?[个個]?(?<![每隔上下][个個]){_WEEK_ZH}(?P<day>[一二三四五六日天]){_NO_COUNT}",
-            _weekday,
-        ),
-        (rf"\b(?:on|last|since) (?P<day>{_either(ABBREVIATED)})\b", _weekday),
+_PATTERNS = _rows(
+    *_DIGITS[:-1],
+    (r"(?P<month>\d{1,2})月(?P<day>\d{1,2})[日号]", _calendar_day),
+    (rf"\b(?:l|dell|all)?(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|\.)? (?:of |de )?{_MONTH}\b{_YEAR}", _calendar_day),
+    (rf"\b{_MONTH} (?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d){_YEAR}", _calendar_day),
+    (
+        rf"\b(?P<week>{_either(ORDER)}) (?:week|woche|semaine|semana) (?:of|in|im|des|de|du) {_MONTH}\b{_YEAR}",
+        _calendar_month,
     ),
-    _IN_DIGITS[-1],
+    (rf"\b{_IN_MONTH} {_MONTH}\b{_YEAR}", _calendar_month),
+    (r"(?P<year>)(?<!\d)(?P<month>\d{1,2})月", _calendar_month),
+    (jamo(r"(?P<month>\d{1,2})월 ?(?P<day>\d{1,2})일"), _calendar_day),
+    (jamo(rf"(?P<count>\d+){_KOREAN_UNIT} ?전") + _ENDS_KOREAN, _counted),
+    (jamo(rf"(?:지난|(?P<this>이번)) ?(?!일){_KOREAN_UNIT}") + _ENDS_KOREAN, _relative),
+    (jamo(rf"(?P<other>(?:매주|다음(?: ?주)?) ?)?(?P<day>{_either(OF_KOREAN)})요일"), _weekday),
+    (r"\b(?:the )?day before yesterday\b", lambda _, today: _of_unit("day", today, 2)),
+    (rf"\b{_COUNT} (?:of )?{_UNIT} (?:ago|back|fa|atras|geleden|temu)\b", _counted),
+    (
+        r"\b(?:few|several) days (?:ago|back)\b|\b(?:vor ein paar|vor einigen) tagen\b|\bil y a quelques jours\b",
+        _few_days,
+    ),
+    (r"\bhace (?:unos|algunos) dias\b", _few_days),
+    (rf"\b(?:last|past|letzten|vergangenen|ultim[oa]s) {_COUNT} {_UNIT}", _until_today),
+    (rf"\b{_COUNT} (?:derniers?|dernieres?) {_UNIT}", _until_today),
+    (r"\b(?P<which>last) (?:night|evening)\b", _part_of_day),
+    (
+        rf"\b(?P<which>{_either(PARTS_OF_DAY)}) (?:morning|afternoon|evening|matin|soir|manana|tarde|morgen|fruh)\b",
+        _part_of_day,
+    ),
+    (rf"\b(?P<last>{_either(LAST)} )?(?:weekend|week-end|wochenende|fi[nm] de semana|fine settimana)\b", _weekend),
+    (rf"\b(?:vor|il y a|hace|before|ha) {_COUNT} {_UNIT}", _counted),
+    (rf"{_COUNT}个?{_UNIT_CJK}前", _counted),
+    (_either(word for word in DAYS_AGO if word >= "一"), _named_day),
+    (jamo(rf"(?<![ᄀ-ᇿ]){_either(word for word in DAYS_AGO if 'ᄀ' <= word < '一')}(?!날|야|서)"), _named_day),
+    (rf"\b{_SINGULAR_UNIT} (?:before last|antepasad[oa])\b", _before_last),
+    (rf"\b(?:vorletzte[nrs]?|l?avant-derniere?) {_SINGULAR_UNIT}", _before_last),
+    (rf"\b(?P<day>{_DAY})s? before last\b", _weekday_before),
+    (rf"\b(?:vorletzte[nrs]?|l?avant-dernier) (?P<day>{_DAY})\b", _weekday_before),
+    (rf"\b{_NO_UNIT}(?:{_either(LAST)}|(?P<this>{_either(THIS)})) (?:{_SINGULAR_UNIT}|weeks(?= {_DAY}\b))", _relative),
+    (rf"\b{_SINGULAR_UNIT} {_either(LAST_BEHIND)}\b(?P<this>)", _relative),
+    (rf"(?<![上先])(?:[上先][个個]?|(?P<this>[本今这這][个個]?))(?![日天]){_UNIT_CJK}", _relative),
+    (rf"\b{_either(word for word in DAYS_AGO if word.isascii())}\b".join(_NOT_NAMED), _named_day),
+    (_WEEKDAY, _weekday),
+    (
+        rf"\b(?:(?P<other>{_OTHER}) )?(?P<day>{_either(FEIRAS)})(?:-feira\b| passada\b(?! d[ao]s?\b)){{1,2}}{_COMING}",
+        _weekday,
+    ),
+    (r"(?:(?P<this>今週の?)|(?P<other>(?:[毎来隔]週|次)の?))?(?P<day>[月火水木金土日])曜日?", _weekday),
+    (
+        rf"(?<![每隔上下])(?P<this>[本今这這])?[个個]?(?<![每隔上下][个個]){_WEEK_ZH}(?P<day>[一二三四五六日天]){_NO_COUNT}",
+        _weekday,
+    ),
+    (rf"\b(?:on|last|since) (?P<day>{_either(ABBREVIATED)})\b", _weekday),
+    _DIGITS[-1],
 )
 """Expressions for folded text, the most exact first, each with the function that reads it."""
 
@@ -442,22 +432,9 @@ for _more in more_days.ALL:
 EVERY_WORD = frozenset(chain(_MONTHS, WEEKDAYS, ORDER, _DAYS_AGO, _UNITS, LAST, LAST_BEHIND, THIS, _OF_DAY))
 """Words that may name a period."""
 _NAMES = (
-    frozenset(
-        chain(
-            MONTHS,
-            WEEKDAY_NAMES,
-            WEEKDAYS,
-            DAYS_AGO,
-            UNITS,
-            ABBREVIATED,
-            _OF_DAY,
-            ["weekend", "week-end", "wochenende", "kw", "kalenderwoche"],
-        )
-    )
-    - {"an", "may", "mar", "sep", "dec", *NAMES_OF_PEOPLE}
-    | {f"{day}-feira" for day in FEIRAS}
-    | {"passada"}
-)
+    frozenset([*MONTHS, *WEEKDAY_NAMES, *WEEKDAYS, *DAYS_AGO, *UNITS, *ABBREVIATED, *_OF_DAY])
+    | {"weekend", "week-end", "wochenende", "kw", "kalenderwoche", "passada", *(f"{day}-feira" for day in FEIRAS)}
+) - {"an", "may", "mar", "sep", "dec", *NAMES_OF_PEOPLE}
 """Words of which a period in Latin letters has one, unless it has a digit."""
 _SURE_NAMES = (
     _NAMES - _OF_DAY - {"hier", "mes", "sun", "sat", "mon", "dag", "dagen", "dni", "tien", "anno", "dia", "passada"}
