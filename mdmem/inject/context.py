@@ -12,12 +12,12 @@ from mdmem.inject import (
     answer_item,
     block,
     candidates,
+    echoes,
     injection_log,
     known_fix,
     open_work,
     recent,
     trigger,
-    turn_before,
     turns,
     unasked,
 )
@@ -254,11 +254,11 @@ def _answers(at: Occasion, text: str, asked: Shape) -> tuple[Shape, Sequence[can
         shape, days = _without_days(at, text, shape)
         return shape, candidates.answers(at, text, shape, days=days, without_session=not at.was_compacted)
 
-    going_on = turn_before.going_on(at, asked, text)
-    if going_on is not None and turn_before.points(asked):
+    going_on = echoes.going_on(at, asked, text)
+    if going_on is not None and echoes.points(asked):
         return look(going_on)
-    shape, answers = look(turn_before.only_pointed_at(at, asked, text) or asked)
-    if not any(one.item for one in answers) and (around := turn_before.around(at, asked, text)):
+    shape, answers = look(echoes.only_pointed_at(at, asked, text) or asked)
+    if not any(one.item for one in answers) and (around := echoes.around(at, asked, text)):
         answers = candidates.of_one_word(at, asked, answers, around) or answers
     return (shape, answers) if going_on is None or candidates.tell(answers) else look(going_on)
 
