@@ -7,7 +7,7 @@ from itertools import islice
 
 from mdmem import timestamps
 from mdmem.inject import diffs, eligibility, excerpts, recent, turns
-from mdmem.inject.block import MAX_TITLE_CHARS, Item
+from mdmem.inject.block import MAX_TITLE_CHARS, Item, paths_within
 from mdmem.search import recall, replaced, turn_groups
 from mdmem.search.asking import failures, small_talk
 from mdmem.search.text import analysis
@@ -346,13 +346,13 @@ def _marks(at: Occasion, hit: SearchHit, changes: list[ExcerptHunk], file: str) 
     files = [name for name in every if not diffs.is_scratch(name)] or every
     others = [name for name in files if name != file]
     if others:
-        yield f"{'also ' if file in every else ''}changed {recent.listed(others, FILES_CHARS)}"
+        yield f"{'also ' if file in every else ''}changed {paths_within(others, FILES_CHARS)}"
     if at.is_of(hit.project):
         later, missing = since(at.place.worktree, [hunk for hunk in changes if file in ("", hunk.file)])
         if later:
-            yield "different by now" if file else f"different by now: {recent.listed(later, FILES_CHARS)}"
+            yield "different by now" if file else f"different by now: {paths_within(later, FILES_CHARS)}"
         if missing:
-            yield "no longer there" if file else f"no longer there: {recent.listed(missing, FILES_CHARS)}"
+            yield "no longer there" if file else f"no longer there: {paths_within(missing, FILES_CHARS)}"
 
 
 def since(worktree: str, changes: Iterable[ExcerptHunk]) -> tuple[list[str], list[str]]:

@@ -7,7 +7,9 @@ no citation, and controls neither terminal nor reader.
 from __future__ import annotations
 
 import os
+from itertools import accumulate
 
+from mdmem import plural
 from mdmem.lazy_pattern import lazy
 from mdmem.values import Value
 from mdmem.vault import note
@@ -319,6 +321,13 @@ def _names_file(line: str) -> bool:
 LEAST_LINES = 3
 """Number of code lines that quotes leave room for, up to a third of the memory's room."""
 _CODE_SIGNS = tuple(f"    {sign}" for sign in "+- $")
+
+
+def paths_within(paths: list[str], chars: int) -> str:
+    """Return as many paths as fit, at least one, and the number of others; names alone if not all paths fit."""
+    names = paths if len(", ".join(paths)) <= chars else list(dict.fromkeys(map(os.path.basename, paths)))
+    ends = accumulate(len(name) + len(", ") for name in names)
+    return plural.some(names, max(sum(end - len(", ") <= chars for end in ends), 1))
 
 
 def whole_sentences(text: str, chars: int) -> str:

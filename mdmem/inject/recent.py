@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from itertools import accumulate, groupby, islice
+from itertools import groupby, islice
 
-from mdmem import plural, privacy, timestamps
+from mdmem import privacy, timestamps
 from mdmem.inject import eligibility, excerpts, injection_log
-from mdmem.inject.block import MAX_TITLE_CHARS, Item, Section, cut, whole_sentences
+from mdmem.inject.block import MAX_TITLE_CHARS, Item, Section, cut, paths_within, whole_sentences
 from mdmem.search import freshness, recall, turn_groups
 from mdmem.search.asking import small_talk
 from mdmem.search.text import analysis
@@ -335,7 +335,7 @@ def session_item(session: SessionFolder, *, is_brief: bool = False, with_left: b
     prompts, answers, files = session.of_kind("prompt"), session.of_kind("response"), session.files()
     is_answered = not session.is_interrupted()
     files = files if is_answered else session.changed_files() or files
-    touched = [f"Files: {listed(files, _FILES_CHARS)}."] if files else []
+    touched = [f"Files: {paths_within(files, _FILES_CHARS)}."] if files else []
     parts: list[str] = []
     if (done := session.telling_answer()) and (done != answers[-1] or not is_answered):
         lead = "What was done: "
@@ -360,13 +360,6 @@ def session_item(session: SessionFolder, *, is_brief: bool = False, with_left: b
     day = timestamps.local_day(session.ended())
     marks = (f"last worked on {day}",) if day > timestamps.local_day(session.began()) else ()
     return session.item(session.page_name, text, *marks, room=max(len(text), MAX_TITLE_CHARS))
-
-
-def listed(paths: list[str], chars: int) -> str:
-    """Return as many paths as fit, at least one, and the number of others; names alone if not all paths fit."""
-    names = paths if len(", ".join(paths)) <= chars else list(dict.fromkeys(map(os.path.basename, paths)))
-    ends = accumulate(len(name) + len(", ") for name in names)
-    return plural.some(names, max(sum(end - len(", ") <= chars for end in ends), 1))
 
 
 def left_open(sessions: list[SessionFolder], current: SessionFolder | None = None) -> Section:
@@ -439,7 +432,7 @@ def before_compaction(session: SessionFolder) -> Section:
     answers = {journal.numbers(name)[0]: name for name in session.of_kind("response")}
     prompts = session.of_kind("prompt")
     where = " in this session" if len(prompts) > 1 else ""
-    touched = f"Files touched{where}: {listed(files, 2 * _FILES_CHARS)}." if files else ""
+    touched = f"Files touched{where}: {paths_within(files, 2 * _FILES_CHARS)}." if files else ""
     is_whole = 0 < len(prompts) <= MAX_PROMPTS
     items = [] if is_whole else [session.item(session.page_name, touched)]
     for name in reversed(prompts[-MAX_PROMPTS:]):

@@ -23,7 +23,7 @@ from mdmem.cli import hooks as commands
 from mdmem.cli.injections import injections
 from mdmem.cli.stats import stats
 from mdmem.errors import UsageError
-from mdmem.inject import context, injection_log, recent
+from mdmem.inject import block, context, injection_log, recent
 from mdmem.search import freshness, index
 from mdmem.vault import journal
 from mdmem.views import citations
@@ -142,7 +142,7 @@ def test_many_files_with_long_paths_leave_room_for_how_a_session_ended(past: Tal
 
 @given(st.lists(st.text("ab/.", min_size=1, max_size=30), min_size=1, max_size=30), st.integers(1, 120))
 def test_a_list_of_files_has_a_bounded_length_and_counts_the_rest(paths: list[str], chars: int) -> None:
-    shown, _, more = recent.listed(paths, chars).partition(" and ")
+    shown, _, more = block.paths_within(paths, chars).partition(" and ")
     names = shown.split(", ")
     assert len(shown) <= max(chars, len(names[0]))
     if len(", ".join(paths)) <= chars:
