@@ -16,8 +16,6 @@ from mdmem.vault import generated, layout, note
 from mdmem.views.conversation import ConversationStep
 
 NAME_CHARS = 60
-ANSWERED = "→ "
-"""What stands before a prompt's answer in its line."""
 
 
 class NoteLine(TypedDict):
@@ -114,15 +112,7 @@ def extent(count: int, page: Mapping[str, Any], what: str = "") -> str:
 
 
 def paged(entries: list[NoteLine], total: int, offset: int, limit: int, hints: Iterable[str] = ()) -> FoundNotes:
-    """Return one page of an answer. total: of all pages. limit: of notes per page.
-
-    A prompt's line has the beginning of its answer, unless that has an entry of its own.
-    """
-    titles = [entry["title"] for entry in entries if entry["kind"] == "response"]
-    for entry in entries:
-        answer = entry["line"].removeprefix(ANSWERED).rstrip("…") if entry["line"].startswith(ANSWERED) else ""
-        if answer and any(title.startswith(answer) or answer.startswith(title.rstrip("…")) for title in titles):
-            entry["line"] = ""
+    """Return one page of an answer. total: of all pages. limit: of notes per page."""
     return {"entries": entries, "total": total, "next_offset": next_offset(total, offset, limit), "hints": list(hints)}
 
 

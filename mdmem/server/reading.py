@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Annotated, Any
 
@@ -20,7 +20,7 @@ from mdmem.search.text import analysis
 from mdmem.server import entries, lookup, safe_text
 from mdmem.server.access import FOR_TEXT, Access
 from mdmem.server.entries import FoundNotes, NoteLine
-from mdmem.vault import disk, generated, note
+from mdmem.vault import disk, generated, journal, note
 from mdmem.views import rows
 from mdmem.views.conversation import ConversationStep
 
@@ -115,7 +115,7 @@ def related(at: Access, note: NoteReference, limit: Limit = 10) -> FoundNotes:  
     path, _ = lookup.resolve(at, note)
     with lookup.fresh(at.config) as notices:
         result = engine.related(at.config, path, limit=2 * limit, update=False, here=at.here)
-    visible = list(_visible(at, result.hits))[:limit]
+    visible = _said_once(list(_visible(at, result.hits))[:limit])
     return entries.paged(visible, len(visible), 0, limit, notices)
 
 
@@ -131,7 +131,7 @@ def page_of_hits(at: Access, query: Query, *, sort: str, limit: int, offset: int
             check_shown=True, check_all=lookup.is_sweep_due(at.config),
         )  # fmt: skip
         result = engine.search(at.config, query, options)
-    visible = list(_visible(at, result.hits))
+    visible = _said_once(list(_visible(at, result.hits)))
     hints = [*result.hints, *notices]
     if result.suggestion and not visible and _is_known(at, result.suggestion):
         hints.append(f"Did you mean: {at.line(result.suggestion)}")
@@ -154,14 +154,35 @@ MAX_BY_TITLE = 2_000
 """Number of newest notes that are searched if only titles may be shown."""
 
 
-def _visible(at: Access, hits: Iterable[SearchHit]) -> Iterator[NoteLine]:
-    """Yield entries for the hits that may be seen."""
+def _visible(at: Access, hits: Iterable[SearchHit]) -> Iterator[tuple[str, NoteLine]]:
+    """Yield path and entry of the hits that may be seen."""
     for hit in hits:
         hit.data = disk.read_path(at.config.vault, hit.path)
         parsed = lookup.visible_note(at, hit.path, hit.data)
         if parsed is not None:
             hit.superseded_by = _visible_id(at, hit.superseded_by)
-            yield entries.of_hit(at, hit, parsed.meta)
+            yield hit.path, entries.of_hit(at, hit, parsed.meta)
+
+
+_ANSWERED = "→ "
+"""What stands before a prompt's answer in its line."""
+
+
+def _said_once(page: Sequence[tuple[str, NoteLine]]) -> list[NoteLine]:
+    """Return the entries of a page, a prompt's without the beginning of its answer if that has an entry of its own."""
+    answers = [(_turn(path), entry["title"].rstrip("…")) for path, entry in page if entry["kind"] == "response"]
+    for path, entry in page:
+        if entry["line"].startswith(_ANSWERED) and entry["kind"] == "prompt":
+            answer = entry["line"].removeprefix(_ANSWERED).rstrip("…")
+            titles = (title for turn, title in answers if turn == _turn(path))
+            if any(title.startswith(answer) or answer.startswith(title) for title in titles):
+                entry["line"] = ""
+    return [entry for _, entry in page]
+
+
+def _turn(path: str) -> tuple[str, tuple[int, ...]]:
+    """Return the folder of a captured note and the number of its prompt."""
+    return path.rpartition("/")[0], journal.numbers(path)[:1]
 
 
 def _visible_id(at: Access, note_id: str) -> str:

@@ -244,6 +244,25 @@ def test_what_an_entry_says_is_not_said_again_by_its_line_or_by_another_entry(
     assert both.count("Fixed: the parser checks leap years now.") == 1
 
 
+def test_a_prompt_keeps_its_answer_beside_an_entry_of_another_that_begins_alike(
+    server: Server, vault: Path, day: dict[str, str]
+) -> None:
+    home = "journal/acme-notes/2026-09-18/0800-notes-bbbb2222"
+    common = {"project": "acme-notes", "session": "bbbb2222-19fa-41d2-8238-13269b9b3ca0", "agent": "claude-code"}
+    rows = (
+        ("001-000-prompt-x.md", "There is a typo in the manual", "prompt", "08:00:01"),
+        ("001-001-response-x.md", "Fixed", "response", "08:00:02"),
+        ("002-000-prompt-x.md", "Write the notes of this release", "prompt", "08:00:03"),
+        ("002-001-response-x.md", "Fixed: the notes name each change.", "response", "08:00:04"),
+    )
+    for name, body, kind, clock in rows:
+        put(vault, f"{home}/{name}", body, kind=kind, created=f"2026-09-18T{clock}Z", **common)
+
+    said = server.call("recent", {"kind": "prompt,response", "limit": 3, "offset": 1}).said
+
+    assert said.count("  > ") == said.count("  > → Fixed: the notes name each change.") == 1
+
+
 def test_a_timeline_leaves_out_the_pages_of_sessions(server: Server, vault: Path, day: dict[str, str]) -> None:
     home = "journal/acme-notes/2026-09-14/0800-dates-aaaa1111"
     common = {"project": "acme-notes", "session": "aaaa1111-19fa-41d2-8238-13269b9b3ca0"}
