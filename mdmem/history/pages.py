@@ -38,7 +38,11 @@ _FILES = "## Files touched"
 
 def _listed_file(line: str) -> str:
     """Return the file in a line of such a list, which may tell how often it was changed; "" for another line."""
-    return (line[2:].rpartition(" ×")[0] or line[2:]).strip("` ") if line.startswith("- `") else ""
+    found = _LISTED.fullmatch(line)
+    return (found[1] or found[2]) if found else ""
+
+
+_LISTED = re.compile(r"- (?:`` (.+) ``|`([^`]+)`)(?: ×\d+)?")
 
 
 def _files_of(root: str, path: str, names: Collection[str]) -> set[str]:

@@ -2056,13 +2056,15 @@ def test_front_matter_that_cannot_be_told_from_the_body_is_kept_as_two_files(vau
 DIARY = "---\nid: diary12345\ntitle: Diary\n---\n\nmonday\n\ntuesday\n\nwednesday\n"
 
 
-@pytest.mark.parametrize("line", ["sync: false", "private: true"])
+@pytest.mark.parametrize(
+    ("line", "files"), [("sync: false", ("harbor.py",) * 2), ("private: true", ("harbor ×3 b.py", "`harbor`"))]
+)
 def test_a_file_that_only_a_note_that_stays_here_changed_is_on_no_page_that_leaves(
-    vault: Path, ask: Callable[..., subprocess.CompletedProcess[str]], line: str
+    vault: Path, ask: Callable[..., subprocess.CompletedProcess[str]], line: str, files: tuple[str, str]
 ) -> None:
     start(vault)
     claude.send(claude.prompt("Change both files"))
-    for number, name in enumerate(("harbor.py", "harbor.py", "dates.py", "dates.py")):
+    for number, name in enumerate((*files, "dates.py", "dates.py")):
         given = {"file_path": f"/home/dev/work/notes-app/{name}", "old_string": "a", "new_string": f"b{number}"}
         claude.send(claude.bash("", f"toolu_{number}", tool_name="Edit", tool_input=given, tool_response={}))
     claude.send(claude.stop("Done"))
