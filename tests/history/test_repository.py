@@ -108,6 +108,17 @@ def test_an_init_that_broke_off_is_completed_by_the_next(vault: Path, lacking: l
         repository.init(vault)
 
 
+def test_a_repository_whose_head_is_a_link_becomes_a_vault_before_its_first_commit(vault: Path) -> None:
+    git(vault, "init", "-q", "-b", "main")
+    head = vault / ".git/HEAD"
+    head.unlink()
+    head.symlink_to("refs/heads/main")  # as git writes it with core.preferSymlinkRefs
+    repository.init(vault)
+    turn(vault)
+
+    assert commit.commit(config.load(str(vault))).commits
+
+
 def test_a_disk_that_refuses_gits_modes_is_told_with_what_to_do() -> None:
     printed = "error: chmod on /v/.git/config.lock failed: Operation not permitted\n"
     assert "keep the vault on another one" in repository.reason(repository.GitResult(128, b"", printed))

@@ -27,7 +27,8 @@ def locate(root: Path) -> tuple[Path, Path] | None:
 
 def is_begun(git_dir: Path, common_dir: Path) -> bool:
     """Whether `git init` has completed a repository, also one that was damaged since: not when it was interrupted."""
-    if (git_dir / "HEAD").exists() and (common_dir / "objects").is_dir():
+    head = git_dir / "HEAD"  # with core.preferSymlinkRefs, a link that leads nowhere before the first commit
+    if os.path.lexists(head) and (common_dir / "objects").is_dir():
         return True
     has_files = any(path.is_file() for name in ("objects", "refs") for path in (common_dir / name).rglob("*"))
     return has_files or any((git_dir / name).exists() for name in ("index", "packed-refs", "logs"))
