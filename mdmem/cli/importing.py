@@ -351,7 +351,7 @@ def _summary(config: Config, tally: Tally, before: int, *, as_json: bool, stoppe
     is_new = any(tally.added.values())
     if tally.completed:
         click.echo(f"Completed {plural.number(tally.completed, 'note')}.")
-    if is_new or not (tally.failed or tally.completed):
+    if is_new or not (tally.failed or tally.completed or stopped):
         click.echo(f"Imported {_added(tally)}." if is_new else "Nothing new to import.")
     if before and not is_new:
         _tell_known(before)

@@ -24,6 +24,7 @@ from mdmem.capture import events
 from mdmem.cli import importing as command
 from mdmem.errors import NotFoundError
 from mdmem.history import commit, deletions
+from mdmem.history.git import lock
 from mdmem.history.purging import purge, purge_record
 from mdmem.transcripts import replay, sources
 from mdmem.transcripts.imported import ImportedFiles
@@ -436,6 +437,22 @@ def test_an_import_that_was_stopped_continues_with_the_same_result(
     assert 0 < sum(first.added.values()) < 10
     assert sum((first.added + second.added).values()) == 27
     assert contents(tmp_path / "whole") == contents(vault)
+
+
+def test_an_import_that_was_stopped_before_its_first_note_does_not_say_that_there_was_nothing_to_import(
+    vault: Path, tmp_path: Path, ask: Run
+) -> None:
+    ask("init", str(vault), check=True)
+    words = [sys.executable, "-m", "mdmem", "import", "--yes", str(long_talk(2).save(tmp_path / "projects"))]
+    with lock.held(config.load().state_dir):
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(os.environ))
+        assert process.stderr is not None
+        assert b"Waiting for another mdmem process" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+
+    assert (process.returncode, notes(vault)) == (130, [])
+    assert out.decode() == "Stopped. The next `mdmem import` continues from here.\n"
 
 
 @pytest.mark.slow
