@@ -96,6 +96,7 @@ class Finder:
         self._commands: dict[int, runs.CommandRun | None] = {}
         self._checks: dict[int, list[runs.CommandRun]] = {}
         self._signed: dict[int, list[str]] = {}
+        self._failed_parts: dict[int, list[str]] = {}
         self._in_time: dict[str, list[tuple[int, int]]] = {}
         self._ordered: dict[int, list[tuple[tuple[int, ...], int]]] = {}
         self._ended: dict[int, int] = {}
@@ -187,12 +188,14 @@ class Finder:
         return failed.family == self._line(number) or any(runs.closes(run, failed) for run in self._runs(number))
 
     def _shows(self, number: int, command: runs.CommandRun, failed: int) -> bool:
-        """Whether a run is the failed check for a part that the failed output names, as `pytest tests/test_a.py`."""
+        """Whether a run is the failed check for all parts of it that failed, as `pytest tests/test_a.py`."""
         narrower = [run for run in self._runs(number) if run.family == command.family and run.arguments]
         if not narrower or command.arguments:
             return False
-        output = self._body(failed)[-_LINES_CHARS:]
-        return any(all(target in output for target in run.arguments) for run in narrower)
+        if failed not in self._failed_parts:
+            self._failed_parts[failed] = errors.failed_parts(self._body(failed)[-_LINES_CHARS:])
+        parts = self._failed_parts[failed]
+        return any(_covers_all(parts, run.arguments) for run in narrower)
 
     def _runs(self, number: int) -> list[runs.CommandRun]:
         if number not in self._checks:
@@ -388,6 +391,12 @@ def of_error(config: Config, view: View, error: str, among: Set[int] | None) -> 
         if (found := next(here, None)) is not None or len(fixes) < limit:
             return found
     return None
+
+
+def _covers_all(parts: list[str], targets: Iterable[str]) -> bool:
+    """Whether each target is named among the failed parts, and each part by a target."""
+    named = all(any(target in part for part in parts) for target in targets)
+    return named and all(any(target in part for target in targets) for part in parts)
 
 
 _MOST_ELSEWHERE = 5

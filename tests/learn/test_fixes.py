@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -487,3 +489,52 @@ def test_many_failed_commands_that_never_succeed_are_not_compared_with_all_later
 
     assert known(config) == []
     assert len(compared) < 30
+
+
+@pytest.mark.parametrize(
+    ("output", "command", "part"),
+    [
+        (
+            "tests/test_ok.py ..s   [ 60%]\ntests/test_a.py F  [100%]\nE   KeyError: 'no such zone'",
+            "pytest",
+            "tests/test_ok.py",
+        ),
+        (
+            "tests/test_ok.py::test_z PASSED\nFAILED tests/test_a.py::test_b - KeyError: 'no such zone'",
+            "pytest -v",
+            "tests/test_ok.py",
+        ),
+        (
+            "ok  \texample.com/app/ok\t0.1s\n--- FAIL: TestA\n    a_test.go:9: error: no such zone in list",
+            "go test",
+            "example.com/app/ok",
+        ),
+        ("PASS src/ok.test.ts\nFAIL src/a.test.ts\n  KeyError: 'no such zone'", "npx jest", "src/ok.test.ts"),
+        (
+            "FAILED tests/test_a.py::test_b - KeyError: 'no such zone'\nFAILED tests/test_c.py::test_d - OSError",
+            "pytest -q",
+            "tests/test_c.py",
+        ),
+    ],
+)
+def test_a_run_of_a_part_that_did_not_fail_or_not_alone_shows_no_fix(
+    at: Work, output: str, command: str, part: str
+) -> None:
+    one = at.session(1)
+    one.ask("Fix it")
+    one.run(command, f"Exit code 1\n{output}")
+    one.edit("src/other.py")
+    one.run(f"{command} {part}")
+    one.answer()
+    error = "KeyError: 'no such zone'" if "KeyError" in output else "error: no such zone in list"
+
+    assert find(at, error) == []
+
+
+def test_a_long_line_of_an_error_is_judged_in_time_in_proportion_to_it() -> None:
+    def seconds(count: int) -> float:
+        begin = time.process_time()
+        assert not errors.names_something("Error: " + "a" * count)
+        return time.process_time() - begin
+
+    assert seconds(8_000) < 30 * seconds(1_000) + 0.05

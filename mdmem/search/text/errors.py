@@ -179,17 +179,33 @@ def places(text: str) -> list[tuple[str, int]]:
     return [(name.replace("\\", "/"), int(number)) for name, number in _PLACE.findall(text[:_PLACED_CHARS])]
 
 
+def failed_parts(text: str) -> list[str]:
+    """Return the lines in which an output names each file or package that failed.
+
+    If it has no such lines, the only one is all of its text without the lines that tell what succeeded.
+    """
+    lines = text.splitlines()
+    named = [line for line in lines if _FAILED_PART.match(line)]
+    return named or ["\n".join(line for line in lines if _FAILS.search(line) or not _SUCCEEDED.search(line))]
+
+
 def names_something(line: str) -> bool:
     """Whether an error names what it is about: `No module named 'yaml'`, but not `list index out of range`.
 
-    The name of the error itself, and those of a language's own types, do not count.
+    The name of the error itself, and those of a language's own types, do not count. Only the line's first
+    MAX_LINE_CHARS are looked at: a program's output may be one line.
     """
-    for name in _NAME.findall(_CLASS.sub("", line)):
+    for name in _NAME.findall(_CLASS.sub("", line[:MAX_LINE_CHARS])):
         if not _BUILT_IN.issuperset(_RUN_OF_LETTERS.findall(name.lower())):
             return True
     return False
 
 
+_FAILED_PART = lazy(r"\s*(?:FAILED\s+\S*[/.]\w|FAIL:?\s+\S*[/.]\w|ERROR\s\S*[/.]\w\S*(?:\s-\s|$))")
+"""`FAILED tests/test_a.py::test_b - KeyError`, `FAIL src/a.test.ts`, `ERROR tests/test_a.py`."""
+_FAILS = lazy(r"(?i)fail|error|not ok\b")
+_SUCCEEDED = lazy(r"\b(?:ok|PASS|PASSED|passed|SKIPPED|skipped)\b|[✓✔√]|^\S+ [.sx]+(?:\s+\[ *\d+%\])?$")
+"""`tests/test_a.py ..s [ 50%]`, `ok  example.com/a  0.1s`, `PASS src/a.test.ts`."""
 _PLACED_CHARS = 20_000
 _PLACE = lazy(r"([\w./\\-]{1,200}\.\w{1,10})(?:\", line |:|\()([0-9]{1,7})(?![0-9])")
 """A file and line as programs print them: `src/dates.py:14`, `File "dates.py", line 14`, `dates.ts(14,5)`."""
