@@ -116,6 +116,14 @@ def test_what_replaces_it_or_is_only_mentioned_is_not_replaced(text: str) -> Non
         ("从顺丰换到达达", False),
         ("达达的接口加了重试", False),
         ("把结果发给达达，再换一个格式", False),
+        ("先给达达加重试，再把达达换成顺丰", True),
+        ("从达达同城换到顺丰", True),
+        ("达达已经替换成顺丰", True),
+        ("把达达的超时改成 30 秒", False),
+        ("达达超时改成 30 秒", False),
+        ("从达达读取状态，接口改成异步", False),
+        ("把达达升级并转到新端口", False),
+        ("暂不弃用达达", False),
     ],
 )
 def test_what_is_replaced_is_named_in_a_text_without_spaces(text: str, *, is_replaced: bool) -> None:
@@ -125,5 +133,13 @@ def test_what_is_replaced_is_named_in_a_text_without_spaces(text: str, *, is_rep
 def test_what_is_replaced_is_named_in_japanese() -> None:
     assert corrections.replaces_unspaced("決済をAdyenからStripeに切り替えた", {"adyen"})
     assert corrections.replaces_unspaced("決済はAdyenをやめる", {"adyen"})
+    assert corrections.replaces_unspaced("決済を Adyen から Stripe に切り替え", {"adyen"})
+    assert not corrections.replaces_unspaced("Adyenからの応答形式を変更した", {"adyen"})
     assert not corrections.replaces_unspaced("決済をAdyenからStripeに切り替えた", {"stripe"})
     assert not corrections.replaces_unspaced("Adyenから届く通知を保存した", {"adyen"})
+
+
+def test_a_name_in_latin_letters_is_a_whole_word_of_a_text_without_spaces() -> None:
+    assert corrections.replaces_unspaced("把 Redis 换成 Valkey", {"redi"})
+    assert not corrections.replaces_unspaced("把 Redirect 换成 302", {"redi"})
+    assert not corrections.replaces_unspaced("把 Predis 换成 Valkey", {"redi"})

@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
+from mdmem.lazy_pattern import lazy
 from mdmem.search.asking import prose
 from mdmem.search.asking.orders import word_set
 from mdmem.search.text.stopwords import FOREIGN, STOPWORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
 
 MAX_WORDS, FIRST_WORDS = 40, 15
 """A replacement is named in the first words of a text, an objection made in those of a prompt."""
@@ -152,26 +153,52 @@ def replaces_unspaced(text: str, names: Collection[str]) -> bool:
     `从达达换到顺丰`, `弃用 Traefik`, `Adyen から Stripe に切り替え`.
     """
     head = text[:_MAX_UNSPACED].lower()
-    for name in names:
-        at = head.find(name)
-        before, behind = head[:at].rstrip(), head[at + len(name) : at + len(name) + _NEAR]
-        if at >= 0 and (
-            before.endswith(_REPLACES_UNSPACED)
-            or any(sign in behind for sign in _REPLACED_UNSPACED)
-            or (before.endswith(_FROM_UNSPACED) and any(sign in behind for sign in _TO_UNSPACED))
-            or (behind.startswith("から") and any(sign in behind for sign in _TO_JAPANESE))
-        ):
-            return True
-    return False
+    return any(
+        _is_replaced_unspaced(head[:start].rstrip(), head[end : end + _NEAR].lstrip())
+        for name in names
+        for start, end in _places(head, name)
+    )
 
 
-_MAX_UNSPACED, _NEAR = 120, 16
-_FROM_UNSPACED, _TO_UNSPACED = ("从", "從", "由", "把", "将", "將"), "换換改迁遷转轉切"
-_TO_JAPANESE = ("移行", "切り替え", "切替", "乗り換え", "変更")
+def _places(text: str, name: str) -> Iterator[tuple[int, int]]:
+    """Yield where a name is in a text. In Latin letters, it is the stem of a whole word."""
+    start = text.find(name)
+    while start >= 0:
+        end = start + len(name)
+        if name.isascii():
+            end = next((at for at in range(end, len(text)) if not _is_latin(text[at])), len(text))
+        if not name.isascii() or (end - start - len(name) <= _MOST_ENDING and not _is_latin(text[start - 1 : start])):
+            yield start, end
+        start = text.find(name, end)
+
+
+def _is_latin(character: str) -> bool:
+    return character.isascii() and character.isalnum()
+
+
+def _is_replaced_unspaced(before: str, behind: str) -> bool:
+    """Whether a name is replaced, by what is before and behind it; in `把 Redis 的超时改成 30 秒`, it is not."""
+    verb = next((verb for verb in _REPLACES_UNSPACED if before.endswith(verb)), "")
+    if verb:
+        return _NOT_UNSPACED.isdisjoint(before.removesuffix(verb)[-2:])
+    if behind.lstrip(_MEANWHILE).startswith(_REPLACED_UNSPACED) or _TO_JAPANESE.match(behind):
+        return True
+    moved = _TO_UNSPACED.search(_ENDS_NAME.split(behind)[0])
+    return moved is not None and (before.endswith(_FROM_UNSPACED) or (moved.start() == 0 and before.endswith(_TAKES)))
+
+
+_MAX_UNSPACED, _NEAR, _MOST_ENDING = 120, 16, 3
+_FROM_UNSPACED, _TAKES = ("从", "從", "由"), ("把", "将", "將")
+_TO_UNSPACED = lazy("[换換改迁遷转轉切][^到成]{0,2}[到成为為至向用往]")
+_ENDS_NAME = lazy("[的，。；：、,;:]")
+_TO_JAPANESE = lazy(r"から[^の、。]{1,12}?[にへ]\s*(?:移行|切り替え|切替|乗り換え|変更)")
+_MEANWHILE = "已经經都也全部现現在"
+_NOT_UNSPACED = frozenset("不别別没沒勿")
 _REPLACES_UNSPACED = (
     "弃用", "棄用", "停用", "不再用", "不再使用", "去掉", "移除", "替换", "替換", "替代", "取代", "代替", "换掉", "換掉"
 )  # fmt: skip
 _REPLACED_UNSPACED = (
-    "换成", "換成", "改成", "改为", "改為", "改用", "被替换", "被替換", "をやめ", "を廃止", "を置き換え",
+    "换成", "換成", "改成", "改为", "改為", "改用", "被替换", "被替換", "替换成", "替換成", "替换为", "替換為", "をやめ", "を廃止",
+    "を置き換え",
 )  # fmt: skip
 _VERBS = word_set("replace drop remove ditch retire abandon swap uninstall rid")
