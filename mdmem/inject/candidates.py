@@ -287,6 +287,8 @@ def _with_later(
             known = (one for one in (*ordered, *answers) if one.folder == folder)
             same_turn = (one for one in known if journal.numbers(one.hits[0].path)[:1] == turn)
             newer = next(same_turn, None) or Answer.of_hit(folder, hit, first.score)
+            if any(newer is one for one in changed):
+                continue  # turns of parallel sessions that each change the other: neither is what holds now
             ordered = [one for one in ordered if one is not newer]
             ordered.insert(ordered.index(first), newer)
             changed.append(first)

@@ -54,15 +54,16 @@ def later(config: Config, terms: Collection[str], asker: Asker, hit: SearchHit) 
         if note is None or not journal.numbers(view.name(note)):
             return None
         among = engine.for_agent(view, asker.project, asker.without_session, asker.here, asker.closed)
-        followed = [note]
+        last, turn = note, _Later(config, view, note, among)
+        followed = {turn.place}
         while len(followed) <= MAX_CHANGES:
-            turn = _Later(config, view, followed[-1], among)
             steps = (turn.corrected, turn.rewritten, partial(turn.replaced, terms))
             change = next((found for step in steps if (found := step()) is not None), None)
-            if change is None or change in followed:
+            turn = turn if change is None else _Later(config, view, change, among)
+            if change is None or turn.place in followed:  # turns of parallel sessions may each change the other
                 break
-            followed.append(change)
-        last = followed[-1]
+            followed.add(turn.place)
+            last = change
         return None if last == note else hits_of(view, config, Shown({last: 0}, {last: 0.0}, ()))[0]
 
     return freshness.answered(config, in_view)
@@ -93,18 +94,18 @@ def is_run_taken_back(config: Config, view: View, note: int, among: Set[int] | N
 
 
 class _Later:
-    """What was said and changed after a turn. among: the notes that may be shown (None: all)."""
+    """What was said and changed after a turn. among: the notes that may be shown (None: all).
+
+    place: folder and number of the turn.
+    """
 
     def __init__(self, config: Config, view: View, note: int, among: Set[int] | None) -> None:
         self._config, self._view, self._among = config, view, among
-        self._folder = view.folder_of[note]
-        self._turn = journal.numbers(view.name(note))[0]
+        self.place = self._folder, self._turn = self._turn_of(note)
         flags = view.numbers("flags")
         members = view.members[self._folder] if turn_groups.session_folder(view, note) else ()
         self._spoken = [one for one in members if flags[one] // KIND_STEP in _SAID and self._is_shown(one)]
-        self._edits = [
-            one for one in members if self._is_edit(one) and self._turn_of(one) == (self._folder, self._turn)
-        ]
+        self._edits = [one for one in members if self._is_edit(one) and self._turn_of(one) == self.place]
 
     @property
     def has_edits(self) -> bool:
@@ -134,7 +135,7 @@ class _Later:
             note: file
             for file in added
             for note in view.each("facet", f"file:{file}".lower())
-            if created[note] >= since and self._is_shown(note)
+            if created[note] >= since and (created[note] > since or self._is_behind(note)) and self._is_shown(note)
         }
         newest = sorted(later, key=created.__getitem__, reverse=True)[:MAX_OF_FILE]
         edits = (note for note in newest if self._is_edit(note) and later[note] in self._files(note))
@@ -142,7 +143,7 @@ class _Later:
         for note in islice(edits, MAX_READ):
             turn = self._turn_of(note)
             removed[turn] = removed.get(turn, 0) + len(added[later[note]] & self._changes(note)[0])
-            if turn != (self._folder, self._turn) and 2 * removed[turn] >= sum(map(len, added.values())) > 0:
+            if turn != self.place and 2 * removed[turn] >= sum(map(len, added.values())) > 0:
                 return note
         return None
 
@@ -204,6 +205,11 @@ class _Later:
 
     def _turn_of(self, note: int) -> tuple[int, int]:
         return self._view.folder_of[note], (*journal.numbers(self._view.name(note)), 0)[0]
+
+    def _is_behind(self, note: int) -> bool:
+        """Whether a note is of a later turn of the same session, maybe in the same second."""
+        folder, turn = self._turn_of(note)
+        return folder == self._folder and turn > self._turn
 
     def _is_edit(self, note: int) -> bool:
         name = self._view.name(note)

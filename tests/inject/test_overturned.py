@@ -143,6 +143,41 @@ def test_a_turn_of_which_a_later_one_removed_little_stays_as_it_is(vault: Path, 
     assert CHANGED_LATER not in text
 
 
+def test_turns_of_one_second_that_undo_each_other_are_both_given(vault: Path, tmp_path: Path) -> None:
+    talk = worked(vault, tmp_path)
+    other = new_session(talk, 0)
+    talk.says("Which provider shall the login use?")
+    other.says("Which provider is cheaper for the login?")
+    other.now = talk.now
+    talk.edits("auth.ts", ["-login = keycloak", "+login = auth0"])
+    other.edits("auth.ts", ["-login = auth0", "+login = keycloak"])
+    talk.answers("The login goes through Auth0 with the free plan.")
+    other.answers("The login provider is Keycloak on our own server.")
+
+    given = entries(ask(new_session(talk, 3), "Which login provider did we pick?"))
+
+    assert {"Auth0 with" in one for one in given} == {True, False}
+    assert not any(CHANGED_LATER in one for one in given)
+
+
+def test_a_turn_is_not_changed_later_by_itself(vault: Path, tmp_path: Path) -> None:
+    talk = worked(vault, tmp_path)
+    other = new_session(talk, 0)
+    talk.says("Which logging library should we use for the API? pino costs too much")
+    talk.edits("log.ts", ["-import bunyan", "+import winston"])
+    other.now = talk.now
+    other.says("pino is faster; replace winston with pino")
+    other.edits("log.ts", ["-import winston", "+import pino"])
+    other.answers("pino is in.")
+    talk.now = other.now + 600
+    talk.answers("We replace pino with winston. Decision: winston, since the team knows it.")
+
+    given = entries(ask(new_session(talk, 3), "Which logging library did we decide on for the API?"))
+
+    assert sum(CHANGED_LATER in one for one in given) == 1
+    assert any("Decision: winston" in one for one in given)
+
+
 def test_the_remark_is_left_out_where_the_newer_turn_was_given_before(vault: Path, tmp_path: Path) -> None:
     talk = replaced(vault, tmp_path)
     now = new_session(talk, 3)
