@@ -1362,6 +1362,21 @@ def test_what_is_in_force_now_is_likely_asked_of_earlier_work(prompt: str, topic
 
 
 @pytest.mark.parametrize(
+    "prompt",
+    [
+        "現在このファイルは何をしていますか？",
+        "现在这个文件做什么？",
+        "현재 이거 뭐 해?",
+        "was macht diese Datei derzeit?",
+    ],
+)
+def test_what_the_file_at_hand_does_now_is_not_likely_asked_of_earlier_work(prompt: str) -> None:
+    found = shape.of(prompt)
+
+    assert found is None or found.grade < LIKELY
+
+
+@pytest.mark.parametrize(
     ("prompt", "grade"),
     [("wegen wem wurden die Logs verkürzt?", LIKELY), ("最开始配送费是多少？", SURE), ("当初为什么没选顺丰？", SURE)],
 )

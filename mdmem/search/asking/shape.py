@@ -306,7 +306,7 @@ def _judge_whole(sentence: str, *, asks: bool) -> _Judgment:
 def _judge_unspaced(sentence: str, best: _Judgment, most: int) -> _Judgment:
     """Return the better judgment of `best` and of those for languages without spaces. most: known words for `best`."""
     kana, hangul, han = (sum(first <= c <= last for c in sentence) for first, last in ("ぁヿ", "가힣", "一鿿"))
-    is_in = {"ja": kana > 0, "ko": hangul > 0, "zh": han >= hangul}  # a Chinese question may have a Korean name
+    is_in = {"ja": kana > 0, "ko": hangul > 0, "zh": han >= max(hangul, kana)}  # it may have a foreign name
     for name, parts in unspaced().items():
         if not is_in.get(name, True):
             continue  # they share characters and question marks
