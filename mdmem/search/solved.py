@@ -415,4 +415,5 @@ def _is_elsewhere(error: str, known: str, places: list[tuple[str, int]]) -> bool
     if not places or errors.names_something(known):
         return False
     files = {posixpath.basename(name) for name, _ in errors.places(error)}
+    files.difference_update(posixpath.basename(name) for name, _ in errors.places(known))  # maybe a host and port
     return bool(files) and files.isdisjoint(posixpath.basename(name) for name, _ in places)

@@ -158,9 +158,29 @@ def test_a_message_that_names_nothing_is_the_same_error_only_in_the_file_that_wa
     assert word in given
 
 
-def test_a_message_that_names_something_is_the_same_error_in_any_file(past: Talk) -> None:
-    error = "app.py:12: KeyError: 'depth_of_the_sea_floor'"
+@pytest.mark.parametrize(
+    "error",
+    [
+        "app.py:12: KeyError: 'depth_of_the_sea_floor'",
+        "./app.py:12:2: undefined: floor",
+        "e: app.py:12:5 Unresolved reference: floor",
+        "app.py:12: Error: Call to undefined function floor()",
+    ],
+)
+def test_a_message_that_names_something_is_the_same_error_in_any_file(past: Talk, error: str) -> None:
     assert "succeeded after a change to app.py" in known(past, error, error.replace("app.py", "other.py"))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:5432", "db.internal:5432"])
+def test_a_host_and_port_are_no_place_of_an_error(past: Talk, host: str) -> None:
+    error = f"connect ECONNREFUSED {host}"
+    given = known(past, f"Error: {error}\n    at connect (app.py:12:4)", f"Error: {error}")
+    assert "succeeded after a change to app.py" in given
+
+
+def test_errors_of_one_compiler_are_told_apart_by_their_next_line(past: Talk) -> None:
+    error = "src/Main.hs:12:5: error: [GHC-88464]\n    • Variable not in scope: floor"
+    assert known(past, error, "src/Main.hs:9:1: error: [GHC-83865]\n    • Couldn't match expected type Int") == ""
 
 
 def test_of_two_places_with_one_message_the_fix_of_the_place_that_fails_again_is_given(past: Talk) -> None:

@@ -233,6 +233,9 @@ def test_private_parts_of_an_edited_note_are_left_out(at: Work) -> None:
         ("Error: no target arm64 in 3 of 12", "Error: no target arm64 in 4 of 9"),
         ("AssertionError: 2 refunds of charge ch_91", "AssertionError: 2 refunds of charge ch_3Nq7K2eLkd"),
         ("KeyError: request id 3fd1a2 is gone", "KeyError: request id zz93 is gone"),
+        ("Error: no such device 0483:df11", "Error: no such device 1209:0001"),
+        ("Error: bad record at main.js:1024:1337", "Error: bad record at main.js:98:12"),
+        ("Error: cannot publish 8080:8080 twice", "Error: cannot publish 80:80 twice"),
         (
             "[Errno 28] No space left on device: '/tmp/tmpk3jd02_x'",
             "[Errno 28] No space left on device: '/tmp/tmp0ab_9zzq'",

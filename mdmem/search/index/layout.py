@@ -55,7 +55,7 @@ if TYPE_CHECKING:
             ...
 
 
-VERSION = 23
+VERSION = 24
 """Increased whenever the format changes: an index of another version is rebuilt."""
 
 LEFT = "has:left"

@@ -49,7 +49,7 @@ _GENERIC = lazy(
     r"|error during build|fatal error: too many errors\b.*|.*\berror: ld returned n exit status"
     r"|(?:.*\b)?error: (?:linker command failed|linking with|test failed, to rerun|process didn't exit)\b.*"
     r"|error: (?:subprocess-exited-with-error|metadata-generation-failed|legacy-install-failure|command failed\b.*)"
-    r"|error: recipe \S+ failed\b.*|error: command \S+ failed with exit (?:code|status) n"
+    r"|error: \[ghc-n\]|error: recipe \S+ failed\b.*|error: command \S+ failed with exit (?:code|status) n"
     r"|.*\bdid not (?:run|complete) successfully\b.*"
     r"|.*\breturned non-zero exit status n\.?|npm (?:err!|error) lifecycle script .*|failed to compile\.?"
     r"|task \S+ failed|execution failed for task .*|there were failing tests\b.*|a failure occurred while executing .*"
@@ -93,7 +93,8 @@ _STEPS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         "",
     ),
     (lazy(r"-(?=[a-z]*\d)[a-z0-9]{8,10}-(?=[a-z]*\d)[a-z0-9]{5}\b"), "-N"),  # of a pod
-    (lazy(r"\b0x[0-9a-fA-F]+|\b[0-9a-f]{4}:[0-9a-f]{4}\b"), "H"),  # an address, a device
+    (lazy(r"\b0x[0-9a-fA-F]+"), "H"),
+    (lazy(r"\b(?=[0-9:]*[a-f])(?=[a-f:]*[0-9])[0-9a-f]{4}:[0-9a-f]{4}\b"), "N"),  # a device; others are numbers below
     (lazy(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "H"),
     (lazy(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b"), "H"),
     (lazy(r"(?:[A-Za-z]:)?(?:[\w.@~+-]*[/\\])+(?=[\w.@+-])"), ""),
@@ -141,12 +142,16 @@ def _stated(text: str) -> Iterator[str]:
 def telling(text: str) -> Iterator[str]:
     """Yield the lines of an output that say what went wrong; for a Python traceback, its last line.
 
-    A panic of Rust and a failed task of Gradle say so in the line behind it.
+    A panic of Rust, a failed task of Gradle and an error of Haskell say so in the line behind it.
     """
     prefix: str | None = None
+    is_next = False
     for line in _searched(text).splitlines():
         head, trace, _ = line.partition("Traceback (")
         panics = "panicked at" in line
+        if is_next and line.strip():
+            yield line.strip(" \t•")
+        is_next = ".hs:" in line and _HASKELL.search(line) is not None
         if trace or (panics and line.endswith(":")) or line.startswith(_TASK_FAILED):
             prefix = head if trace else ""  # the prefix that a container or log adds to each line
             continue
@@ -156,6 +161,7 @@ def telling(text: str) -> Iterator[str]:
         prefix = None if ends else prefix
 
 
+_HASKELL = lazy(r"\.l?hs:\d+:\d+: error:(?: \[GHC-\d+\])?\s*$")
 _TASK_FAILED = "Execution failed for task "
 
 
@@ -207,13 +213,16 @@ _FAILS = lazy(r"(?i)fail|error|not ok\b")
 _SUCCEEDED = lazy(r"\b(?:ok|PASS|PASSED|passed|SKIPPED|skipped)\b|[✓✔√]|^\S+ [.sx]+(?:\s+\[ *\d+%\])?$")
 """`tests/test_a.py ..s [ 50%]`, `ok  example.com/a  0.1s`, `PASS src/a.test.ts`."""
 _PLACED_CHARS = 20_000
-_PLACE = lazy(r"([\w./\\-]{1,200}\.\w{1,10})(?:\", line |:|\()([0-9]{1,7})(?![0-9])")
+_PLACE = lazy(r"([\w./\\-]{1,200}\.[A-Za-z]\w{0,9})(?:\", line |:|\()([0-9]{1,7})(?![0-9])")
 """A file and line as programs print them: `src/dates.py:14`, `File "dates.py", line 14`, `dates.ts(14,5)`."""
 _CLASS = lazy(
     r"[\w./\\-]+\.\w{1,10}(?::\d+|\(\d+)[\d:,)]*|\b(?:\w+[.:]+)*\w*(?:Error|Exception|Warning)\b|\b[A-Z]+\d{3,}\b"
 )
 """A place, the class of an error, and its code."""
-_NAME = lazy(r"'[^']+'|\"[^\"]+\"|`[^`]+`|\b\w+_\w+|\b[a-z]+[A-Z]\w*|\b\w+[.:/-]+\w+|\b\w*\d\w*[a-z]\w*")
+_NAME = lazy(
+    r"'[^']+'|\"[^\"]+\"|`[^`]+`|\b\w+_\w+|\b[a-z]+[A-Z]\w*|\b\w+[.:/-]+\w+|\b\w*\d\w*[a-z]\w*|\b\w+\(\)"
+    r"|\b(?:undefined|reference|in scope): \w+"
+)
 _BUILT_IN = frozenset(
     """
     any array bool boolean bytes char dict double err false float function int integer iterator list long map never
