@@ -1370,7 +1370,7 @@ def test_what_is_in_force_now_is_likely_asked_of_earlier_work(prompt: str, topic
         "was macht diese Datei derzeit?",
     ],
 )
-def test_what_the_file_at_hand_does_now_is_not_likely_asked_of_earlier_work(prompt: str) -> None:
+def test_what_the_code_at_hand_does_now_is_not_likely_asked_of_earlier_work(prompt: str) -> None:
     found = shape.of(prompt)
 
     assert found is None or found.grade < LIKELY

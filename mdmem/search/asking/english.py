@@ -35,7 +35,8 @@ _HAVE = _words("have has havent hasnt")
 _BACK = _words(  # past times by themselves
     "yesterday ago earlier before previously already originally formerly recently lately ever initially historically"
 )
-_NOW = _words("now currently presently nowadays")  # with one, a question is about what earlier work has brought about
+_CURRENTLY = _words("currently presently nowadays")
+_NOW = _CURRENTLY | _words("now")  # with one, a question is about what earlier work has brought about
 _LAST = _words("last previous prior past earlier other")  # past times with a word of `_PERIOD`
 _PERIOD = _words(
     "time week weeks month months year night day days sprint session sessions conversation conversations chat chats "
@@ -207,7 +208,9 @@ def _reads_it(words: list[str], used: frozenset[str]) -> bool:
     counts = _after(words, _words("how"), _words("many much")) and not _after(words, _words("much"), _MORE)
     counts = counts and not used & (WE | _NOW)
     does = (words[:2] == ["what", "does"] and used & _DOES) or (words[:2] == ["what", "do"] and words[-1] in _DOES)
-    return counts or bool(does and not used & _CHANGES) or _after(words, _words("according"), _words("to"))
+    return (
+        counts or bool(does and not used & (_CHANGES - _CURRENTLY)) or _after(words, _words("according"), _words("to"))
+    )
 
 
 _MORE = _words("more less faster slower bigger larger smaller longer shorter higher lower better worse")
