@@ -66,7 +66,8 @@ class Watcher:
         """answers: request -> handler, besides searches; injection is in a layer above and passes its own.
 
         why_again: why the watcher must begin again; "" while it need not. Then it ends.
-        record: is called when a command did not run or was killed, with its name and the reason: it could not tell.
+        record: is called with the name of a command that could not be started or was killed, and the reason: such a
+        command cannot record its failure itself.
         """
         self.config = config
         self.ended_by = ""

@@ -1364,6 +1364,7 @@ def test_what_is_in_force_now_is_likely_asked_of_earlier_work(prompt: str, topic
 @pytest.mark.parametrize(
     "prompt",
     [
+        "what does the search currently return for an empty field?",
         "現在このファイルは何をしていますか？",
         "现在这个文件做什么？",
         "현재 이거 뭐 해?",
