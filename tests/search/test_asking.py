@@ -1395,3 +1395,10 @@ def test_what_something_costs_is_not_counted_in_the_files_in_chinese() -> None:
     assert lines is not None
     assert not at_hand.counts(cost)
     assert at_hand.counts(lines)
+
+
+@pytest.mark.parametrize("prompt", ["ok: …", "fix it, …", "We changed it, …", "ja, …", "weiter: -"])
+def test_a_prompt_that_ends_without_words_behind_a_comma_asks_for_nothing(prompt: str) -> None:
+    found = shape.of(prompt)
+
+    assert found is None or found.grade < LIKELY

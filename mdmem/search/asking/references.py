@@ -46,7 +46,7 @@ def likens(words: list[str]) -> int:
     it only compares with something, which the current files may show.
     """
     words = words[next((at for at, word in enumerate(words) if word not in _LEADS), 0) :]
-    if words[0] in _NO_ORDER:
+    if not words or words[0] in _NO_ORDER:
         return NOT
     if _uses_again(words):
         return LIKELY
