@@ -1397,7 +1397,7 @@ def test_what_something_costs_is_not_counted_in_the_files_in_chinese() -> None:
     assert at_hand.counts(lines)
 
 
-@pytest.mark.parametrize("prompt", ["ok: …", "fix it, …", "We changed it, …", "ja, …", "weiter: -"])
+@pytest.mark.parametrize("prompt", ["ok: …", "fix it, …", "We changed it, …", "ja, …", "danke: -"])
 def test_a_prompt_that_ends_without_words_behind_a_comma_asks_for_nothing(prompt: str) -> None:
     found = shape.of(prompt)
 
