@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MAX_READ = 20
 """Maximum number of later notes that are read, the newest first."""
 MAX_CHANGES = 6
-"""Maximum number of changes, one of the other, that are followed."""
+"""Maximum number of changes that are followed, each of them a change of the one before."""
 MAX_OF_FILE = 200
 """Maximum number of later notes about a file that are looked at."""
 _MAX_CHARS, _MAX_DIFF_CHARS = 3_000, 20_000
