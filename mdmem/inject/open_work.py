@@ -109,6 +109,7 @@ def _item(
         title=at.gate.stored(title),
         date=timestamps.readable(str(parsed.meta.get("updated") or parsed.meta.get("created", "")))[:10],
         text=at.gate.stored(error),
+        is_listed=True,  # of an answer or a list, one line is shown
     )
 
 

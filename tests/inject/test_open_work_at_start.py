@@ -301,3 +301,24 @@ def test_what_a_session_left_open_takes_no_more_work_per_turn_in_a_long_session(
         work[turns] = calls(partial(recent.left_open, [session]))
 
     assert work[200] < 12 * work[20]
+
+
+def test_an_answer_of_which_a_line_of_open_work_was_shown_is_given_when_it_is_asked_for(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Add the CSV export of the invoices")
+    one.edit("export.py")
+    one.answer("Amounts are written with a dot. Still to do: stream the rows of large customers.")
+    two = at.session(2)
+    two.ask("Sort the imports")
+    two.edit("imports.py")
+    two.answer()
+    upkeep.refresh(at.day.config(), now=at.now + HOUR, everything=True)
+    begin = Event(agent="claude-code", name="SessionStart", session="new", cwd=at.cwd, source="startup")
+    asked = Event(agent="claude-code", name="UserPromptSubmit", session="new", cwd=at.cwd)
+    asked.prompt = "what did we decide about the CSV export of the invoices?"
+
+    listed = context.build(at.day.config(), begin, at.now + 2 * HOUR, 1e12) or ""
+    given = context.build(at.day.config(), asked, at.now + 2 * HOUR, 1e12) or ""
+
+    assert "stream the rows" in listed.partition("## Open work")[2].partition("\n## ")[0]
+    assert "Amounts are written with a dot" in given
