@@ -280,12 +280,22 @@ def _item(item: Item, room: int, bullet_chars: int) -> list[str]:
             text, min(bullet_chars, room * 3 // 4 if len(lines) == 1 and room_for_code else room - room_for_code)
         )
         is_enough = sum(map(len, lines[1:])) >= bullet_chars // 2
-        if len(quote) < 2 or (is_enough and quote.endswith("…")):
+        is_cut = quote.endswith("…") and quote != text
+        if len(quote) < 2 or (is_enough and quote.endswith("…")) or (is_cut and _tells_nothing(quote)):
             break
         lines.append(f"  > {quote}")
         room -= len(quote)
         text = "" if quote.endswith("…") else text[len(quote) :].strip()
     return [*lines, *_code(item.lines, room)]
+
+
+def _tells_nothing(quote: str) -> bool:
+    """Whether a cut text is too short to tell anything: `Files:…`, `It ended with: The…`."""
+    return len(quote.encode("utf-8", "replace")) < _LEAST_CUT_BYTES
+
+
+_LEAST_CUT_BYTES = 30
+"""In UTF-8: a Chinese text tells the same with a third of the letters."""
 
 
 def _code(lines: Sequence[str], room: int) -> list[str]:
@@ -366,5 +376,12 @@ def _without_title(text: str, title: str) -> str:
         return text
     following = start[len(bare) :]
     if title.endswith("…"):
-        return f"…{following.lstrip()}" if following.strip() else ""
+        rest = _without_end_mark(following.strip())
+        return f"…{rest}" if rest else ""
     return following.lstrip(" .…:*`#") if following.strip(" .…:*`") else ""
+
+
+def _without_end_mark(text: str) -> str:
+    """Remove the mark that ends the sentence before a text, so that it is not shown as a sentence of its own."""
+    ends = text[:1] in ("。", "！", "？") or (text[:1] in (".", "!", "?", "…") and text[1:2] in ("", " "))
+    return text[1:].lstrip() if ends else text

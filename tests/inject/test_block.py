@@ -157,6 +157,20 @@ def test_a_truncated_title_continues_in_the_text() -> None:
     assert "> …er of dates" in made.text
 
 
+@pytest.mark.parametrize("text", ["写好导出功能。 现在可以用了", "Write the export. It works now", "导出呢？ 现在可以用了"])
+def test_the_mark_behind_a_truncated_title_is_not_shown_as_a_sentence(text: str) -> None:
+    title = text.partition(" ")[0].rstrip("。？") if not text.isascii() else "Write the export"
+    shown = rendered([Section("Found", [item(title=f"{title}…", text=text)])]).text
+    assert f"  > …{text[len(title) + 1 :].strip()}\n" in shown
+
+
+@pytest.mark.parametrize("text", ["Files: a_long_name.py, another_long_name.py", "导出改用流式写法后就不再占内存了"])
+def test_a_cut_text_that_tells_nothing_is_left_out(text: str) -> None:
+    shown, cut = (rendered([Section("Found", [item(text=text, room=room)])]).text for room in (100, 8))
+    assert f"  > {text}\n" in shown
+    assert "  >" not in cut
+
+
 def test_fifteen_memories_all_find_room() -> None:
     items = [item("word " * 200, id=f"7gk2q9m4{n:02d}", title="Why does it fail? " * 6) for n in range(15)]
 
