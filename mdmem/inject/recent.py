@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from itertools import groupby, islice
+from itertools import groupby, islice, takewhile
 
 from mdmem import privacy, timestamps
 from mdmem.inject import eligibility, excerpts, injection_log
@@ -398,15 +398,13 @@ def _open_ends(session: SessionFolder, later: list[SessionFolder]) -> Iterator[I
 
 def _is_taken_up(session: SessionFolder, later: SessionFolder) -> bool:
     """Whether a later session, at its beginning or by its words, did what the last prompt of one asked for."""
+    answered = {journal.numbers(name)[0] for name in later.of_kind("response")}
     prompts = later.of_kind("prompt")
-    if not prompts or later.is_interrupted():
-        return False
-    if turn_groups.goes_on(later.read(prompts[0]).fact("title")):
+    going_on = takewhile(lambda name: turn_groups.goes_on(later.read(name).fact("title")), prompts)
+    if any(journal.numbers(name)[0] in answered for name in going_on):
         return True
     title = session.read(session.of_kind("prompt")[-1]).fact("title")
     wanted = frozenset(analysis.query_terms(title)) - STOPWORDS
-
-    answered = {journal.numbers(name)[0] for name in later.of_kind("response")}
     numbers = {name: number for name in prompts[-MAX_PROMPTS:] if (number := journal.numbers(name)[0]) in answered}
     asked = {number: analysis.query_terms(later.excerpt(later.read(name))) for name, number in numbers.items()}
     return any(turn_groups.is_asked_for(wanted, set(terms)) and later.is_work(turn) for turn, terms in asked.items())

@@ -147,6 +147,9 @@ class _Project:
     def _facts_of(self, number: int) -> Mapping[str, object]:
         return self._known.get(number) or self._view.facts(number)
 
+    def _title(self, number: int) -> str:
+        return str(self._facts_of(number)["title"])
+
     def _item(self, number: int, kind: str, text: str, *, detail: str = "", blocked_by: list[str] | None = None,
               created: str = "") -> OpenItem:  # fmt: skip
         facts = self._facts_of(number)
@@ -259,7 +262,7 @@ class _Project:
         for number in chain.from_iterable(numbers.values() for numbers in failing.values()):
             meta = people.readable(self._config.vault, self._view.path(number)).meta
             if not meta.get("done") and str(meta.get("status")) != "interrupted":
-                yield self._item(number, _FAILED, runs.line(str(self._facts_of(number)["title"])),
+                yield self._item(number, _FAILED, runs.line(self._title(number)),
                                  detail=str(meta.get("error", "")))  # fmt: skip
 
     # -- turns
@@ -267,7 +270,7 @@ class _Project:
     def _turns(self) -> Iterator[OpenItem]:
         """Yield each session's last prompt if it has no answer or its turn was interrupted."""
         asked = list(self._asked())
-        unanswered = [(prompts, kind) for prompts in asked if (kind := self._kind_of_turn(prompts))]
+        unanswered = [(prompts, kind) for prompts in asked if (kind := self._kind_of_turn(prompts[-1]))]
         if unanswered:
             self._read_facts()
         last_requests = [(self._last_request(prompts), kind) for prompts, kind in unanswered]
@@ -278,7 +281,7 @@ class _Project:
             prompt_key = (str(facts.get("project", "")), small_talk.plain_text(str(facts["title"])))
             last_asked[prompt_key] = max(last_asked.get(prompt_key, 0), self._created[number])
         for number, kind in requests:
-            item = self._item(number, kind, str(self._facts_of(number)["title"]))
+            item = self._item(number, kind, self._title(number))
             again = last_asked.get((item.project, small_talk.plain_text(item.text)), 0)
             is_over = again > timestamps.epoch(item.created) or self._is_continued(number, asked)
             if not is_over and not self._is_taken_up(number, item.text, asked=True) and not self._is_done(item):
@@ -291,9 +294,8 @@ class _Project:
         begins = (prompts for prompts in asked if created[prompts[0]] > created[number])
         same = (prompts for prompts in begins if self._facts_of(prompts[0]).get("project") == project)
         following = min(same, key=lambda prompts: created[prompts[0]], default=None)
-        if following is None or not turn_groups.goes_on(str(self._facts_of(following[0])["title"])):
-            return False
-        return not self._kind_of_turn(following)
+        going_on = takewhile(lambda prompt: turn_groups.goes_on(self._title(prompt)), following or ())
+        return any(not self._kind_of_turn(prompt) for prompt in going_on)
 
     def _asked(self) -> Iterator[list[int]]:
         """Yield the prompts of each session that is not at work, in order."""
@@ -311,9 +313,9 @@ class _Project:
         flags = self._view.numbers("flags")
         return [number for number in numbers if flags[number] // KIND_STEP == kind]
 
-    def _kind_of_turn(self, prompts: list[int]) -> str:
-        """Return the kind of open work that a session's last turn is; "" if it was answered."""
-        turn = self._turn(prompts[-1])
+    def _kind_of_turn(self, prompt: int) -> str:
+        """Return the kind of open work that a prompt's turn is, if it is its session's last; "" if it was answered."""
+        turn = self._turn(prompt)
         answers = [n for n in self._of_kind(_RESPONSE, turn) if "-subagent-" not in self._view.name(n)]
         failed = self._failed.intersection(answers)  # only those may have no success
         if len(failed) < len(answers) or any(self._view.facts(n).get("success") is not False for n in failed):
@@ -321,7 +323,7 @@ class _Project:
         return "interrupted" if answers or len(turn) > 1 else "prompt"
 
     def _turn(self, prompt: int) -> list[int]:
-        """Return the notes of a prompt's turn, which is its session's last: the names of earlier ones are not read."""
+        """Return the notes of a prompt's turn; the names of earlier ones are not read."""
         view = self._view
         wanted = journal.numbers(view.name(prompt))[:1]
         turn = []
@@ -336,7 +338,7 @@ class _Project:
     def _last_request(self, prompts: list[int]) -> int | None:
         """Return the last prompt that asks for work; None without one."""
         for number in reversed(prompts):
-            title = str(self._facts_of(number)["title"])
+            title = self._title(number)
             if turn_groups.goes_on(title):
                 continue
             words, question = small_talk.plain_text(title), shape.of(title)

@@ -305,6 +305,23 @@ def test_a_prompt_that_the_next_session_took_up_is_not_left_open(past: Talk, lat
     assert "Left open" not in occur(new_session(past, 4), "SessionStart", source="startup")
 
 
+def test_a_prompt_that_was_gone_on_with_is_not_left_open_by_what_broke_off_after_that(past: Talk) -> None:
+    interrupted = new_session(past, 1)
+    interrupted.says("Rename the exporter and its names")
+    interrupted.edits("exporter.py")
+    following = new_session(past, 2)
+    following.says("weiter")
+    following.edits("exporter.py")
+    following.answers("The exporter and its names are new.")
+    following.says("Sort the imports")
+    following.edits("imports.py")
+
+    left = occur(new_session(past, 3), "SessionStart", source="startup").partition("## Left open")[2]
+
+    assert "Sort the imports" in left
+    assert "Rename the exporter" not in left
+
+
 def test_a_title_is_shown_whole_where_there_is_room_although_little_else_is_told(past: Talk) -> None:
     asked = "Add a coupon field to the checkout form, checked on the server; the old table of promotions goes away"
     interrupted = new_session(past, 1)

@@ -230,6 +230,22 @@ def test_a_turn_that_broke_off_is_open_until_a_later_session_goes_on_or_is_asked
     assert (("interrupted", "Export the orders as CSV") in at.open()) is is_open
 
 
+@pytest.mark.parametrize("answered", [1, 2])
+def test_what_was_gone_on_with_is_over_whatever_broke_off_after_that(at: Work, answered: int) -> None:
+    one = at.session(1)
+    one.ask("Export the orders as CSV")
+    one.edit("export.py")
+    two = at.session(2)
+    for _ in range(answered):
+        two.ask("continue")
+        two.edit("export.py")
+    two.answer()
+    two.ask("Sort the imports")
+    two.edit("imports.py")
+
+    assert at.open() == [("interrupted", "Sort the imports")]
+
+
 def test_work_of_another_project_takes_up_nothing(at: Work, tmp_path: Path) -> None:
     one = at.session(1)
     one.ask("Export the orders as CSV")
