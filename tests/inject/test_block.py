@@ -157,7 +157,7 @@ def test_a_truncated_title_continues_in_the_text() -> None:
     assert "> …er of dates" in made.text
 
 
-@pytest.mark.parametrize("text", ["写好导出功能。 现在可以用了", "Write the export. It works now", "导出呢？ 现在可以用了"])
+@pytest.mark.parametrize("text", ["写好导出。 现在可以用了", "Write the export. It works now", "导出呢？ 现在可以用了"])
 def test_the_mark_behind_a_truncated_title_is_not_shown_as_a_sentence(text: str) -> None:
     title = text.partition(" ")[0].rstrip("。？") if not text.isascii() else "Write the export"
     shown = rendered([Section("Found", [item(title=f"{title}…", text=text)])]).text

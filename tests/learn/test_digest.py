@@ -63,6 +63,24 @@ def test_a_span_tells_decisions_and_what_was_done(at: Work) -> None:
     assert "## Left open\n\n- [ ] Add a test (task) [mem:" in said
 
 
+def test_what_broke_off_at_the_end_is_left_open_until_a_later_session_took_it_up(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Export the orders as CSV")
+    one.edit("export.py")
+    assert "## Left open\n\n- [ ] Export the orders as CSV (interrupted) [mem:" in at.day.run("digest", "latest").stdout
+    assert "- interrupted: Export the orders as CSV [mem:" in at.day.run("digest", "latest", "--for-agent").stdout
+    other = at.session(3)
+    other.run("pytest -q", FAILED)
+    other.answer()
+    assert "- still fails: pytest -q [mem:" in at.day.run("digest", "latest", "--for-agent").stdout
+    two = at.session(2)
+    two.ask("continue")
+    two.edit("export.py")
+    two.answer()
+
+    assert "Left open" not in at.day.run("digest", "00000001").stdout
+
+
 @pytest.mark.parametrize("keys", [{"private": "yes"}, {"Private": True}, {"tags": ["private"]}])
 def test_a_note_that_its_front_matter_keeps_private_is_in_no_digest(at: Work, keys: dict[str, Any]) -> None:
     work(at, 1)

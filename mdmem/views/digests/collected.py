@@ -89,7 +89,8 @@ class DigestNotes(NamedTuple):
 def collect(config: Config, query: Query, project: str, session: str = "") -> DigestNotes:
     """Return what happened in the span of a query. session: only this one."""
     first = query.since or 0.0
-    last = query.until if query.until is not None else timestamps.now(os.environ)
+    now = timestamps.now(os.environ)
+    last = query.until if query.until is not None else now
     since, until = timestamps.iso_time(first) if query.since is not None else "", timestamps.iso_time(last)
     early = timestamps.iso_time(max(first - LONGEST_SESSION.total_seconds(), 0))
     candidates = session_log.sessions(config, project=project, since=early, session=session)
@@ -128,7 +129,7 @@ def collect(config: Config, query: Query, project: str, session: str = "") -> Di
         notes=[row for row in written if row.path not in decided],
         failures=[row for row in relevant if row.success is False],
         fixes=within(solved),
-        open_work=within(work.open_work(config, project, now=last)),
+        open_work=within(work.open_work(config, project, now=now)),
         closed_work=within(work.closed(config, project, now=last)),
     )
 

@@ -16,6 +16,7 @@ from mdmem.vault import note, people
 from mdmem.views import wording
 from mdmem.views.conversation import Conversation, ConversationStep
 from mdmem.views.digests.collected import DigestNotes
+from mdmem.views.vault_pages.open_work import LABELS
 
 MAX_ASKS = 12
 MAX_FILES = 12
@@ -208,7 +209,7 @@ def _facts(facts: DigestNotes) -> Iterator[str]:
         "Solved": [f"{fix.error}: {', '.join(fix.files)} [mem:{fix.id}]" for fix in facts.fixes],
         "Changed": [", ".join(session.files) for session in facts.sessions if session.files],
         "Done": [item.text for item in facts.closed_work],
-        "Left open": [f"{item.kind}: {item.text} [mem:{item.id}]" for item in facts.open_work],
+        "Left open": [f"{LABELS[item.kind].lower()}: {item.text} [mem:{item.id}]" for item in facts.open_work],
     }
     for heading, rows in parts.items():
         if rows:
