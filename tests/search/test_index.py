@@ -735,6 +735,17 @@ def test_of_very_many_notes_the_newest_are_read_for_a_text_and_older_ones_on_req
     assert older.hints == ()
 
 
+def test_settings_are_not_read_for_each_note_that_is_indexed(vault: Path, settings: Config) -> None:
+    read = []
+    for start, end in ((0, 1), (1, 3), (3, 13)):
+        for number in range(start, end):
+            write(vault, f"{number}.md", f"alpha handler n{number}")
+        read.append(calls(partial(freshness.bring_up_to_date, settings), of=config.load))
+
+    assert read[1] == read[2] > 0
+    assert len(engine.search(settings, "handler", engine.SearchOptions(limit=20)).hits) == 13
+
+
 @pytest.mark.parametrize("asked", ["handl*", '"alpha handler"'])
 def test_a_page_that_also_counts_what_it_finds_reads_the_files_once(vault: Path, settings: Config, asked: str) -> None:
     for number in range(30):

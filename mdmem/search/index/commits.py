@@ -13,7 +13,7 @@ from mdmem.search.index import completion, contents, layout, scan_record
 from mdmem.search.index.layout import NEW, DamagedError
 from mdmem.search.index.store import current
 from mdmem.search.index.tiers import to_join
-from mdmem.vault import disk
+from mdmem.vault import disk, people
 from mdmem.vault.layout import day_of
 
 TYPE_CHECKING = False
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from mdmem.config import Config
+    from mdmem.privacy import Rules
     from mdmem.progress import CountCallback
     from mdmem.search.index.contents import Segment
     from mdmem.search.index.scan import Comparison, Diff
@@ -208,14 +209,15 @@ class _Tally:
 
     def index(self, batch: Batch, root: str, entries: list[WalkedFile]) -> None:
         """Index these files as they are now, replacing their older entries."""
+        rules = people.rules_of(root)
         for entry in entries:
             self.late = self._limits.deadline is not None and time.monotonic() >= self._limits.deadline
             if self.late:
                 return
-            self._index(batch, root, entry)
+            self._index(batch, root, entry, rules)
             self._step()
 
-    def _index(self, batch: Batch, root: str, entry: WalkedFile) -> None:
+    def _index(self, batch: Batch, root: str, entry: WalkedFile, rules: Rules) -> None:
         from mdmem.search.index import document  # slow to load; readers do not need it
 
         note = batch.view.find(entry.path)
@@ -238,7 +240,7 @@ class _Tally:
         else:
             batch.remove(note)
             self.changed += 1
-        batch.add(document.build(root, entry, data, mtime_ns=mtime_ns))
+        batch.add(document.build(root, entry, data, mtime_ns=mtime_ns, rules=rules))
 
     def _step(self, notes: int = 1) -> None:
         self._done += notes

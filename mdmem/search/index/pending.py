@@ -16,7 +16,7 @@ from mdmem.search.index.scan import Diff
 from mdmem.search.index.store import opened
 from mdmem.search.index.table import Table
 from mdmem.search.index.view import View
-from mdmem.vault import disk, journal
+from mdmem.vault import disk, journal, people
 from mdmem.vault.layout import folder_of
 
 TYPE_CHECKING = False
@@ -121,9 +121,12 @@ def overlay(view: View, root: str, diff: Diff) -> View | None:
         return None
     from mdmem.search.index import document
 
+    rules = people.rules_of(root)
     contents = [(entry, disk.readable(root, entry.path)) for entry in diff.files]
     documents = [
-        document.build(root, entry, data, mtime_ns=-1, is_kept=False) for entry, data in contents if data is not None
+        document.build(root, entry, data, mtime_ns=-1, is_kept=False, rules=rules)
+        for entry, data in contents
+        if data is not None
     ]
     replaced = [view.find(path) for path in (*diff.gone, *(entry.path for entry in diff.files))]
     outdated = {note for note in replaced if note is not None}
