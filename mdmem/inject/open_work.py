@@ -38,7 +38,8 @@ def of_project(at: Occasion, shown: Collection[str] = (), current: str = "") -> 
     shown: the folders of sessions that are shown with what their answers leave to do. current: the session's folder.
     """
     folder = f"{JOURNAL}/{at.project}"
-    _, tables, _ = generated.parts_of(people.read(at.config.vault, f"{folder}/{journal.PROJECT_PAGE}").body)
+    page = people.read(at.config.vault, f"{folder}/{journal.PROJECT_PAGE}", at.gate.rules)
+    _, tables, _ = generated.parts_of(page.body)
     lines = tables.partition(f"\n## {HEADING}\n")[2].partition("\n## ")[0].splitlines()
     finished = _Finished(at)
     items = [item for line in lines if (item := _item(at, folder, line, shown, finished, current)) is not None]
@@ -85,8 +86,10 @@ def _item(
     kind, _, link = line.removeprefix("- ").partition(": [")
     escaped, _, place = link.rpartition("](")
     path = os.path.normpath(f"{folder}/{generated.path_of(place.rstrip(')'))}").replace(os.sep, "/")
-    parsed = people.read(at.config.vault, path) if path.endswith(".md") and not path.startswith("..") else None
-    if parsed is None or not parsed.meta.get("id") or eligibility.left_out(parsed):
+    if not path.endswith(".md") or path.startswith(".."):
+        return None
+    parsed = people.read(at.config.vault, path, at.gate.rules)
+    if not parsed.meta.get("id") or eligibility.left_out(parsed):
         return None
     name, title = str(parsed.meta["id"]), "".join(_unescaped(escaped))
     done, staged = parsed.meta.get("done"), str(parsed.meta.get("staged") or at.here.branch)

@@ -79,11 +79,11 @@ class SessionFolder:
     def page(self) -> Parsed:
         """The session's page; its text is only the part about files: a long session has thousands of lines."""
         written = self._written
-        if not privacy.may_hold_tag(written.body, people.rules_of(self._config.vault)):
+        if not privacy.may_hold_tag(written.body, self.gate.rules):
             _, heading, following = written.body.partition(_FILES)
             part = heading + following.partition("\n## ")[0] if heading else ""
             written = note.Parsed(written.meta, part, written.problem)
-        return self._unless_hidden(people.cleaned(self._config.vault, written))
+        return self._unless_hidden(people.cleaned(self._config.vault, written, self.gate.rules))
 
     def path(self, name: str) -> str:
         """Return the vault path of one of the session's files."""
@@ -91,7 +91,7 @@ class SessionFolder:
 
     def read(self, name: str) -> Parsed:
         """Read one of the session's files; a missing one, or one marked private in its front matter, is empty."""
-        return self._unless_hidden(people.read(self._config.vault, self.path(name)))
+        return self._unless_hidden(people.read(self._config.vault, self.path(name), self.gate.rules))
 
     def _unless_hidden(self, parsed: Parsed) -> Parsed:
         return note.parse(b"") if self._is_hidden(parsed.meta) else parsed

@@ -160,8 +160,9 @@ def _line(at: Occasion, hit: SearchHit, *, full: bool) -> Item | None:
     """Return a line of the index; with `full`, as for pinned notes, also its text, or a long one's first sentence."""
     if at.has_seen(hit.id):
         return None
-    read = people.read if full else note.load  # of most, no word of the text is given, so that it is not cleaned
-    parsed = read(at.config.vault, hit.path)
+    vault, rules = at.config.vault, at.gate.rules
+    # Of most, no word of the text is given, so that it is not cleaned.
+    parsed = people.read(vault, hit.path, rules) if full else note.load(vault, hit.path)
     if answer_item.left_out(at, hit, parsed, at.event.agent):
         return None
     marks = answer_item.project_marks(at, hit)

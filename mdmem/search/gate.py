@@ -21,19 +21,19 @@ _kept: dict[tuple[object, ...], dict[str, str]] = {}
 
 
 class Gate:
-    """The gate of one vault, for one session whose private text it recognizes."""
+    """The gate of one vault, for one session whose private text it recognizes. rules: those of the vault's settings."""
 
     def __init__(self, config: Config, session_key: str = "") -> None:
-        self._rules = privacy.Rules.of(config.settings)
-        self._marker = self._rules.marker
+        self.rules = privacy.Rules.of(config.settings)
+        self._marker = self.rules.marker
         self._echo = memory.load(config, session_key) if session_key else None
         if len(_kept) >= _MOST_RULES:
             _kept.clear()
-        self._short = _kept.setdefault(self._rules.key(), {})
+        self._short = _kept.setdefault(self.rules.key(), {})
 
     def prompt(self, text: str) -> str:
         """Clean a typed text; "" if all of it is private or cannot be checked. Leaves no marks of such text."""
-        cleaned = privacy.clean(text, rules=self._rules, origin="prompt", echo=self._echo)
+        cleaned = privacy.clean(text, rules=self.rules, origin="prompt", echo=self._echo)
         if cleaned.failure is not None:
             return ""
         value = str(cleaned.value).replace(withheld.MARK, " ")
@@ -43,13 +43,13 @@ class Gate:
 
     def name(self, text: str) -> str:
         """Clean a project's name or identity, as when it was stored."""
-        return projects.cleaner(self._rules)(text)
+        return projects.cleaner(self.rules)(text)
 
     def stored(self, text: str) -> str:
         """Clean a part of a note before it is shown. Short texts are cached: kinds and projects repeat in lists."""
         found = self._short.get(text)
         if found is None:
-            found = str(privacy.clean(text, rules=self._rules, origin="assistant").value)
+            found = str(privacy.clean(text, rules=self.rules, origin="assistant").value)
             if len(text) <= _SHORT_CHARS:
                 if len(self._short) >= _MOST_SHORT:
                     self._short.clear()

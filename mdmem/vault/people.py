@@ -60,9 +60,9 @@ def origin(parsed: note.Parsed) -> str:
     return "tool" if is_captured(parsed) else "prompt"
 
 
-def read(vault: str, path: str) -> note.Parsed:
-    """Return the cleaned note at a path in the vault; a missing one is empty."""
-    return cleaned(vault, note.load(vault, path))
+def read(vault: str, path: str, rules: privacy.Rules | None = None) -> note.Parsed:
+    """Return the cleaned note at a path in the vault; a missing one is empty. rules: as in `cleaned`."""
+    return cleaned(vault, note.load(vault, path), rules)
 
 
 def readable(vault: str, path: str) -> note.Parsed:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from mdmem.agents import Event
+from mdmem.config import load
 from mdmem.inject import context, open_work, recent
 from mdmem.learn import decisions
 from mdmem.search.gate import Gate
@@ -15,6 +17,7 @@ from mdmem.vault import generated
 from mdmem.views.vault_pages import upkeep
 from tests.helpers import cli_day
 from tests.helpers.call_count import calls
+from tests.helpers.indexed import indexed
 from tests.helpers.open_work import FAILED, HOUR, Work
 
 
@@ -322,3 +325,25 @@ def test_an_answer_of_which_a_line_of_open_work_was_shown_is_given_when_it_is_as
 
     assert "stream the rows" in listed.partition("## Open work")[2].partition("\n## ")[0]
     assert "Amounts are written with a dot" in given
+
+
+def test_the_start_of_a_session_does_not_read_the_settings_again(at: Work) -> None:
+    for number in (1, 2, 3):
+        one = at.session(number)
+        one.ask(f"Sort the imports of part {number}")
+        one.edit(f"part_{number}.py")
+        one.answer()
+    at.day.run("note", "Use tabs.", "--title", "Tabs", "--pin", "--project", "app")
+    for path in at.day.vault.rglob("*.md"):
+        os.utime(path, (at.now, at.now))  # of files as new as the index, nobody knows whether it has seen them
+    settings = indexed(at.day.config())
+    event = Event(agent="claude-code", name="SessionStart", session="new", cwd=at.cwd, source="startup")
+    given: list[str] = []
+
+    def begin() -> None:
+        made = context.at_start(settings, event, at.now + HOUR, 1e12)
+        given.append(made.text if made else "")
+
+    assert calls(begin, of=load) == 0
+    assert "Sort the imports of part 2" in given[0]
+    assert "Use tabs." in given[0]
