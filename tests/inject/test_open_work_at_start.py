@@ -344,6 +344,6 @@ def test_the_start_of_a_session_does_not_read_the_settings_again(at: Work) -> No
         made = context.at_start(settings, event, at.now + HOUR, 1e12)
         given.append(made.text if made else "")
 
-    assert calls(begin, of=load) == 0
+    assert calls(begin, of=load.__code__) == 0
     assert "Sort the imports of part 2" in given[0]
     assert "Use tabs." in given[0]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from mdmem.privacy import Rules
 from mdmem.search import recall
 from mdmem.vault import note, people
 from tests.helpers.injected import ask, entries, new_session
@@ -256,9 +257,9 @@ def test_a_question_with_many_versions_reads_few_notes(
     reads: list[str] = []
     read = people.read
 
-    def counted_read(root: str, path: str) -> note.Parsed:
+    def counted_read(root: str, path: str, *rules: Rules) -> note.Parsed:
         reads.append(path)
-        return read(root, path)
+        return read(root, path, *rules)
 
     monkeypatch.setattr(people, "read", counted_read)
 

@@ -740,7 +740,7 @@ def test_settings_are_not_read_for_each_note_that_is_indexed(vault: Path, settin
     for start, end in ((0, 1), (1, 3), (3, 13)):
         for number in range(start, end):
             write(vault, f"{number}.md", f"alpha handler n{number}")
-        read.append(calls(partial(freshness.bring_up_to_date, settings), of=config.load))
+        read.append(calls(partial(freshness.bring_up_to_date, settings), of=config.load.__code__))
 
     assert read[1] == read[2] > 0
     assert len(engine.search(settings, "handler", engine.SearchOptions(limit=20)).hits) == 13
