@@ -426,7 +426,8 @@ def before_compaction(session: SessionFolder) -> Section:
     A summary loses conditions that the user named in passing. A prompt that has no answer yet has what was done for it.
     The page stands for prompts that are not shown.
     """
-    files = session.files() or session.changed_files()
+    # The page lacks those of a turn at work. The last ones come first: the end of a long list is cut.
+    files = list(dict.fromkeys([*reversed(session.changed_files()), *session.files()]))
     answers = {journal.numbers(name)[0]: name for name in session.of_kind("response")}
     prompts = session.of_kind("prompt")
     where = " in this session" if len(prompts) > 1 else ""

@@ -456,6 +456,22 @@ def test_a_resumed_session_is_given_only_what_is_new(talk: Talk, past: Talk) -> 
     assert not set(MARK.findall(first)) & set(MARK.findall(second))
 
 
+def test_after_a_compaction_the_files_of_the_turn_at_work_come_first(past: Talk) -> None:
+    busy = new_session(past, 1)
+    busy.says("Move the parser to the new layout")
+    for number in range(30):
+        busy.edits(f"a_module_with_a_long_name_{number}.py")
+    busy.answers("It is moved.")
+    busy.says("Now the printer")
+    busy.edits("printer.py")
+    busy.edits("font.py")
+
+    text = occur(busy, "SessionStart", source="compact")
+
+    assert "Files touched in this session: font.py, printer.py, a_module_with_a_long_name_29.py, " in text
+    assert " more. Not answered yet." in text
+
+
 def test_a_fork_is_given_neither_what_its_parent_was_given_nor_what_that_did(past: Talk, tmp_path: Path) -> None:
     write(past.vault, "notes/phone.md", "The on-call phone is in the blue cabinet.")
     parent = new_session(past, 1)
