@@ -12,6 +12,7 @@ import pytest
 
 from mdmem import agents
 from mdmem.config import Config
+from mdmem.inject import unfinished
 from mdmem.learn import work
 from mdmem.search import index, runs
 from mdmem.search.index.view import View
@@ -244,6 +245,26 @@ def test_what_was_gone_on_with_is_over_whatever_broke_off_after_that(at: Work, a
     two.edit("imports.py")
 
     assert at.open() == [("interrupted", "Sort the imports")]
+
+
+LEFT = [
+    *("Noch offen", "Es fehlt noch", "Offene Punkte", "Zu tun", "Nächste Schritte", "Nächster Schritt"),
+    *("Not tested", "Not yet done", "Still to do", "What is left", "What's still open", "Next up", "Follow-ups"),
+    *("Ce qui reste à faire", "Reste à faire", "À faire", "Prochaine étape", "Prochaines étapes"),
+    *("Falta", "Faltan", "Queda por hacer", "Pendiente", "Próximos pasos", "Siguiente paso"),
+]
+
+
+def test_what_answers_say_is_left_is_listed_in_any_words_that_are_known(at: Work) -> None:
+    for number, heading in enumerate(LEFT):
+        assert unfinished.is_heading(heading), heading
+        one = at.session(number)
+        one.ask(f"Move part {number}")
+        one.edit(f"part_{number}.py")
+        one.answer(f"It is moved. {heading}: item{number} of the exports.")
+
+    listed = {text for _, text in at.open()}
+    assert [LEFT[n] for n in range(len(LEFT)) if f"item{n} of the exports." not in listed] == []
 
 
 def test_work_of_another_project_takes_up_nothing(at: Work, tmp_path: Path) -> None:

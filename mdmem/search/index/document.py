@@ -236,10 +236,11 @@ def _words_of(meta: Mapping[str, Any]) -> Iterator[str]:
 
 _END_CHARS = 2_000
 _LEFT = lazy(
-    r"(?im)(?:^|[.!?] )[^\w\n]*(?:(?:what(?:['’]s| is)?|still) ){0,2}"
-    r"(?:left|open|remaining|remains|missing|outstanding|pending|unfinished|to-?dos?|to do|not (?:yet )?done|next"
-    r"|follow-?ups?|offen|nächste|ausstehend|reste|prochaines|pendientes?|próximos|falta)\b[^\n:]{0,40}"
-    r"(?::|$| is | are | ist | sind | bleib)"
+    r"(?im)(?:^|[.!?] )[^\w\n]*(?:(?:what(?:['’]s)?|is|still|noch|es|ce|qui) ){0,3}"
+    r"(?:left|open|remaining|remains|missing|outstanding|pending|unfinished|to-?dos?|to do|next|follow-?ups?"
+    r"|not (?:yet|done|covered|tested|fixed|verified)|offene?|zu tun|nächster?|ausstehend|fehlt|fehlen|restes?|à faire"
+    r"|prochaines?|pendientes?|próximos?|siguientes?|faltan?|quedan?)\b"
+    r"[^\n:]{0,40}(?::|$| is | are | ist | sind | bleib)"
 )
 """Where an answer may say what is left to do; `unfinished` decides."""
 _TAGGED = (*note.CAPTURED, *note.PAGES)
