@@ -64,15 +64,38 @@ class Text(str):
     ],
 )  # fmt: skip
 def test_twice_as_much_is_read_of_twice_the_text(unit: str) -> None:
-    once, twice = (_chars_read(unit * (size // len(unit))) for size in (10_000, 20_000))
+    once, twice = (_chars_read(Text(unit * (size // len(unit)))) for size in (10_000, 20_000))
 
     assert once > 10_000
     assert twice < 2.6 * once
 
 
-def _chars_read(text: str) -> int:
+@pytest.mark.parametrize("unit", ["{", "secrets={\n", 'secrets={a="zk9qw8x"\n'])
+def test_twice_as_much_is_read_of_blocks_of_secrets_that_are_twice_as_long(unit: str) -> None:
+    once, twice = (_chars_read(_run("prod.tfvars", unit * (size // len(unit)) + "}")) for size in (10_000, 20_000))
+
+    assert once > 10_000
+    assert twice < 2.6 * once
+
+
+@pytest.mark.parametrize("name", ["auth.txt", ".netrc"])
+def test_few_words_are_read_of_a_long_line_in_a_file_of_settings(name: str) -> None:
+    runs = [_run(each, "ana " * 2_000) for each in ("story.txt", name)]
+    for run in runs:
+        clean(run, origin="tool")  # imports the scanners
+
+    plain, of_settings = map(_calls, runs)
+
+    assert 0 < of_settings - plain < 4_000
+
+
+def _run(path: str, text: str) -> dict[str, Any]:
+    return {"tool": "Read", "input": {"file_path": path}, "response": Text(text)}
+
+
+def _chars_read(value: Any) -> int:
     Text.chars_read = 0
-    clean(Text(text), origin="tool")
+    clean(value, origin="tool")
     return Text.chars_read
 
 

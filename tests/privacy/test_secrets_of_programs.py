@@ -35,6 +35,9 @@ WORD = "lagunotul"
         ("secrets.tfvars", 'stripe = "{}"\n'),
         ("prod.tfvars", 'region = "eu"\nsecrets = {\n  stripe = "{}"\n}\n'),
         ("prod.tfvars", 'mail_credentials = { "user" = "ana", "smtp" = "{}" }\n'),
+        ("prod.tfvars", 'mail_passwords = {\n  test = { user = "ana" }\n  prod = { smtp = "{}" }\n}\n'),
+        ("prod.tfvars", 'secrets = {\n  user = "ana"\n  stripe = "{}"\n'),
+        ("prod.tfvars", 'secrets = {\n  user = "ana"\n  stripe = "{}'),
     ],
 )
 def test_the_password_in_a_file_of_accounts_is_masked_however_it_is_read(name: str, content: str) -> None:
@@ -121,6 +124,7 @@ def test_the_password_in_a_file_of_a_user_and_a_password_is_masked(name: str, co
         ("auth.txt", "one\ntwo\nlagunotul\n"),
         ("prod.tfvars", 'regions = {\n  main = "lagunotul"\n}\n'),
         ("prod.tfvars", "secrets = {\n  mail = var.lagunotul\n}\n"),
+        ("prod.tfvars", 'secrets = { a = {}, b = {} }\nmain = "lagunotul"\n'),
         ("src/secrets", "https://example.org/ana ana lagunotul\n"),
     ],
 )

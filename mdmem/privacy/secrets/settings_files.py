@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from mdmem.privacy import secrets
 from mdmem.privacy.secrets import names, printed, scan, values
 from mdmem.privacy.secrets.tokens.formats import BASE64
@@ -91,7 +93,7 @@ def of_two_lines(content: str) -> Iterator[Span]:
     at = 0
     for line in content.split("\n"):
         begin = _behind_number(line)
-        found += [(at + start, at + end) for start, end in scan.words(line, begin, len(line.rstrip()))]
+        found += [(at + start, at + end) for start, end in islice(scan.words(line, begin, len(line.rstrip())), 3)]
         at += len(line) + 1
         if len(found) > 2 or (len(found) == 2 and "\n" not in content[found[0][1] : found[1][0]]):
             return
@@ -101,18 +103,34 @@ def of_two_lines(content: str) -> Iterator[Span]:
 
 def of_blocks(content: str) -> Iterator[Span]:
     """Find the strings in a block that is named as one of secrets, as in Terraform: `secrets = { mail = "…" }`."""
-    for start, opening in secrets.occurrences(content, "{"):
-        name = content[:start].rstrip(" =:").rpartition("\n")[2].strip('" \t')
-        end = content.find("}", opening) if names.weigh(name)[0] >= names.LITERAL else -1
-        quote = content.find('"', opening, end) if end > 0 else -1
-        at = opening
-        while quote >= 0:
-            close = content.find('"', quote + 1, end)
-            is_value = content[at:quote].rstrip().endswith(("=", ":"))
-            if is_value and values.is_secret(content[quote + 1 : close], names.STRONG, quoted=True):
-                yield quote + 1, close, "secret"
+    end = 0
+    for start, at in secrets.occurrences(content, "{"):
+        before = content[max(end, start - scan.LONGEST_LINE) : start].rstrip(" =:").rpartition("\n")[2]
+        if start < end or names.weigh(before.strip('" \t'))[0] < names.LITERAL:
+            continue
+        end = _block_end(content, at)
+        while (begin := _found(content, '"', at, end) + 1) < end:
+            close = _found(content, '"', begin, end)
+            is_value = content[at : begin - 1].rstrip().endswith(("=", ":"))
+            if is_value and values.is_secret(content[begin:close].rstrip(), names.STRONG, quoted=True):
+                yield begin, close, "secret"
             at = close + 1
-            quote = content.find('"', at, end) if close > 0 else -1
+
+
+def _block_end(content: str, at: int) -> int:
+    """Return the end of a block that is open at `at`, behind the blocks in it."""
+    depth = 1
+    while depth and at < len(content):
+        close = _found(content, "}", at, len(content))
+        depth += content.count("{", at, close) - 1
+        at = close + 1
+    return min(at, len(content))
+
+
+def _found(content: str, sign: str, at: int, end: int) -> int:
+    """Return the place of a sign before `end`, or `end`: the rest may be in a part of the file that was not read."""
+    place = content.find(sign, at, end)
+    return place if place >= 0 else end
 
 
 _OF_NESTED, _MANIFEST = frozenset(" \t-{[<"), "apiVersion"
@@ -122,7 +140,7 @@ def _set_in(line: str) -> Iterator[Span]:
     """Yield the secret that a line of a file of settings sets, if it does."""
     remark = min((at for sign in _REMARKS if (at := line.find(sign)) > 0), default=len(line))
     end = len(line[:remark].rstrip(" \t\r;,"))
-    words = list(scan.words(line, _behind_number(line), end))[: _MOST_WORDS + 1]
+    words = list(islice(scan.words(line, _behind_number(line), end), _MOST_WORDS + 1))
     is_comment = words and line.startswith(_COMMENTS, words[0][0]) and not line.startswith(_REMOVED)
     if not words or len(words) > _MOST_WORDS or is_comment:
         return
@@ -190,7 +208,7 @@ def _account_value(line: str, begin: int) -> tuple[int, int]:
         return end - len(fields[-1]), end
     if len(fields) == _FIELDS_OF_EXIM and line[begin] != "#" and not set(' \t/"').intersection(line[begin:end]):
         return end - len(fields[-1]), end
-    words = list(scan.words(line, begin, end))
+    words = list(islice(scan.words(line, begin, end), _MOST_IN_ACCOUNT))
     quoted = [span for span in words if line[span[0] - 1 : span[0]] == '"']
     if len(words) == _WORDS_OF_DAVFS and line.startswith(_ADDRESSES, words[0][0]):
         return words[2]
@@ -219,5 +237,6 @@ _FIELDS = 5
 _FIELDS_OF_EXIM = 3  # `host:user:…`
 _WORDS_OF_DAVFS, _ADDRESSES = 3, ("https:", "http:", "/")  # `https://… user …`
 _IN_CHAP = (3, 4)
+_MOST_IN_ACCOUNT = 64  # words of a line that are read
 _SHORTEST_KEY_LINE = 40
 _OF_CURL = ("user", "proxy-user", "u", "x")
