@@ -110,9 +110,10 @@ def clean(
         from mdmem.privacy import withheld
 
         job = withheld.without_unchecked(value, job, error, _fill)
-    for name in ("disguises", "encoded", "secrets.repeated"):
-        if module := sys.modules.get(f"mdmem.privacy.{name}"):
-            module.forget()
+    finally:
+        for name in ("disguises", "encoded", "secrets.groups", "secrets.repeated"):
+            if module := sys.modules.get(f"mdmem.privacy.{name}"):
+                module.forget()
     if isinstance(value, str) and explain:
         from mdmem.privacy import findings
 

@@ -6,6 +6,7 @@ What is read is counted, not timed: the characters of parts that are cut from a 
 from __future__ import annotations
 
 import gc
+import sys
 from base64 import b64encode
 from functools import partial
 from hashlib import sha256
@@ -13,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from mdmem.privacy import clean
+from mdmem.hook_errors import PatternError
+from mdmem.privacy import Rules, clean
 from tests.helpers.call_count import calls
 
 
@@ -142,6 +144,22 @@ def test_no_text_is_kept_in_memory_once_it_is_cleaned() -> None:
     kept = [each for each in gc.get_objects() if isinstance(each, dict)]
     assert not [each for each in kept if any(text in each or text.lower() in each for text in texts)]
     assert not [each for each in kept if b"lagunotul1x9" in each]
+
+
+def test_no_group_of_letters_of_a_password_is_kept_in_memory_once_it_is_cleaned() -> None:
+    assert clean("password:\nqzkv wxjb pqzr vkxw\n").value == "password:\n[REDACTED]\n"
+    modules = [vars(module) for name, module in sys.modules.items() if name.startswith("mdmem.privacy.")]
+    kept = [value for values in modules for value in values.values() if isinstance(value, dict)]
+    assert len(kept) > 3
+    assert not [each for each in kept if "qzkvwxjbpqzrvkxw" in each]
+
+
+def test_no_text_is_kept_in_memory_when_a_pattern_takes_too_long_for_another() -> None:
+    text = "password=lagunotulx9 " + b64encode(b"password=miravento").decode()
+
+    with pytest.raises(PatternError):
+        clean([text, "a" * 40_000 + "!"], rules=Rules(patterns=("(a+)+$",)))
+    assert not [each for each in gc.get_objects() if isinstance(each, dict) and text in each]
 
 
 def _calls(value: Any) -> int:

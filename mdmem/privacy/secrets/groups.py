@@ -92,6 +92,7 @@ def _is_random(letters: str) -> bool:
 
 _GROUPS = b"\1" * _FEWEST
 _are_random: dict[str, bool] = {}
+forget = _are_random.clear  # called once a value is cleaned: a process that goes on must not keep its secrets
 _MOST_JUDGED = 512
 _APART = dict.fromkeys(map(ord, _BEFORE + _BETWEEN + "\n\r\t),.;”»’"), " ")
 _NEAR = 80  # characters before and after a name
