@@ -345,10 +345,8 @@ def _plain_chars(value: Any, job: Job) -> int:
     return _MOST_CHARS if is_plain else _NAME_CHARS
 
 
-_NAME_CHARS = 64
-"""A longer string is likely to be prose or code, which more often needs a full scan."""
-_MOST_CHARS = 8 * 1024
-"""Above this total length, checking twice costs more than it saves."""
+_NAME_CHARS = 64  # a longer string is likely to be prose or code, which more often needs a full scan
+_MOST_CHARS = 8 * 1024  # above this total length, checking twice costs more than it saves
 
 
 def _gather(value: Any, texts: list[str], depth: int) -> None:
