@@ -242,7 +242,10 @@ def _work(entries: list[PageEntry]) -> str:
         for entry in failures[:20]
     ]
     lines += [f"- {len(failures)} failed: {', '.join(failed_links)}"] if failures else []
-    return "\n".join(["## Work\n", *lines]) + "\n" if lines else ""
+    return "\n".join([f"{WORK}\n", *lines]) + "\n" if lines else ""
+
+
+WORK = "## Work"
 
 
 def _commits(made: str) -> str:

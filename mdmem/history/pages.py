@@ -21,22 +21,27 @@ def without(root: str, path: str, data: bytes, names: Collection[str], marker: s
 def _without_files(root: str, path: str, data: bytes, names: Collection[str]) -> bytes:
     """Return a session's page that does not list the files which only notes with these file names touched."""
     lines = generated.inside(data)
-    begin = next((at for at, line in enumerate(lines) if line == _FILES), len(lines))
-    end = next((at for at in range(begin + 1, len(lines)) if lines[at].startswith("## ")), len(lines))
+    begin, end = files_listed(lines)
     touched = _files_of(root, path, names) if begin < end else set()
-    if not touched.intersection(map(_listed_file, lines[begin:end])):
+    if not touched.intersection(map(listed_file, lines[begin:end])):
         return data
     with suppress(OSError, VaultError), disk.open_parent(root, path) as folder:
         touched -= _files_of(root, path, set(journal.names_with_parts(folder)) - {*names, path.rpartition("/")[2]})
-    listed = [line for line in lines[begin:end] if _listed_file(line) not in touched]
+    listed = [line for line in lines[begin:end] if listed_file(line) not in touched]
     has_any = any(line.startswith("- ") for line in listed)
     return generated.replaced(data, [*lines[:begin], *(listed if has_any else ()), *lines[end:]])
 
 
-_FILES = "## Files touched"
+FILES = "## Files touched"
 
 
-def _listed_file(line: str) -> str:
+def files_listed(lines: list[str]) -> tuple[int, int]:
+    """Return the first line of a session's page that lists its files, and the one behind them: the same without any."""
+    begin = next((at for at, line in enumerate(lines) if line == FILES), len(lines))
+    return begin, next((at for at in range(begin + 1, len(lines)) if lines[at].startswith("## ")), len(lines))
+
+
+def listed_file(line: str) -> str:
     """Return the file in a line of such a list, which may tell how often it was changed; "" for another line."""
     found = _LISTED.fullmatch(line)
     return (found[1] or found[2]) if found else ""

@@ -2062,14 +2062,7 @@ DIARY = "---\nid: diary12345\ntitle: Diary\n---\n\nmonday\n\ntuesday\n\nwednesda
 def test_a_file_that_only_a_note_that_stays_here_changed_is_on_no_page_that_leaves(
     vault: Path, ask: Callable[..., subprocess.CompletedProcess[str]], line: str, files: tuple[str, str]
 ) -> None:
-    start(vault)
-    claude.send(claude.prompt("Change both files"))
-    for number, name in enumerate((*files, "dates.py", "dates.py")):
-        given = {"file_path": f"/home/dev/work/notes-app/{name}", "old_string": "a", "new_string": f"b{number}"}
-        claude.send(claude.bash("", f"toolu_{number}", tool_name="Edit", tool_input=given, tool_response={}))
-    claude.send(claude.stop("Done"))
-    edits = [path for path in notes(vault) if "-edit-" in path.name]
-    assert len(edits) == 4
+    edits = _two_files_edited(vault, files)
     for path in edits[:3]:
         path.write_text(path.read_text("utf-8").replace("---\n", f"---\n{line}\n", 1), "utf-8")
 
@@ -2080,6 +2073,44 @@ def test_a_file_that_only_a_note_that_stays_here_changed_is_on_no_page_that_leav
     texts = {path: git(vault, "show", f"HEAD:{path}") for path in pages}
     assert [path for path in pages if "harbor" in texts[path]] == []
     assert len([path for path in pages if "- `dates.py`" in texts[path]]) == 2
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_a_file_is_on_the_pages_again_once_the_notes_that_changed_it_may_leave(
+    vault: Path, ask: Callable[..., subprocess.CompletedProcess[str]], count: int
+) -> None:
+    edits = _two_files_edited(vault)
+    for path in edits[:count]:
+        path.write_text(path.read_text("utf-8").replace("---\n", "---\nprivate: true\n", 1), "utf-8")
+    assert ask("commit").returncode == 0
+    assert _listed_files(vault) == [["- `dates.py` ×2"]] * 2 * (count < 4)
+    for path in edits[:count]:
+        path.write_text(path.read_text("utf-8").replace("private: true\n", "", 1), "utf-8")
+
+    assert ask("commit").returncode == 0
+
+    assert _listed_files(vault) == [["- `dates.py` ×2", "- `harbor.py` ×2"]] * 2
+    assert "Nothing to commit" in ask("commit").stdout
+
+
+def _two_files_edited(vault: Path, files: tuple[str, str] = ("harbor.py",) * 2) -> list[Path]:
+    """Return the notes of two edits and of two others to one file, in a session whose hooks have written its page."""
+    start(vault)
+    claude.send(claude.prompt("Change both files"))
+    for number, name in enumerate((*files, "dates.py", "dates.py")):
+        given = {"file_path": f"/home/dev/work/notes-app/{name}", "old_string": "a", "new_string": f"b{number}"}
+        claude.send(claude.bash("", f"toolu_{number}", tool_name="Edit", tool_input=given, tool_response={}))
+    claude.send(claude.stop("Done"))
+    edits = [path for path in notes(vault) if "-edit-" in path.name]
+    assert len(edits) == 4
+    return edits
+
+
+def _listed_files(vault: Path) -> list[list[str]]:
+    """Return the lines of files on each committed page that lists any."""
+    texts = (git(vault, "show", f"HEAD:{path}") for path in head_files(vault) if path.endswith(".md"))
+    lists = [[line for line in text.split("\n") if line.startswith("- `")] for text in texts]
+    return [lines for lines in lists if lines]
 
 
 @pytest.mark.parametrize("keeps_project", [False, True])

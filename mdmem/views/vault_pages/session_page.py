@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterable
 
+from mdmem.agents import aliases
 from mdmem.capture import page
 from mdmem.capture.page_entry import PageEntry
+from mdmem.history import pages
 from mdmem.learn.work import OpenItem
 from mdmem.vault import disk, generated, journal, layout, note, people
 from mdmem.views import sessions
@@ -53,6 +56,7 @@ def lines(
             listed_runs[prompt] = [_run_line(listing, row) for row in runs], failed
     missing = _missing_notes(listing.root, folder, page_lines)
     page_lines = _with_every_prompt(listing, page_lines, turns, folder, list_again=bool(missing))
+    page_lines = _with_every_file(listing, page_lines, turns, folder)
     page_lines = [_LINK.sub(lambda link: link[1] if _target(link) in missing else link[0], line) for line in page_lines]
     return open_work.with_section(
         generated.with_runs(page_lines, navigation, listed_runs), open_work.section(open_items, folder)
@@ -101,6 +105,31 @@ def _with_every_prompt(
     return generated.with_prompts(
         page_lines, page.prompts([(number, [_entry(row) for row in rows]) for number, rows in listed_turns])
     )
+
+
+def _with_every_file(listing: Listing, page_lines: list[str], turns: list[SessionTurn], folder: str) -> list[str]:
+    """Return the lines of a page with the files added that only notes changed which no longer stay on a machine.
+
+    A commit took these files off the page (`pages.without`), and there may be no further hook of the session.
+    """
+    begin, end = pages.files_listed(page_lines)
+    work = next((at for at, line in enumerate(page_lines) if line == page.WORK), -1)
+    if work < 0 or any(line.endswith(" more") for line in page_lines[begin:end]):
+        return page_lines
+    rows = [row for turn in turns for row in turn.rows if row.success and _is_listed(listing, row, folder)]
+    changed = Counter(page.code(file) for row in rows if aliases.changes_files(row.tool) for file in row.files)
+    known = set(map(pages.listed_file, page_lines[begin:end]))
+    added = [
+        f"- {file}" + (f" ×{changed[file]}" if changed[file] > 1 else "")
+        for file in sorted(changed)
+        if pages.listed_file(f"- {file}") not in known
+    ][: page.MAX_FILES]
+    if not added:
+        return page_lines
+    if begin == end:
+        return [*page_lines[:work], pages.FILES, "", *added, "", *page_lines[work:]]
+    last = max(at for at in range(begin, end) if page_lines[at])
+    return [*page_lines[: last + 1], *added, *page_lines[last + 1 :]]
 
 
 def _entry(row: NoteRow) -> PageEntry:
