@@ -83,9 +83,9 @@ ROOTS = {
 
 PATTERNS = (
     "mdmem.inject.block",
+    "mdmem.inject.elsewhere",
     "mdmem.inject.evidence",
     "mdmem.inject.excerpts",
-    "mdmem.inject.known_fix",
     "mdmem.inject.open_work",
     "mdmem.search.asking.periods",
     "mdmem.search.commands",
@@ -139,7 +139,8 @@ def _write(package: str, name: str, compiled: dict[str, list[_Row]]) -> bool:
             return True
     except (OSError, ValueError, TypeError, EOFError):
         pass  # missing or damaged
-    return _put(preload.path_in(package, name), _compiled(package, name, compiled))
+    data = marshal.dumps(_compiled(package, name, compiled))
+    return _put(preload.path_in(package, name), preload.head() + data)
 
 
 def _write_patterns(package: str) -> bool:
@@ -148,15 +149,17 @@ def _write_patterns(package: str) -> bool:
     sources = [_stamped(package, _source(package, module)) for module in modules]
     path = preload.path_in(package, lazy_pattern.KEPT)
     try:
-        with open(path, "rb") as file:
-            made_by, _, made_from = marshal.loads(file.read()[preload.HEAD_BYTES :])  # noqa: S302 - as safe as bytecode
-        if (made_by, made_from) == (lazy_pattern.version(), sources):
+        if lazy_pattern.read(path)[1] == sources:
             return True
     except (OSError, ValueError, TypeError, EOFError):
-        pass  # missing or damaged
+        pass  # missing, damaged or another interpreter's
     patterns = (pattern for module in modules for pattern in _patterns_in(vars(import_module(module)).values()))
-    kept = {pattern.made_of: _code_of(*pattern.made_of) for pattern in patterns}
-    return _put(path, (lazy_pattern.version(), kept, sources))
+    try:
+        kept = {pattern.made_of: _code_of(*pattern.made_of) for pattern in patterns}
+    except (AttributeError, TypeError):
+        kept = {}  # this interpreter's `re` is made in another way
+    data = marshal.dumps((lazy_pattern.version(), kept, sources))
+    return _put(path, preload.head()[: lazy_pattern.SUM_BEGIN] + lazy_pattern.checksum(data) + data)
 
 
 def _stamped(package: str, source: str) -> tuple[str, int, int]:
@@ -184,11 +187,10 @@ def _code_of(pattern: str, flags: int) -> bytes:
     return marshal.dumps((int(flags | state.flags), code, state.groups - 1, state.groupdict, by_number))
 
 
-def _put(path: str, value: Any) -> bool:
+def _put(path: str, data: bytes) -> bool:
     """Write a file that `preload` or `lazy_pattern` loads; False when it cannot be written."""
     temp = f"{path}.{time.time_ns():x}-{os.getpid()}"
     try:
-        data = preload.head() + marshal.dumps(value)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         try:
             with open(temp, "xb") as file:

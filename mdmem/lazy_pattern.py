@@ -30,7 +30,8 @@ else:
 
 KEPT = "patterns"
 """Name of the file with the code of patterns, beside those of `mdmem.preload`."""
-_HEAD_BYTES, _MAX_BYTES = 16, 1 << 20
+SUM_BEGIN, _HEAD_BYTES, _MAX_BYTES = 8, 16, 1 << 20
+"""SUM_BEGIN: where the checksum is in the header, which is as long as that of other bytecode files."""
 _kept: "dict[tuple[str, int], bytes] | None" = None
 
 
@@ -38,7 +39,7 @@ def version() -> "tuple[int, ...]":
     """Return what must be the same in the interpreter that uses a pattern's code and the one that made it."""
     import _sre  # type: ignore[import-not-found]
 
-    return sys.hexversion, _sre.MAGIC, _sre.CODESIZE
+    return sys.hexversion, _sre.MAGIC, _sre.CODESIZE, _sre.MAXREPEAT
 
 
 def _compiled(made_of: "tuple[str, int]") -> "Any":
@@ -57,18 +58,37 @@ def _compiled(made_of: "tuple[str, int]") -> "Any":
     return re.compile(*made_of)
 
 
-def _load() -> "dict[tuple[str, int], bytes]":
-    """Return the kept code of each pattern; none if the file is missing, damaged or another interpreter's."""
+def read(path: str) -> "tuple[dict[tuple[str, int], bytes], Any]":
+    """Return the code of each pattern in a file, and what it was made from.
+
+    Raises OSError, ValueError, TypeError or EOFError if the file is missing, damaged or another interpreter's.
+    """
     from marshal import loads
 
-    folder = f"{os.path.dirname(__file__)}/__pycache__"
+    fd = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     try:
-        fd = os.open(f"{folder}/{KEPT}.{sys.implementation.cache_tag}.pyc", os.O_RDONLY | getattr(os, "O_BINARY", 0))
-        try:
-            data = os.read(fd, _MAX_BYTES)
-        finally:
-            os.close(fd)
-        made_by, kept, _ = loads(memoryview(data)[_HEAD_BYTES:])  # noqa: S302 - as safe as bytecode
+        data = os.read(fd, _MAX_BYTES)
+    finally:
+        os.close(fd)
+    code = memoryview(data)[_HEAD_BYTES:]
+    if data[SUM_BEGIN:_HEAD_BYTES] != checksum(code):
+        raise ValueError
+    made_by, kept, made_from = loads(code)  # noqa: S302 - as safe as bytecode
+    if made_by != version():
+        raise ValueError
+    return kept, made_from
+
+
+def checksum(code: "bytes | memoryview") -> "Any":
+    """Return what the file's header ends with: damaged code fails when it is used, or matches something else."""
+    import _imp
+
+    return _imp.source_hash(0, code)
+
+
+def _load() -> "dict[tuple[str, int], bytes]":
+    """Return the kept code of each pattern; none if the file cannot be used."""
+    try:
+        return read(f"{os.path.dirname(__file__)}/__pycache__/{KEPT}.{sys.implementation.cache_tag}.pyc")[0]
     except (OSError, ValueError, TypeError, EOFError):
         return {}
-    return kept if made_by == version() else {}

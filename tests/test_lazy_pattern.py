@@ -62,6 +62,18 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     path.write_bytes(data)
 
 
+def test_the_code_of_all_patterns_with_which_hooks_look_things_up_is_kept() -> None:
+    names = [module.name for room in ("inject", "search") for module in walked(room)]
+    having = {name for name in names if [*bytecode._patterns_in(vars(importlib.import_module(name)).values())]}
+
+    assert having - {"mdmem.search.prompts.language"} == {*bytecode.PATTERNS} - {"mdmem.vault.links"}
+
+
+def walked(room: str) -> Iterator[pkgutil.ModuleInfo]:
+    """Yield the modules in one of the package's folders."""
+    return pkgutil.walk_packages([str(PACKAGE / room)], f"mdmem.{room}.")
+
+
 @pytest.mark.usefixtures("kept")
 @pytest.mark.parametrize("module", bytecode.PATTERNS)
 def test_a_pattern_made_of_kept_code_is_the_one_that_re_makes(module: str) -> None:
@@ -75,18 +87,44 @@ def test_a_pattern_made_of_kept_code_is_the_one_that_re_makes(module: str) -> No
 
 @pytest.mark.parametrize("keep", [0, 10, 1000])
 def test_a_damaged_file_of_patterns_costs_only_time_and_is_written_again(kept: Path, keep: int) -> None:
-    whole = kept.read_bytes()
-    kept.write_bytes(whole[:keep])
+    whole = lazy_pattern.read(str(kept))
+    kept.write_bytes(kept.read_bytes()[:keep])
 
     assert lazy_pattern._compiled((r"\w+", 0)) == re.compile(r"\w+")
     assert lazy_pattern._kept == {}
     assert bytecode.write(str(PACKAGE))
-    assert marshal.loads(kept.read_bytes()[preload.HEAD_BYTES :]) == marshal.loads(whole[preload.HEAD_BYTES :])
+    assert lazy_pattern.read(str(kept)) == whole
+
+
+def test_damaged_code_of_a_pattern_is_not_run_and_is_written_again(kept: Path) -> None:
+    whole = lazy_pattern.read(str(kept))
+    pattern, flags = r"\bmem:([0-9a-z]{10})\b", 0
+    data, code = kept.read_bytes(), whole[0][pattern, flags]
+    middle = data.index(code) + len(code) // 2
+    kept.write_bytes(data[:middle] + bytes(64) + data[middle + 64 :])
+
+    assert lazy(pattern, flags).findall("see mem:7gk2q9m4x1") == ["7gk2q9m4x1"]
+    assert lazy_pattern._kept == {}
+    assert bytecode.write(str(PACKAGE))
+    assert lazy_pattern.read(str(kept)) == whole
+
+
+def test_an_interpreter_whose_re_is_made_in_another_way_keeps_no_patterns(
+    kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept.unlink()
+    with monkeypatch.context() as other:
+        other.delattr(re, "_parser")
+        assert bytecode.write(str(PACKAGE))
+
+    assert lazy_pattern.read(str(kept))[0] == {}
+    assert lazy(r"\w+").findall("a b") == ["a", "b"]
 
 
 def test_patterns_of_another_interpreter_are_not_used(kept: Path) -> None:
     _, code, sources = marshal.loads(kept.read_bytes()[preload.HEAD_BYTES :])
-    kept.write_bytes(preload.head() + marshal.dumps(((0, 0, 0), code, sources)))
+    data = marshal.dumps(((0, 0, 0), code, sources))
+    kept.write_bytes(preload.head()[: lazy_pattern.SUM_BEGIN] + lazy_pattern.checksum(data) + data)
 
     assert lazy_pattern._compiled((r"\w+", 0)) == re.compile(r"\w+")
     assert lazy_pattern._kept == {}
