@@ -109,7 +109,7 @@ def _is_tag(line: str) -> bool:
 def _words(line: str, marker: str) -> Iterator[str]:
     """Yield a line without markdown if it has words."""
     words = without_marks(line)
-    for mark in ("**", "*"):
+    for mark in ("***", "**", "*"):
         begin, end = len(mark), words.find(mark, len(mark) + 1)
         if words.startswith(mark) and words[begin : begin + 1].isalnum() and end > 0 and not words[end - 1].isspace():
             words = words[begin:end] + words[end + begin :]

@@ -34,6 +34,7 @@ def test_a_long_title_ends_with_a_whole_word_or_within_a_long_one(text: str) -> 
         ("# Bindings for C#", "Bindings for C#"),
         ("- [ ] **Sort**: the *dates*", "Sort: the *dates*"),
         ("> - **Sort them**", "Sort them"),
+        ("***Important:*** sort them", "Important: sort them"),
         ("*Why* does it fail?", "Why does it fail?"),
         (">quoted", "quoted"),
     ],
