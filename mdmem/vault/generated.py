@@ -143,6 +143,8 @@ def last_review(lines: list[str]) -> str:
     return review.removeprefix(_REVIEWED).partition(" ")[0]
 
 
+ESCAPED = "\\[]`<*_&%~$="
+"""Characters before which the text of a link on a page may have a backslash: see `page.link_text`."""
 _ENCODED = {"%": "%25", "#": "%23", "?": "%3F"}
 """Characters that have a meaning in an address, and may be in a file name that a person chose; `%` is the first."""
 

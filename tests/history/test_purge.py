@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from mdmem.capture.page import link_text
 from mdmem.errors import GitError, NotFoundError, UsageError
 from mdmem.history import commit, pages
 from mdmem.history.git import filtering, repository
@@ -453,6 +454,33 @@ def test_links_to_a_note_are_found_in_either_form(written: str) -> None:
 def test_a_text_is_matched_whole_as_notes_yaml_and_json_write_it(written: str) -> None:
     for text in ('Größe "x"\nof', 'Größe "x"\r\nof'):
         assert patterns.literal(text).sub(b"-", f"a {written} b".encode()) == b"a - b"
+
+
+@pytest.mark.parametrize("text", ["qu$ab_cd$_x", "__all__ & ~x", "*a* ==b== %%c%%", "[x] `y` C:\\z <b> &amp;"])
+def test_a_text_is_matched_whole_in_the_titles_on_pages(text: str) -> None:
+    for title, left in ((text, b"-"), (f"{text} of {text}", b"- of -")):
+        assert patterns.literal(text).sub(b"-", link_text(title).encode()) == left
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("target", "kind"), [("qu$ab_cd$_x", "text"), (r"qu\$ab\w+\$_x", "regex")])
+def test_what_is_purged_is_in_no_title_on_a_page(vault: Path, target: str, kind: str) -> None:
+    config = start(vault)
+    claude.send(claude.prompt("The gate word of _all_ is qu$ab_cd$_x"))
+    claude.send(claude.stop("I noted qu$ab_cd$_x."))
+    commit.commit(config)
+    stored = every_byte(vault, Path(config.state_dir))
+    assert link_text("qu$ab_cd$_x").encode() in stored
+
+    done = purge.apply(config, purge.plan(config, target, kind=kind))
+
+    assert done.left == []
+    assert b"qu$ab" not in every_byte(vault, Path(config.state_dir)).replace(b"\\", b"")
+
+
+def test_an_expression_leaves_what_it_left_beside_titles() -> None:
+    expression = patterns.with_titles(patterns.expression(r"(?<=pin )\w+"), [b"_4_"])
+    assert expression.sub(b"-", rb"pin _4_, room _4_, [pin \_4\_](a.md)") == b"pin -, room _4_, [pin -](a.md)"
 
 
 def test_a_text_that_ends_in_a_backslash_leaves_none_where_json_writes_two() -> None:

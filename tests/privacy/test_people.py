@@ -181,6 +181,7 @@ def test_a_file_whose_name_would_be_held_back_can_be_deleted(vault: Path) -> Non
 
 def test_pages_that_list_a_mention_of_a_tag_are_committed_and_hide_no_secret(vault: Path) -> None:
     from mdmem import config
+    from mdmem.capture.page import link_text
     from mdmem.history.gate import CommitGate
 
     gate = CommitGate(config.load().settings)
@@ -198,6 +199,10 @@ def test_pages_that_list_a_mention_of_a_tag_are_committed_and_hide_no_secret(vau
     run = page.replace("a.md", "001-001-bash-grep-7gk2q9m4x1.md")
     assert gate.look("README.md", run.format("grep -rn 'use \\[private\\] for fields' .").encode()) is None
     assert gate.look("README.md", run.format("<private>x</private> y").encode())
+    for command in ("mysql -p$PASS -u $USER", 'sshpass -p "$PASS" ssh $HOST', "password = ~/pw and key = ~/key"):
+        assert gate.look("README.md", run.format(link_text(command)).encode()) is None
+        made = run.replace("- [b]", f"- Commits made: `1a2b3c4` {link_text(command)}\n- [b]").format("ls")
+        assert gate.look("README.md", made.encode()) is None
     for private in ("title: <private>p", "title: p\n# <private>p", "title: p\n---\n<private>p"):
         assert gate.look("README.md", page.format(said[0]).replace("title: p", private).encode()), private
 

@@ -11,7 +11,7 @@ from string import ascii_lowercase, digits
 from mdmem.errors import UsageError
 from mdmem.privacy.patterns import OWN_WORDS
 from mdmem.slug import slug
-from mdmem.vault import note, packed
+from mdmem.vault import generated, note, packed
 
 NOTHING = re.compile(rb"(?!)")
 """Matches no text at all."""
@@ -30,7 +30,7 @@ def any_of(patterns: Iterable[bytes]) -> re.Pattern[bytes]:
 
 
 def literal(text: str) -> re.Pattern[bytes]:
-    """Match a text literally, with line breaks of either kind, and as YAML and JSON escape it.
+    """Match a text literally, with line breaks of either kind, and as YAML, JSON and the titles on pages escape it.
 
     Raises UsageError when the text is empty.
     """
@@ -39,7 +39,23 @@ def literal(text: str) -> re.Pattern[bytes]:
     text = text.replace("\r\n", "\n")
     forms = {text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]}
     longest_first = sorted(forms, key=len, reverse=True)
-    return re.compile(b"|".join(re.escape(os.fsencode(form)).replace(b"\\\n", rb"\r?\n") for form in longest_first))
+    return re.compile(b"|".join(map(_escaped, longest_first)))
+
+
+def _escaped(form: str) -> bytes:
+    """Match a text, also where a page has a backslash before some of its characters."""
+    matched = [(rb"\\?" if c in generated.ESCAPED else b"") + re.escape(os.fsencode(c)) for c in form]
+    return b"".join(matched).replace(b"\\\n", rb"\r?\n")
+
+
+def with_titles(pattern: re.Pattern[bytes], texts: Iterable[bytes]) -> re.Pattern[bytes]:
+    """Extend an expression by these texts, which it matched, as the titles on pages escape them."""
+    escaped = [
+        b"(?!%b)%b" % (re.escape(text), _escaped(os.fsdecode(text)))
+        for text in sorted(texts, key=len, reverse=True)
+        if any(mark.encode() in text for mark in generated.ESCAPED)
+    ]
+    return re.compile(b"|".join([pattern.pattern, *escaped])) if escaped else pattern
 
 
 def expression(text: str) -> re.Pattern[bytes]:

@@ -132,7 +132,9 @@ def plan(config: Config, target: str, *, kind: str = "text", report: ProgressCal
     names = patterns.in_names(target) if kind == "text" else patterns.NOTHING
     rename = {path: new for path in known_paths if (new := patterns.renamed(path, names, pattern)) != path}
     planned = PurgePlan(pattern, pattern, instead, (), rename, names=names)
-    return _counted(config, repo, planned, os.fsencode(target.lower()) if kind == "text" else b"")
+    counted = _counted(config, repo, planned, os.fsencode(target.lower()) if kind == "text" else b"")
+    extended = pattern if kind == "text" else patterns.with_titles(pattern, counted.texts)
+    return counted if extended is pattern else _counted(config, repo, planned._replace(pattern=extended))
 
 
 def plan_again(config: Config, texts: Collection[bytes], marks: Collection[str]) -> PurgePlan:
