@@ -548,6 +548,22 @@ def test_an_export_to_a_full_disk_names_what_cannot_be_written_and_leaves_nothin
     assert [path.name for path in small_disk.iterdir()] == ["filler"]
 
 
+@pytest.mark.parametrize("words", [["site", "site"], ["memory.html"], ["-", "--format", "html"]])
+def test_an_export_that_fills_the_folder_of_temporary_files_names_that_one(
+    vault: Path, tmp_path: Path, small_disk: Path, words: list[str]
+) -> None:
+    shutil.copytree(SAMPLE, vault, dirs_exist_ok=True)
+    (small_disk / "filler").write_bytes(bytes(30 * 4096))  # so little is left that Python still writes there
+    line = [sys.executable, "-m", "mdmem", "export", *words]
+
+    done = subprocess.run(
+        line, cwd=tmp_path, env={**os.environ, "TMPDIR": str(small_disk)}, capture_output=True, text=True
+    )
+
+    assert done.returncode == 1
+    assert f"No space left on device ({small_disk}). Free some space there" in done.stderr
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
 @pytest.mark.parametrize("form", ["jsonl", "html", "zip"])
 def test_an_export_to_a_full_stdout_says_that_the_output_cannot_be_written(vault: Path, form: str) -> None:

@@ -52,7 +52,7 @@ def write(config: Config, target: Path, form: str, *, stdout: BinaryIO | None = 
         try:
             _write(notes, stdout, form)
         except OSError as error:
-            if error.errno in _FULL:  # or it would be taken for an error of the vault's disk
+            if error.errno in _FULL and error.filename is None:  # or it would be taken for an error of the vault's disk
                 raise MdmemError(f"The output cannot be written ({error.strerror}).") from error
             raise
         return notes.counts
