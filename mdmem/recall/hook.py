@@ -53,7 +53,7 @@ def answered(words: list[str], vault: str | None = None, write: Callable[[bytes]
     return out
 
 
-def _injection(delivery: Delivery, message: bytes, room: float) -> bytes:
+def _injection(delivery: Delivery, message: bytes, seconds: float) -> bytes:
     """Return the injection for the event, b"" for none. At its deadline, write `message` and end the process."""
     event, config = delivery.event, delivery.config
     if event is None or config is None or event.name not in hook.ANSWERED or event.subagent:
@@ -67,7 +67,7 @@ def _injection(delivery: Delivery, message: bytes, room: float) -> bytes:
     from mdmem.inject import process
 
     started = time.monotonic()
-    process.end_after(min(process.seconds(config, event), max(room, 0.1)), config, lambda: delivery.write(message))
+    process.end_after(min(process.seconds(config, event), max(seconds, 0.1)), config, lambda: delivery.write(message))
     injection = process.after(config, event, delivery.env, delivery.data or b"", started)
     process.end_after(0)
     return injection
