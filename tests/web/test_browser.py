@@ -655,6 +655,22 @@ def test_a_wide_table_is_moved_by_keyboard(web: Web, page: Page) -> None:
     assert not violations(page)
 
 
+@pytest.mark.parametrize("item", ["- ", "- [ ] ", "1. ", "> "])
+def test_an_outline_fits_on_a_narrow_screen_however_deep_it_is(web: Web, page: Page, tmp_path: Path, item: str) -> None:
+    indent = item if item == "> " else " " * len("1. " if item == "1. " else "- ")
+    outline = "\n".join(f"{indent * depth}{item}Level {depth} of an outline\n" for depth in range(40))
+    path = a_note(web, f"An outline of {item}", outline)
+    page.set_viewport_size({"width": 360, "height": 740})
+    export = tmp_path / "notes.html"
+    subprocess.run([sys.executable, "-m", "mdmem", "--vault", web.vault, "export", export], check=True)
+    for address in (f"{web.served.url}/note/{path}", export.as_uri()):
+        page.goto(address)
+        text = page.get_by_text("Level 39 of an outline").first
+        assert text.evaluate("one => one.offsetHeight / parseFloat(getComputedStyle(one).lineHeight)") < 3
+        assert page.evaluate("document.scrollingElement.scrollWidth") == 360
+    (web.vault / path).unlink()
+
+
 def test_a_note_in_arabic_reads_from_the_right(web: Web, page: Page) -> None:
     body = "هذا نص `parse_date()` هنا\n\n- البند الأول\n- البند الثاني\n\n> اقتباس\n\nAn English line."
     path = a_note(web, "محلل التاريخ", body)
