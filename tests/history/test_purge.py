@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from string import punctuation
 
 import pytest
 
@@ -14,7 +16,7 @@ from mdmem.errors import GitError, NotFoundError, UsageError
 from mdmem.history import commit, pages
 from mdmem.history.git import filtering, repository
 from mdmem.history.purging import patterns, purge, unpurged
-from mdmem.vault import note, user_notes
+from mdmem.vault import generated, note, user_notes
 from tests.conftest import notes
 from tests.helpers import claude
 from tests.helpers.history_vault import FOLDER, PAGE, captured, git, head_files, put, run_here, start, turn
@@ -460,6 +462,11 @@ def test_a_text_is_matched_whole_as_notes_yaml_and_json_write_it(written: str) -
 def test_a_text_is_matched_whole_in_the_titles_on_pages(text: str) -> None:
     for title, left in ((text, b"-"), (f"{text} of {text}", b"- of -")):
         assert patterns.literal(text).sub(b"-", link_text(title).encode()) == left
+
+
+def test_what_titles_on_pages_escape_is_known_where_texts_are_looked_for() -> None:
+    titles = " ".join(link_text(f"{mark}a{mark} {mark}{mark}") for mark in punctuation)
+    assert set(re.findall(r"\\(.)", titles)) == set(generated.ESCAPED)
 
 
 @pytest.mark.slow
