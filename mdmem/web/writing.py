@@ -53,6 +53,8 @@ def do(request: PageRequest) -> Response:
         return response
     except disk.NotSyncedError as error:  # a second try would store it twice
         to = address.note(path := os.path.relpath(str(error.filename), request.config.vault), path)
+        if action in _FORMS:
+            _remember(request, path)
         response = _back_with_message(
             request, f"Saved, but a power cut may undo it: {wording.cause(error)}.", to, bad=True
         )
