@@ -279,7 +279,8 @@ def _with_later(
     kept: Sequence[Answer], answers: Sequence[Answer], later: Callable[[SearchHit], SearchHit | None]
 ) -> tuple[list[Answer], list[Answer]]:
     """Return the answers, the best of them behind what took them back, and those that were taken back."""
-    ordered, changed = list(kept), []
+    ordered = list(kept)
+    changed: list[Answer] = []
     for first in kept[:_LATER_OF]:
         hit = later(first.hits[0]) if first.folder else None
         if hit is not None:
