@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 from mdmem.privacy import secrets
 from mdmem.privacy.secrets import names, printed, scan, values
 from mdmem.privacy.secrets.tokens.formats import BASE64
@@ -93,7 +91,7 @@ def of_two_lines(content: str) -> Iterator[Span]:
     at = 0
     for line in content.split("\n"):
         begin = _behind_number(line)
-        found += [(at + start, at + end) for start, end in islice(scan.words(line, begin, len(line.rstrip())), 3)]
+        found += [(at + start, at + end) for start, end in _first_words(line, begin, len(line.rstrip()), 3)]
         at += len(line) + 1
         if len(found) > 2 or (len(found) == 2 and "\n" not in content[found[0][1] : found[1][0]]):
             return
@@ -140,7 +138,7 @@ def _set_in(line: str) -> Iterator[Span]:
     """Yield the secret that a line of a file of settings sets, if it does."""
     remark = min((at for sign in _REMARKS if (at := line.find(sign)) > 0), default=len(line))
     end = len(line[:remark].rstrip(" \t\r;,"))
-    words = list(islice(scan.words(line, _behind_number(line), end), _MOST_WORDS + 1))
+    words = _first_words(line, _behind_number(line), end, _MOST_WORDS + 1)
     is_comment = words and line.startswith(_COMMENTS, words[0][0]) and not line.startswith(_REMOVED)
     if not words or len(words) > _MOST_WORDS or is_comment:
         return
@@ -182,6 +180,11 @@ _COMMENTS = ("#", ";", "!", "// ", "/*", "*", "<", "{")
 _MOST_WORDS, _MOST_NAMES = 5, 3  # words of a line that sets something, and of a name in it
 
 
+def _first_words(line: str, begin: int, end: int, most: int) -> list[tuple[int, int]]:
+    """Return the places of the first words in a part of a line, at most `most`: a long line has thousands."""
+    return [word for _, word in zip(range(most), scan.words(line, begin, end), strict=False)]
+
+
 def _behind_number(line: str) -> int:
     """Return where a line begins behind the number that an agent's tool puts before it."""
     digits = line.lstrip(" ").lstrip("0123456789")
@@ -208,7 +211,7 @@ def _account_value(line: str, begin: int) -> tuple[int, int]:
         return end - len(fields[-1]), end
     if len(fields) == _FIELDS_OF_EXIM and line[begin] != "#" and not set(' \t/"').intersection(line[begin:end]):
         return end - len(fields[-1]), end
-    words = list(islice(scan.words(line, begin, end), _MOST_IN_ACCOUNT))
+    words = _first_words(line, begin, end, _MOST_IN_ACCOUNT)
     quoted = [span for span in words if line[span[0] - 1 : span[0]] == '"']
     if len(words) == _WORDS_OF_DAVFS and line.startswith(_ADDRESSES, words[0][0]):
         return words[2]
