@@ -87,6 +87,7 @@ PATTERNS = (
     "mdmem.inject.evidence",
     "mdmem.inject.excerpts",
     "mdmem.inject.open_work",
+    "mdmem.search.asking.corrections",
     "mdmem.search.asking.periods",
     "mdmem.search.commands",
     "mdmem.search.days",
