@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
 from typing import NamedTuple
 
 from mdmem import progress
@@ -126,6 +125,7 @@ class _Reading:
         self._folder = ""
         self._listed: set[str] = set()
         self._staying: set[str] = set()
+        self._has_unread = False
         self._files: list[File] = []
         self._held_back: list[HeldBack] = []
         self._private: list[Change] = []
@@ -146,7 +146,7 @@ class _Reading:
         if only is not None and not is_wanted and not any(page in only for page in journal.page_paths(folder)):
             return
         if folder != self._folder:
-            self._folder, self._listed, self._staying = folder, set(), set()
+            self._folder, self._listed, self._staying, self._has_unread = folder, set(), set(), False
         self._listed.add(name)
         file = self._fresh(change)
         if file is None:
@@ -157,20 +157,24 @@ class _Reading:
             self._private.append(change)
             self._staying.add(name)
         elif is_wanted:  # else read only to know whether the wanted page may name it
-            if journal.is_page(change.path) and (
-                staying := self._staying.union(self._unlisted() if self._is_part else ())
-            ):
-                file = _unnaming(self._root, file, staying, self._marker)
+            if journal.is_page(change.path):
+                staying = self._staying.union(self._unlisted() if self._is_part else ())
+                if self._has_unread:
+                    return  # the page waits: it may name a note that is private
+                file = _unnaming(self._root, file, staying, self._marker) if staying else file
             self._pass(file)
 
     def _unlisted(self) -> Iterator[str]:
         """Yield the names of the folder's other notes that stay on this machine."""
         for name in set(disk.names_in(self._root, self._folder)) - self._listed:
             path = f"{self._folder}/{name}"
-            with suppress(PermissionError):
+            try:
                 file = _read_file(self._root, Change(path, "added"))
-                if file and private.is_private(path, file.meta, self._projects):
-                    yield name
+            except PermissionError:
+                self._has_unread = True
+                continue
+            if file and private.is_private(path, file.meta, self._projects):
+                yield name
 
     def add_beside(self, change: Change) -> None:
         """Read a file beside notes, unless its project stays on this machine."""
@@ -184,6 +188,7 @@ class _Reading:
         except PermissionError as error:
             rule = gate.DISK if isinstance(error, UnreadableError) else gate.UNREADABLE
             self._held_back += [HeldBack(change.path, 1, rule)] * self._wanted.has(change.path)
+            self._has_unread = True
             return None
         if file and len(file.data) >= disk.MAX_READ_BYTES:
             self._held_back += [HeldBack(change.path, 1, gate.TOO_LARGE)] * self._wanted.has(change.path)

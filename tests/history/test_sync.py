@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import errno
 import os
 import random
 import re
@@ -22,7 +23,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem import config
+from mdmem import config, system
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
 from mdmem.history import batch, changes, commit, sync
@@ -2091,6 +2092,29 @@ def test_a_file_is_on_the_pages_again_once_the_notes_that_changed_it_may_leave(
 
     assert _listed_files(vault) == [["- `dates.py` ×2", "- `harbor.py` ×2"]] * 2
     assert "Nothing to commit" in ask("commit").stdout
+
+
+def test_the_page_of_a_session_waits_while_a_note_that_may_be_private_cannot_be_read(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hidden = {path.name for path in _two_files_edited(vault)[:2]}
+    for path in vault.rglob("*-edit-harbor-*"):
+        path.write_text(path.read_text("utf-8").replace("---\n", "---\nprivate: true\n", 1), "utf-8")
+    whole = system.HeldFolder.open_to_read
+
+    def open_to_read(folder: system.HeldFolder, name: str) -> int:
+        if name in hidden:
+            raise PermissionError(errno.EACCES, "Permission denied", name)
+        return whole(folder, name)
+
+    with monkeypatch.context() as refused:
+        refused.setattr(system.HeldFolder, "open_to_read", open_to_read)
+        done = commit.commit(config.load(str(vault)))
+
+    assert {Path(held.path).name for held in done.held_back} == hidden
+    assert not any("harbor" in git(vault, "show", f"HEAD:{path}") for path in head_files(vault))
+    commit.commit(config.load(str(vault)))
+    assert ["- `dates.py` ×2"] in _listed_files(vault)
 
 
 def _two_files_edited(vault: Path, files: tuple[str, str] = ("harbor.py",) * 2) -> list[Path]:
