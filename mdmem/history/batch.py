@@ -160,7 +160,7 @@ class _Reading:
             if journal.is_page(change.path):
                 staying = self._staying.union(self._unlisted() if self._is_part else ())
                 if self._has_unread:
-                    return  # the page waits: it may name a note that is private
+                    return  # the page waits: the note may be private, and the page may name it
                 file = _unnaming(self._root, file, staying, self._marker) if staying else file
             self._pass(file)
 
@@ -188,7 +188,7 @@ class _Reading:
         except PermissionError as error:
             rule = gate.DISK if isinstance(error, UnreadableError) else gate.UNREADABLE
             self._held_back += [HeldBack(change.path, 1, rule)] * self._wanted.has(change.path)
-            self._has_unread = True
+            self._has_unread |= change.kind == "added"  # else its name is in history
             return None
         if file and len(file.data) >= disk.MAX_READ_BYTES:
             self._held_back += [HeldBack(change.path, 1, gate.TOO_LARGE)] * self._wanted.has(change.path)
