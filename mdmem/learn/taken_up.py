@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set
 from functools import cache
+from math import ceil
 from typing import Protocol
 
 from mdmem.search import turn_groups
@@ -11,8 +12,6 @@ from mdmem.search.index.view import View
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.vault import journal, layout
-
-_PROMPT, _SAID = ("prompt",), ("prompt", "response")
 
 _Turn = tuple[int, int]
 """A session's folder, and the number of the turn."""
@@ -34,7 +33,9 @@ def finder(view: View, notes: Set[int]) -> TakenUpTest:
     notes: those to look at; only turns of the same project count. A turn that only answered a question, without a
     change or a command, takes up nothing.
     """
-    created = view.numbers("created")
+    created, folder_of = view.numbers("created"), view.folder_of
+    prompts = view.notes("facet", "kind:prompt") & notes
+    said = prompts | (view.notes("facet", "kind:response") & notes)
 
     @cache
     def worked(folder: int) -> frozenset[int]:
@@ -42,20 +43,35 @@ def finder(view: View, notes: Set[int]) -> TakenUpTest:
         runs = (name for name in names if journal.numbers(name) and _is_work(name))
         return frozenset(journal.numbers(name)[0] for name in runs)
 
+    @cache
+    def having(term: str) -> frozenset[int]:
+        return frozenset(view.notes("body", term) & said)  # a title is made of the first words
+
+    @cache
+    def turn_of(note: int) -> _Turn | None:
+        return _turn_of(view, note)
+
+    @cache
+    def is_at(folder: int, project: str) -> bool:
+        return layout.project_of(f"{view.folders[folder]}/") == project
+
     def is_taken_up(number: int, text: str, *, asked: bool = False) -> bool:
-        terms = frozenset(analysis.query_terms(text)) - STOPWORDS
-        home, own = layout.project_of(view.path(number)), view.folder_of[number]
-        said: dict[_Turn, set[str]] = {}
-        for term in terms:
-            for note in (view.notes("body", term) | view.notes("title", term)) & notes:
-                if created[note] > created[number] and (turn := _turn_of(view, note, _PROMPT if asked else _SAID)):
-                    said.setdefault(turn, set()).add(term)
-        if asked:
-            taking = [turn for turn, has in said.items() if turn[0] != own and turn_groups.is_asked_for(terms, has)]
-        else:
-            taking = [turn for turn, has in said.items() if len(has) >= turn_groups.SHARE * len(terms)]
-        near = (turn for turn in taking if layout.project_of(f"{view.folders[turn[0]]}/") == home)
-        return any(number in worked(folder) for folder, number in near)
+        terms = sorted(frozenset(analysis.query_terms(text)) - STOPWORDS, key=len, reverse=True)  # rare ones first
+        home, own = layout.project_of(view.path(number)), folder_of[number]
+        least = max(ceil(turn_groups.SHARE * len(terms)), turn_groups.LEAST_ASKED if asked else 0)
+        found: dict[_Turn, int] = {}
+        for left, term in zip(reversed(range(len(terms))), terms, strict=True):
+            turns = set()
+            for note in having(term) & prompts if asked else having(term):
+                folder = folder_of[note]
+                is_later = created[note] > created[number] and not (asked and folder == own) and is_at(folder, home)
+                if is_later and (turn := turn_of(note)):
+                    turns.add(turn)
+            counts = ((turn, found.get(turn, 0) + (turn in turns)) for turn in found.keys() | turns)
+            found = {turn: count for turn, count in counts if count + left >= least}
+            if not found:
+                return False
+        return any(number in worked(folder) for folder, number in found)
 
     return is_taken_up
 
@@ -64,8 +80,7 @@ def _is_work(name: str) -> bool:
     return turn_groups.is_edit(name) or turn_groups.is_shell(name)
 
 
-def _turn_of(view: View, note: int, sources: tuple[str, ...]) -> _Turn | None:
-    """Return the turn of a prompt or an answer, one of `sources`; None for other notes."""
-    name = view.name(note)
-    place = journal.numbers(name)
-    return (view.folder_of[note], place[0]) if place and turn_groups.source(name) in sources else None
+def _turn_of(view: View, note: int) -> _Turn | None:
+    """Return the turn of a prompt or an answer; None for one that is not a captured note."""
+    place = journal.numbers(view.name(note))
+    return (view.folder_of[note], place[0]) if place else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import chain, islice, takewhile
@@ -275,6 +276,7 @@ class _Project:
             self._read_facts()
         last_requests = [(self._last_request(prompts), kind) for prompts, kind in unanswered]
         requests = [(number, kind) for number, kind in last_requests if number is not None]
+        begun = self._begun(asked) if requests else {}
         last_asked: dict[tuple[str, str], int] = {}
         for number in self._notes & self._view.notes("facet", "kind:prompt") if requests else ():
             facts = self._facts_of(number)
@@ -283,19 +285,24 @@ class _Project:
         for number, kind in requests:
             item = self._item(number, kind, self._title(number))
             again = last_asked.get((item.project, small_talk.plain_text(item.text)), 0)
-            is_over = again > timestamps.epoch(item.created) or self._is_continued(number, asked)
+            is_over = again > timestamps.epoch(item.created) or self._is_continued(number, begun)
             if not is_over and not self._is_taken_up(number, item.text, asked=True) and not self._is_done(item):
                 yield item
 
-    def _is_continued(self, number: int, asked: Iterable[list[int]]) -> bool:
-        """Whether the project's next session began by going on, and answered that. asked: each session's prompts."""
+    def _is_continued(self, number: int, begun: Mapping[str, list[list[int]]]) -> bool:
+        """Whether the project's next session began by going on, and answered that. begun: as of `_begun`."""
         created = self._created
-        project = self._facts_of(number).get("project")
-        begins = (prompts for prompts in asked if created[prompts[0]] > created[number])
-        same = (prompts for prompts in begins if self._facts_of(prompts[0]).get("project") == project)
-        following = min(same, key=lambda prompts: created[prompts[0]], default=None)
-        going_on = takewhile(lambda prompt: turn_groups.goes_on(self._title(prompt)), following or ())
+        sessions = begun.get(str(self._facts_of(number).get("project", "")), [])
+        following = bisect_right(sessions, created[number], key=lambda prompts: created[prompts[0]])
+        going_on = takewhile(lambda prompt: turn_groups.goes_on(self._title(prompt)), chain(*sessions[following:][:1]))
         return any(not self._kind_of_turn(prompt) for prompt in going_on)
+
+    def _begun(self, asked: Iterable[list[int]]) -> dict[str, list[list[int]]]:
+        """Return each project's sessions by their beginning. asked: each session's prompts."""
+        begun: dict[str, list[list[int]]] = {}
+        for prompts in sorted(asked, key=lambda prompts: self._created[prompts[0]]):
+            begun.setdefault(str(self._facts_of(prompts[0]).get("project", "")), []).append(prompts)
+        return begun
 
     def _asked(self) -> Iterator[list[int]]:
         """Yield the prompts of each session that is not at work, in order."""

@@ -219,13 +219,13 @@ class Kinds:
 
 SHARE = 0.7
 """Share of the words of what was left to do that a later turn must have to be about it."""
-_LEAST_ASKED = 2
+LEAST_ASKED = 2
 """One word in common is no request for the same."""
 
 
 def is_asked_for(wanted: Set[str], asked: Set[str]) -> bool:
     """Whether a prompt asks for what was left to do, by their terms. Its answer also tells what is still left."""
-    return len(wanted & asked) >= max(SHARE * len(wanted), _LEAST_ASKED)
+    return len(wanted & asked) >= max(SHARE * len(wanted), LEAST_ASKED)
 
 
 def goes_on(prompt: str) -> bool:

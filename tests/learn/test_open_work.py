@@ -19,6 +19,7 @@ from mdmem.search.index.view import View
 from mdmem.views.vault_pages import upkeep
 from tests.conftest import REPO
 from tests.helpers import rights
+from tests.helpers.call_count import calls
 from tests.helpers.cli_day import MORNING, complete
 from tests.helpers.indexed import indexed
 from tests.helpers.open_work import FAILED, HOUR, Work
@@ -548,3 +549,14 @@ def test_the_page_of_a_session_lists_what_it_left_open_until_another_session_clo
     two.answer()
     upkeep.refresh(at.day.config(), now=at.now + 18 * HOUR)
     assert "Open work" not in page.read_text()
+
+
+def test_a_prompt_without_an_answer_takes_no_more_work_where_many_share_its_words(at: Work) -> None:
+    counted = {}
+    for begin, sessions in ((1, 8), (9, 32)):
+        for number in range(begin, sessions + 1):
+            at.session(number).ask(f"Sort the ledger of the harbor, page {number}")
+        assert len(at.open()) == sessions
+        counted[sessions] = calls(at.open, View.name.__code__)
+
+    assert counted[32] < 7 * counted[8]
