@@ -82,10 +82,10 @@ ROOTS = {
 
 
 PATTERNS = (
-    "mdmem.inject.block",
+    "mdmem.inject.rendering.block",
     "mdmem.inject.elsewhere",
     "mdmem.inject.evidence",
-    "mdmem.inject.excerpts",
+    "mdmem.inject.rendering.excerpts",
     "mdmem.inject.open_work",
     "mdmem.search.asking.corrections",
     "mdmem.search.asking.periods",

@@ -12,7 +12,7 @@ from mdmem import plural, timestamps
 from mdmem.agents import Event
 from mdmem.cli.terminal import completions, options, render
 from mdmem.errors import UsageError
-from mdmem.inject import block
+from mdmem.inject.rendering import block
 from mdmem.search.asking.english import SURE
 from mdmem.vault import journal, note, projects
 from mdmem.views import injections as injections_view

@@ -7,8 +7,9 @@ from functools import partial
 from itertools import islice
 
 from mdmem import timestamps
-from mdmem.inject import answer_item, bars, echoes, evidence, turns
-from mdmem.inject.block import Item, Section
+from mdmem.inject import bars, echoes, evidence, follow_ups, turns
+from mdmem.inject.rendering import answer_item
+from mdmem.inject.rendering.block import Item, Section
 from mdmem.search import overturned, recall, replaced
 from mdmem.search.asking import english, facts, parts, references, unfinished
 from mdmem.search.asking.english import LIKELY, POSSIBLE, SURE
@@ -93,8 +94,8 @@ def answers(
     for part in parts.of(text, asked) or ([] if _covers(found) else parts.named(asked)):
         found = _joined(found, look(part.topic, shape=part))
     shown = [one.answer for one in found if one.item is not None]
-    if without_session and days is None and echoes.is_of_this_session(at, asked, shown):
-        return [Candidate(one.answer, None, one.left_out or echoes.SAID_HERE) for one in found]
+    if without_session and days is None and follow_ups.is_of_this_session(at, asked, shown):
+        return [Candidate(one.answer, None, one.left_out or follow_ups.SAID_HERE) for one in found]
     return found
 
 

@@ -8,22 +8,11 @@ from itertools import chain, islice
 from mdmem import timestamps
 from mdmem.agents import prompts
 from mdmem.hashing import short
-from mdmem.inject import (
-    answer_item,
-    block,
-    candidates,
-    echoes,
-    injection_log,
-    known_fix,
-    open_work,
-    recent,
-    trigger,
-    turns,
-    unasked,
-)
-from mdmem.inject.block import Section
-from mdmem.inject.diffs import is_lock_file
+from mdmem.inject import candidates, follow_ups, injection_log, known_fix, open_work, recent, trigger, turns, unasked
 from mdmem.inject.occasion import Occasion
+from mdmem.inject.rendering import answer_item, block
+from mdmem.inject.rendering.block import Section
+from mdmem.inject.rendering.diffs import is_lock_file
 from mdmem.search.asking.english import LIKELY, POSSIBLE, SURE
 from mdmem.search.asking.shape import Shape
 from mdmem.values import Value
@@ -254,11 +243,11 @@ def _answers(at: Occasion, text: str, asked: Shape) -> tuple[Shape, Sequence[can
         shape, days = _without_days(at, text, shape)
         return shape, candidates.answers(at, text, shape, days=days, without_session=not at.was_compacted)
 
-    going_on = echoes.going_on(at, asked, text)
-    if going_on is not None and echoes.points(asked):
+    going_on = follow_ups.going_on(at, asked, text)
+    if going_on is not None and follow_ups.points(asked):
         return look(going_on)
-    shape, answers = look(echoes.only_pointed_at(at, asked, text) or asked)
-    if not any(one.item for one in answers) and (around := echoes.around(at, asked, text)):
+    shape, answers = look(follow_ups.only_pointed_at(at, asked, text) or asked)
+    if not any(one.item for one in answers) and (around := follow_ups.around(at, asked, text)):
         answers = candidates.of_one_word(at, asked, answers, around) or answers
     return (shape, answers) if going_on is None or candidates.tell(answers) else look(going_on)
 

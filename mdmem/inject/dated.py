@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import islice
 
 from mdmem.inject import recent
-from mdmem.inject.block import Section
+from mdmem.inject.rendering.block import Section
 from mdmem.search import days
 from mdmem.search.asking import periods
 from mdmem.search.asking.english import SURE

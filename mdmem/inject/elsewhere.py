@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdmem.inject.block import Section, inert
+from mdmem.inject.rendering.block import Section, inert
 from mdmem.lazy_pattern import lazy
 from mdmem.search.asking.prose import fold
 from mdmem.search.asking.shape import Shape

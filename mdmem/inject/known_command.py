@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from mdmem.inject import answer_item, eligibility
-from mdmem.inject.block import Item, cut
+from mdmem.inject import eligibility
+from mdmem.inject.rendering import answer_item
+from mdmem.inject.rendering.block import Item, cut
 from mdmem.search import commands, engine, freshness, recall, withheld
 from mdmem.search.all_but import AllBut
 from mdmem.search.text import analysis

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from mdmem import timestamps
-from mdmem.inject import answer_item, diffs, eligibility, excerpts, recent
-from mdmem.inject.block import Item, Section, cut, whole_sentences
+from mdmem.inject import eligibility, recent
+from mdmem.inject.rendering import answer_item, diffs, excerpts
+from mdmem.inject.rendering.block import Item, Section, cut, whole_sentences
 from mdmem.search import engine, freshness, recall, withheld
 from mdmem.search.all_but import AllBut
 from mdmem.search.text import analysis, errors

@@ -7,7 +7,7 @@ import os
 from mdmem import timestamps
 from mdmem.hashing import short
 from mdmem.inject import eligibility
-from mdmem.inject.block import Item, Section
+from mdmem.inject.rendering.block import Item, Section
 from mdmem.lazy_pattern import lazy
 from mdmem.search import turn_groups
 from mdmem.search.asking import small_talk

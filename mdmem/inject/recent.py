@@ -11,8 +11,9 @@ from functools import cached_property
 from itertools import groupby, islice, takewhile
 
 from mdmem import privacy, timestamps
-from mdmem.inject import eligibility, excerpts, injection_log
-from mdmem.inject.block import MAX_TITLE_CHARS, Item, Section, cut, paths_within, whole_sentences
+from mdmem.inject import eligibility, injection_log
+from mdmem.inject.rendering import excerpts
+from mdmem.inject.rendering.block import MAX_TITLE_CHARS, Item, Section, cut, paths_within, whole_sentences
 from mdmem.search import freshness, recall, turn_groups
 from mdmem.search.asking import small_talk
 from mdmem.search.text import analysis

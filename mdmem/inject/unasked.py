@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from mdmem.inject import answer_item, bars, block, excerpts
-from mdmem.inject.block import Item, Section
+from mdmem.inject import bars
 from mdmem.inject.injection_log import IN_VAIN_TIMES
+from mdmem.inject.rendering import answer_item, block, excerpts
+from mdmem.inject.rendering.block import Item, Section
 from mdmem.search import engine, freshness, recall, replaced, turn_groups
 from mdmem.search.query import Filter, Query
 from mdmem.vault import journal, layout, note, people

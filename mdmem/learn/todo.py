@@ -10,8 +10,8 @@ from mdmem import timestamps
 from mdmem.agents import aliases
 from mdmem.capture.tools import body
 from mdmem.config import Config
-from mdmem.inject import excerpts, unfinished
 from mdmem.inject.open_work import OVER, TASK
+from mdmem.inject.rendering import excerpts, unfinished
 from mdmem.vault import note, people
 
 _ITEM = re.compile(r"^[ \t]*[-*+] \[([ xX-])\] (\S.*)$", re.MULTILINE)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from mdmem.hashing import sha256
-from mdmem.inject import block
+from mdmem.inject.rendering import block
 from mdmem.search.gate import Gate
 
 LINE_CHARS = 160

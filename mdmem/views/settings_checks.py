@@ -100,7 +100,7 @@ def _no_folder(value: str) -> str:
 
 
 def _no_block(value: int) -> str:
-    from mdmem.inject.block import FRAME_CHARS, MAX_CHARS
+    from mdmem.inject.rendering.block import FRAME_CHARS, MAX_CHARS
 
     if 0 < value <= FRAME_CHARS:
         return f"is {value}, in which no memory fits: about {FRAME_CHARS} go around them. To switch off: inject.enabled"

@@ -17,7 +17,7 @@ from mdmem import agents, config
 from mdmem.capture import events
 from mdmem.capture.session import Session
 from mdmem.history.gate import CommitGate
-from mdmem.inject import block
+from mdmem.inject.rendering import block
 from mdmem.vault import layout, note
 from tests.conftest import PAYLOADS, notes, session_pages
 from tests.helpers import claude

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mdmem import privacy
-from mdmem.inject import block
-from mdmem.inject.block import Item, Section
+from mdmem.inject.rendering import block
+from mdmem.inject.rendering.block import Item, Section
 from mdmem.vault import note
 from tests.helpers.hostile import POISON
 

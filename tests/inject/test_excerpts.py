@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.inject import diffs, excerpts
-from mdmem.inject.diffs import ExcerptHunk
+from mdmem.inject.rendering import diffs, excerpts
+from mdmem.inject.rendering.diffs import ExcerptHunk
 
 
 def test_a_sentence_that_says_nothing_is_left_out_unless_it_is_all_there_is() -> None:

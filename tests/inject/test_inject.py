@@ -23,7 +23,8 @@ from mdmem.cli import hooks as commands
 from mdmem.cli.injections import injections
 from mdmem.cli.stats import stats
 from mdmem.errors import UsageError
-from mdmem.inject import block, context, injection_log, recent
+from mdmem.inject import context, injection_log, recent
+from mdmem.inject.rendering import block
 from mdmem.search import freshness, index
 from mdmem.vault import journal
 from mdmem.views import citations

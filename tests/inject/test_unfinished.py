@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mdmem.inject import excerpts, unfinished
+from mdmem.inject.rendering import excerpts, unfinished
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 from mdmem import agents
 from mdmem.config import Config
-from mdmem.inject import unfinished
+from mdmem.inject.rendering import unfinished
 from mdmem.learn import work
 from mdmem.search import index, runs
 from mdmem.search.index.view import View

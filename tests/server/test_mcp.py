@@ -21,7 +21,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from mdmem import config, privacy, upgrade
 from mdmem.history import commit
-from mdmem.inject import block
+from mdmem.inject.rendering import block
 from mdmem.search import index
 from mdmem.search.gate import Gate
 from mdmem.search.index import scan

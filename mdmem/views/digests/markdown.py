@@ -9,7 +9,7 @@ from itertools import accumulate, groupby
 from mdmem import plural, timestamps, when
 from mdmem.config import Config
 from mdmem.history.session_log import LoggedSession
-from mdmem.inject.block import inert, whole_sentences
+from mdmem.inject.rendering.block import inert, whole_sentences
 from mdmem.learn import decisions
 from mdmem.search.asking import small_talk
 from mdmem.vault import note, people

@@ -15,7 +15,7 @@ from mdmem import timestamps
 from mdmem.config import Config
 from mdmem.history.session_log import LoggedSession
 from mdmem.inject import eligibility
-from mdmem.inject.block import inert, whole_sentences
+from mdmem.inject.rendering.block import inert, whole_sentences
 from mdmem.search import freshness
 from mdmem.search.asking import small_talk
 from mdmem.search.expansion import calls, ledger

@@ -10,7 +10,8 @@ from starlette.responses import Response
 from mdmem import timestamps
 from mdmem.agents import Event
 from mdmem.agents.install.known import AGENTS
-from mdmem.inject import block, context, occasion
+from mdmem.inject import context, occasion
+from mdmem.inject.rendering import block
 from mdmem.project import Project
 from mdmem.search.index.view import View
 from mdmem.vault import journal, layout, note, projects

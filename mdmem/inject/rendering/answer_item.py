@@ -6,8 +6,9 @@ import os
 from itertools import islice
 
 from mdmem import timestamps
-from mdmem.inject import diffs, eligibility, excerpts, recent, turns
-from mdmem.inject.block import MAX_TITLE_CHARS, Item, paths_within
+from mdmem.inject import eligibility, recent, turns
+from mdmem.inject.rendering import diffs, excerpts
+from mdmem.inject.rendering.block import MAX_TITLE_CHARS, Item, paths_within
 from mdmem.search import recall, replaced, turn_groups
 from mdmem.search.asking import failures, small_talk
 from mdmem.search.text import analysis
@@ -19,8 +20,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from mdmem.inject.diffs import ExcerptHunk
     from mdmem.inject.occasion import Occasion
+    from mdmem.inject.rendering.diffs import ExcerptHunk
     from mdmem.search.hits import SearchHit
     from mdmem.search.recall import Answer
     from mdmem.vault.note import Parsed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdmem.inject import excerpts
+from mdmem.inject.rendering import excerpts
 from mdmem.search.text import analysis
 from mdmem.values import Value
 

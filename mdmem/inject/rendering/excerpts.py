@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mdmem.inject import telling, unfinished
-from mdmem.inject.block import is_full_stop
+from mdmem.inject.rendering import telling, unfinished
+from mdmem.inject.rendering.block import is_full_stop
 from mdmem.lazy_pattern import lazy
 
 TYPE_CHECKING = False

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import dropwhile, takewhile
 
-from mdmem.inject import telling
-from mdmem.inject.block import is_full_stop
+from mdmem.inject.rendering import telling
+from mdmem.inject.rendering.block import is_full_stop
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

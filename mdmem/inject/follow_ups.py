@@ -1,0 +1,119 @@
+"""Follow-ups: what a question in the middle of a session has to do with the session itself.
+
+It may be about what the session's agent just said, or go on with the turn before it, or only point at that.
+"""
+
+from __future__ import annotations
+
+from mdmem.inject import echoes, recent, turns
+from mdmem.inject.rendering import excerpts
+from mdmem.search import turn_groups
+from mdmem.search.asking import shape
+from mdmem.search.asking.english import POSSIBLE, SURE
+from mdmem.search.asking.languages import LANGUAGES, is_unspaced, unspaced
+from mdmem.search.asking.orders import word_set
+from mdmem.search.asking.prose import folds, words
+from mdmem.search.asking.shape import Shape
+from mdmem.vault import disk, journal, people
+from mdmem.vault.note import PAGES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mdmem.inject.occasion import Occasion
+    from mdmem.search.recall import Answer
+
+SAID_HERE = "this session says as much of it"
+_MAX_ANSWERS = 10
+"""Number of the session's last answers that are read."""
+_OURS = frozenset(["we", "our", "us", "ours", "weve", "wed"])
+
+
+def is_of_this_session(at: Occasion, asked: Shape, answers: Sequence[Answer]) -> bool:
+    """Whether a question is about what this session's agent just said, rather than about what others tell.
+
+    answers: best first. The session names at least as many of the question's words as the best of them, and one that it
+    does not name. A question that surely asks about the past or about what "we" did, and an error, are answered all the
+    same.
+    """
+    if not answers or not at.record.folder or asked.grade == SURE or asked.language == "error" or _asks_of_us(asked):
+        return False
+    root, folder = at.config.vault, "/".join(at.record.folder)
+    names = sorted(filter(journal.numbers, disk.names_in(root, folder)), key=journal.numbers)
+    said = [name for name in names if turn_groups.source(name) == "response"][-_MAX_ANSWERS:]
+    wanted = frozenset(echoes.sought(asked.topic))
+    here = echoes.in_texts((people.read(root, f"{folder}/{name}").body for name in said), wanted)
+    there = echoes.in_hits(root, (hit for hit in answers[0].hits if hit.kind not in PAGES), wanted)
+    return len(here) >= len(there) and not here <= there
+
+
+def _asks_of_us(asked: Shape) -> bool:
+    typed = [word.lower() for word in words(asked.words)]
+    folded = folds(typed)
+    known = LANGUAGES.get(asked.language)
+    return not _OURS.isdisjoint(folded) or (known is not None and known.speaks_of_us(folded, typed)[0])
+
+
+def only_pointed_at(at: Occasion, asked: Shape, text: str) -> Shape | None:
+    """Return what a prompt asks if it only points at what was said before: `why did we do it that way?`; else None.
+
+    It asks about the session's last turn with a topic, which can be new work: so more evidence is needed, and the last
+    sessions are no answer.
+    """
+    if asked.resumes or asked.language == "error" or not turns.only_points(asked.topic):
+        return None
+    said = at.turns.texts(current=text, limit=turns.LOOK_BACK)
+    before = turns.topical(said[:-1])[-1:]
+    topic = turns.query(before, at.config.settings.inject.query_turn_chars)
+    return Shape(POSSIBLE, asked.language, asked.words, topic) if topic else None
+
+
+def around(at: Occasion, asked: Shape, text: str) -> str:
+    """Return what the turn before said about the one word or number that a prompt names: `why 15?`; "" for others.
+
+    Its words tell which 15 is meant.
+    """
+    if asked.resumes or asked.language == "error" or len(text.split()) > _MOST_WORDS:
+        return ""
+    named = turns.own_words(asked.topic)
+    said = turns.topical(at.turns.texts(current=text, limit=2)[:-1]) if len(named) == 1 else []
+    if not said:
+        return ""
+    if not (session := recent.this_session(at)):
+        return ""
+    answer = session.read(session.of_kind("response")[-1]).body if session.of_kind("response") else ""
+    told = (sentence for _, sentence in excerpts.sentences(at.gate.stored(answer)))
+    naming = next((sentence for sentence in told if named <= turns.own_words(sentence)), "")
+    return turns.query([*said, naming], at.config.settings.inject.query_turn_chars)
+
+
+_MOST_WORDS = 4
+
+
+def going_on(at: Occasion, asked: Shape, text: str) -> Shape | None:
+    """Return what a prompt asks that names one word, together with what the turn before asked; None for others.
+
+    `when did we raise it?`, `¿cuánto cuesta?`: but only behind a question that got what it asked for.
+    """
+    if asked.resumes or asked.language == "error" or len(turns.own_words(asked.topic)) != 1:
+        return None
+    before = at.turns.texts(current=text, limit=2)[:-1]
+    if not before or journal.recalled_mark(before[-1]) not in at.given:
+        return None
+    earlier = shape.of(before[-1]) or shape.look_up(before[-1])
+    if earlier is None or turns.only_points(earlier.topic):
+        return None
+    return Shape(asked.grade, asked.language, asked.words, f"{earlier.topic} {asked.topic}")
+
+
+def points(asked: Shape) -> bool:
+    """Whether a question has a pronoun for what was spoken of before: `who chose it?`, `warum sind wir davon weg?`."""
+    if is_unspaced(asked.language):
+        return any(part in asked.words for part in unspaced()[asked.language].points)
+    typed = folds(words(asked.words))
+    known = LANGUAGES[asked.language].of("points") if asked.language in LANGUAGES else _IT
+    return not known.isdisjoint(typed)
+
+
+_IT = word_set("it its they them that those")
