@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from bisect import bisect_right
+from functools import cache
 from itertools import chain, islice
 
 from mdmem import timestamps
@@ -93,15 +94,16 @@ class Finder:
         self._failed = view.notes("facet", "is:failed")
         self._shells = view.with_any(f"tool:{name}" for name in runs.SHELLS) & self._notes
         self._edits = edits(view)
-        self._commands: dict[int, runs.CommandRun | None] = {}
-        self._checks: dict[int, list[runs.CommandRun]] = {}
-        self._signed: dict[int, list[str]] = {}
-        self._failed_parts: dict[int, list[str]] = {}
-        self._in_time: dict[str, list[tuple[int, int]]] = {}
-        self._ordered: dict[int, list[tuple[tuple[int, ...], int]]] = {}
-        self._ended: dict[int, int] = {}
-        self._next: dict[int, dict[int, None]] = {}
-        self._succeeded: dict[int, frozenset[str]] = {}
+        # Each run is compared with many others.
+        self._command = cache(lambda number: runs.check(self._line(number)))
+        self._runs = cache(lambda number: runs.checks(self._line(number)))
+        self._signatures = cache(lambda number: errors.signatures(self._body(number)))
+        self._failed_parts = cache(lambda number: errors.failed_parts(self._body(number)[-_LINES_CHARS:]))
+        self._runs_of_project = cache(self._find_runs_of_project)
+        self._in_order = cache(self._find_in_order)
+        self._ended = cache(self._find_end)
+        self._own_and_next = cache(self._find_own_and_next)
+        self._succeeded_in = cache(self._find_succeeded)
 
     def find(self, signatures: list[str], similar_paths: list[str], limit: int) -> list[Fix]:
         """Return the fixes of errors with these signatures, or of similar errors in the notes at `similar_paths`."""
@@ -159,29 +161,25 @@ class Finder:
         """Whether the success of a run shows that what failed now works."""
         return self._closes(number, command) or self._shows(number, command, failed)
 
-    def _command(self, number: int) -> runs.CommandRun | None:
-        if number not in self._commands:
-            self._commands[number] = runs.check(self._line(number))
-        return self._commands[number]
-
     def _check(self, failed: int) -> runs.CommandRun | None:
         """Return what shows that a failed run now works: the check that it ran, or else the same line."""
         return self._command(failed) or runs.verbatim(self._line(failed))
 
     def _is_repeated(self, failed: int) -> bool:
         """Whether the line of a failed run succeeded in its session or the next ones; most, as of `curl`, do not."""
-        line, own = self._line(failed), self._view.folder_of[failed]
-        if own not in self._next:
-            following = self._following(own, str(self._view.facts(failed).get("project", "")))
-            self._next[own] = dict.fromkeys([own, *(self._view.folder_of[number] for _, number in following)])
-        return any(line in self._succeeded_in(folder) for folder in self._next[own])
+        line = self._line(failed)
+        sessions = self._own_and_next(self._view.folder_of[failed], self._project(failed))
+        return any(line in self._succeeded_in(folder) for folder in sessions)
 
-    def _succeeded_in(self, folder: int) -> frozenset[str]:
+    def _find_own_and_next(self, own: int, project: str) -> list[int]:
+        """Return a session and the next ones of its project."""
+        following = self._following(own, project)
+        return list(dict.fromkeys([own, *(self._view.folder_of[number] for _, number in following)]))
+
+    def _find_succeeded(self, folder: int) -> frozenset[str]:
         """Return the lines of a session that succeeded."""
-        if folder not in self._succeeded:
-            passed = (number for _, number in self._in_order(folder) if number not in self._failed)
-            self._succeeded[folder] = frozenset(self._line(number) for number in passed if number in self._shells)
-        return self._succeeded[folder]
+        passed = (number for _, number in self._in_order(folder) if number not in self._failed)
+        return frozenset(self._line(number) for number in passed if number in self._shells)
 
     def _closes(self, number: int, failed: runs.CommandRun) -> bool:
         """Whether a part of a run is the failed check again, or covers it."""
@@ -192,15 +190,7 @@ class Finder:
         narrower = [run for run in self._runs(number) if run.family == command.family and run.arguments]
         if not narrower or command.arguments:
             return False
-        if failed not in self._failed_parts:
-            self._failed_parts[failed] = errors.failed_parts(self._body(failed)[-_LINES_CHARS:])
-        parts = self._failed_parts[failed]
-        return any(_covers_all(parts, run.arguments) for run in narrower)
-
-    def _runs(self, number: int) -> list[runs.CommandRun]:
-        if number not in self._checks:
-            self._checks[number] = runs.checks(self._line(number))
-        return self._checks[number]
+        return any(_covers_all(self._failed_parts(failed), run.arguments) for run in narrower)
 
     def _line(self, number: int) -> str:
         return runs.line(str(self._view.facts(number)["title"]))
@@ -239,18 +229,12 @@ class Finder:
         first = bisect_right(in_order, own, key=lambda place: place[0])
         return (note for _, note in islice(in_order, first, None))
 
-    def _in_order(self, folder: int) -> list[tuple[tuple[int, ...], int]]:
+    def _find_in_order(self, folder: int) -> list[tuple[tuple[int, ...], int]]:
         """Return a session's runs and edits in order, each with its position."""
-        if folder not in self._ordered:
-            view = self._view
-            chosen = (note for note in view.members[folder] if note in self._notes)
-            places = (
-                (journal.numbers(view.name(note)), note)
-                for note in chosen
-                if note in self._shells or note in self._edits
-            )
-            self._ordered[folder] = sorted(place for place in places if place[0])
-        return self._ordered[folder]
+        chosen = (note for note in self._view.members[folder] if note in self._notes)
+        runs_and_edits = (note for note in chosen if note in self._shells or note in self._edits)
+        places = ((journal.numbers(self._view.name(note)), note) for note in runs_and_edits)
+        return sorted(place for place in places if place[0])
 
     def _next_session(self, failed: int, command: runs.CommandRun) -> Iterator[int]:
         """Yield the notes of the project's next session that runs the check again.
@@ -260,7 +244,7 @@ class Finder:
         view = self._view
         created = view.numbers("created")
         own = view.folder_of[failed]
-        for created_at, number in self._following(own, str(view.facts(failed).get("project", ""))):
+        for created_at, number in self._following(own, self._project(failed)):
             folder = view.folder_of[number]
             if created_at > created[failed] + NEXT_SECONDS:
                 return
@@ -277,25 +261,20 @@ class Finder:
 
     def _following(self, folder: int, project: str) -> list[tuple[int, int]]:
         """Return the project's runs after the end of a session with their times, in order, at most _NEXT_RUNS."""
-        created = self._view.numbers("created")
-        if folder not in self._ended:
-            self._ended[folder] = max(created[note] for note in self._view.members[folder])
-        in_time = self._runs_of(project)
-        first = bisect_right(in_time, (self._ended[folder], len(created)))
+        in_time = self._runs_of_project(project)
+        first = bisect_right(in_time, (self._ended(folder), self._view.size))
         return in_time[first : first + _NEXT_RUNS]
 
-    def _runs_of(self, project: str) -> list[tuple[int, int]]:
-        """Return a project's runs with their times, in order."""
-        if project not in self._in_time:
-            created = self._view.numbers("created")
-            notes = self._shells & self._view.of_project(project)
-            self._in_time[project] = sorted((created[number], number) for number in notes)
-        return self._in_time[project]
+    def _find_end(self, folder: int) -> int:
+        return max(map(self._view.numbers("created").__getitem__, self._view.members[folder]))
 
-    def _signatures(self, number: int) -> list[str]:
-        if number not in self._signed:
-            self._signed[number] = errors.signatures(self._body(number))
-        return self._signed[number]
+    def _find_runs_of_project(self, project: str) -> list[tuple[int, int]]:
+        """Return a project's runs with their times, in order."""
+        created = self._view.numbers("created")
+        return sorted((created[number], number) for number in self._shells & self._view.of_project(project))
+
+    def _project(self, number: int) -> str:
+        return str(self._view.facts(number).get("project", ""))
 
     def _body(self, number: int) -> str:
         return people.read(self._config.vault, self._view.path(number)).body
