@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from mdmem.agents import Event, claude_code, goes_on, mapping, number, prompts, text
+from mdmem.agents import Event, claude_code, goes_on, joined_text, mapping, number, prompts, text
 from mdmem.agents.dialect import made_id
-from mdmem.transcripts.claude_lines import blocks, join, message_id, own_text, summed_up
+from mdmem.transcripts.claude_lines import blocks, message_id, own_text, summed_up
 from mdmem.transcripts.saved import (
     NO_RESULT,
     AnswerParts,
@@ -183,7 +183,7 @@ class ClaudeReader:
         attachment = line.get("attachment")
         if not isinstance(attachment, dict) or attachment.get("type") != "queued_command":
             return
-        words = join(attachment.get("prompt"))
+        words = joined_text(attachment.get("prompt"))
         if attachment.get("commandMode", "prompt") != "prompt" or not prompts.is_typed(words) or not words.strip():
             self._skipped["prompt that nobody typed"] += 1
             yield from self._reported(words)
@@ -233,7 +233,7 @@ class ClaudeReader:
         if block.get("is_error") is not True:
             yield self._ran("PostToolUse", *run, tool_response=response)
             return
-        message = join(block.get("content"))
+        message = joined_text(block.get("content"))
         if self._line.get("toolDenialKind") == "user-rejected" and not tool.startswith(_UNDER_A_SECOND):
             yield self._ran("PostToolUseFailure", *run, error=_STOPPED, is_interrupt=True)
             return

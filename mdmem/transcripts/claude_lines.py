@@ -33,13 +33,6 @@ def _is_editors(piece: str) -> bool:
     return any(bare.startswith(f"<{name}>") and bare.endswith(f"</{name}>") for name in _EDITOR)
 
 
-def join(content: Any) -> str:
-    """Return a string, or the texts of a list of blocks joined by line breaks."""
-    if isinstance(content, list):
-        return "\n".join(filter(None, [text(block.get("text")) for block in objects(content)]))
-    return text(content)
-
-
 def summed_up(words: str) -> str:
     """Return a compaction's summary without the sentences around it that address the agent."""
     head, newline, summary = words.partition("\n")

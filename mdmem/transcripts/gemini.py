@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from mdmem.agents import gemini, mapping, number, objects, text
+from mdmem.agents import first_text, gemini, joined_text, mapping, number, objects, text
 from mdmem.agents.dialect import made_id
 from mdmem.transcripts.lines import MAX_LINE_BYTES, Lines, document
 from mdmem.transcripts.saved import (
@@ -228,9 +228,7 @@ class GeminiReader:
 
 def _words(message: dict[str, Any]) -> str:
     """Return a message's text as it was shown, else its content, which has a prompt's files inserted."""
-    content = message.get("displayContent", message.get("content"))
-    parts = content if isinstance(content, list) else [content]
-    return "\n".join(filter(None, [text(part.get("text")) if isinstance(part, dict) else text(part) for part in parts]))
+    return joined_text(message.get("displayContent", message.get("content")))
 
 
 def _result(call: dict[str, Any]) -> Any:
@@ -239,10 +237,7 @@ def _result(call: dict[str, Any]) -> Any:
     outputs = []
     for part in parts if isinstance(parts, list) else [parts]:
         body = mapping(mapping(part).get("functionResponse")).get("response")
-        if isinstance(body, dict):
-            outputs.append(text(body.get("output")) or text(body.get("error")))
-        else:
-            outputs.append(text(part.get("text")) if isinstance(part, dict) else text(part))
+        outputs.append(first_text(body, "output", "error") if isinstance(body, dict) else joined_text(part))
     return "\n".join(filter(None, outputs)) or call.get("resultDisplay")
 
 
