@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import chain, islice
 
 from mdmem.lazy_pattern import lazy
@@ -12,7 +13,7 @@ from mdmem.named_tuple import NamedTuple
 from mdmem.search import overturned, replaced, runs
 from mdmem.search.asking.facts import TOPICS
 from mdmem.search.asking.orders import word_set
-from mdmem.search.hits import Shown, hits_of
+from mdmem.search.hits import hit_of
 from mdmem.search.text import analysis, stem, steps
 from mdmem.vault import note as note_format
 from mdmem.vault import people
@@ -159,12 +160,8 @@ def find(
     finder = _Finder(config, view, wanted, among)
     note = finder.kept() if days is None else None
     if note is not None:
-        return KnownCommand(_hit(config, view, note))
+        return KnownCommand(hit_of(view, config, note))
     return finder.run(days)
-
-
-def _hit(config: Config, view: View, note: int) -> SearchHit:
-    return hits_of(view, config, Shown({note: 0}, {note: 0.0}, ()))[0]
 
 
 class _Step(NamedTuple):
@@ -195,7 +192,7 @@ class _Finder:
         self._topics = [topic for topic in wanted.topics if topic not in _ALSO] or list(wanted.topics)
         self._names = wanted.names
         self._created = view.numbers("created")
-        self._steps: dict[str, _Step | None] = {}
+        self._step = cache(self._find_step)
         self._is_cut = False
 
     def kept(self) -> int | None:
@@ -265,8 +262,10 @@ class _Finder:
         for group in sorted(groups.values(), key=worth, reverse=True):
             passed = [one for one in group if not one.failed]
             for best in passed[:_MAX_PASSED]:
-                if not self._is_taken_back(best.note) and (step := self._in_full(best)) is not None:
-                    note = _hit(self._config, self._view, best.note)
+                if overturned.is_run_taken_back(self._config, self._view, best.note, self._among):
+                    continue
+                if (step := self._in_full(best)) is not None:
+                    note = hit_of(self._view, self._config, best.note)
                     return KnownCommand(note, step.command, len(passed), step.whole, self._is_cut)
         return None
 
@@ -290,13 +289,10 @@ class _Finder:
         failed = view.notes("facet", "is:failed")
         self._is_cut = len(notes) > MAX_RUNS
         for note in sorted(notes, key=created.__getitem__, reverse=True)[:MAX_RUNS]:
-            command = runs.line(str(view.facts(note)["title"]))
-            if command not in self._steps:
-                self._steps[command] = self._step(command)
-            if (step := self._steps[command]) is not None:
+            if (step := self._step(runs.line(str(view.facts(note)["title"])))) is not None:
                 yield _Run(note, step, created[note], note in failed)
 
-    def _step(self, command: str) -> _Step | None:
+    def _find_step(self, command: str) -> _Step | None:
         """Return the step of a command that does what is wanted, or None."""
         prepared: list[steps.Step] = []
         for step in steps.split(command):
@@ -344,9 +340,6 @@ class _Finder:
         return all(
             any(_has({stem.stem(part)}, name) for name in self._names for part in _parts(word)) for word in others
         )
-
-    def _is_taken_back(self, note: int) -> bool:
-        return overturned.is_run_taken_back(self._config, self._view, note, self._among)
 
 
 _SUBCOMMANDS = word_set("run exec -m python python3 node bash sh discover start check")

@@ -93,6 +93,11 @@ def hits_of(view: View, config: Config, shown: Shown) -> Sequence[SearchHit]:
     return tuple(_build(view, config.vault, shown, shown.chosen))
 
 
+def hit_of(view: View, config: Config, note: int) -> SearchHit:
+    """Return a note as a hit that was not ranked."""
+    return next(_build(view, config.vault, Shown({note: 0}, {note: 0.0}, ()), [note]))
+
+
 class ManyHits(Sequence[SearchHit]):
     """More hits than are held in memory at once. notes: their numbers in the index."""
 

@@ -12,7 +12,7 @@ from math import sqrt
 
 from mdmem.search import engine, freshness, replaced, turn_groups
 from mdmem.search.asking import corrections
-from mdmem.search.hits import Shown, hits_of
+from mdmem.search.hits import hit_of
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import FOREIGN, STOPWORDS
@@ -64,7 +64,7 @@ def later(config: Config, terms: Collection[str], asker: Asker, hit: SearchHit) 
                 break
             followed.add(turn.place)
             last = change
-        return None if last == note else hits_of(view, config, Shown({last: 0}, {last: 0.0}, ()))[0]
+        return None if last == note else hit_of(view, config, last)
 
     return freshness.answered(config, in_view)
 
@@ -82,7 +82,7 @@ def superseding(config: Config, asker: Asker, hit: SearchHit) -> SearchHit | Non
             return None  # as for most notes: the project's notes need not be collected
         among = engine.for_agent(view, asker.project, "", asker.here, asker.closed)
         shown = [note for note in followed[1:] if among is None or note in among]
-        return hits_of(view, config, Shown({shown[-1]: 0}, {shown[-1]: 0.0}, ()))[0] if shown else None
+        return hit_of(view, config, shown[-1]) if shown else None
 
     return freshness.answered(config, in_view)
 
