@@ -1,4 +1,4 @@
-"""Collections for very many notes that hold no entry per note: all but some, and notes without scores."""
+"""Collections of notes: all but some, and notes without scores, with no entry for each; and what sets share."""
 
 from __future__ import annotations
 
@@ -44,3 +44,13 @@ class Unranked(Mapping[int, float]):
 
     def __len__(self) -> int:
         return len(self._notes)
+
+
+def in_all(sets: Iterable[set[int]]) -> set[int]:
+    """Return the notes that each of some sets has; none if there are no sets. Stops once no note is left."""
+    notes: set[int] | None = None
+    for having in sets:
+        notes = having if notes is None else notes & having
+        if not notes:
+            break
+    return notes or set()

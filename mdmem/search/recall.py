@@ -7,6 +7,7 @@ from math import log
 from operator import mul
 
 from mdmem.search import engine, freshness, index, ranking, turn_groups, withheld
+from mdmem.search.all_but import in_all
 from mdmem.search.asking import topics
 from mdmem.search.hits import Shown, hits_of
 from mdmem.search.index.layout import KIND_STEP, KINDS
@@ -332,13 +333,8 @@ class _Weights:
 
     def _with_groups(self, number: Number) -> set[int]:
         """Return the notes that have each group of digits of a number; the last is often the rarest."""
-        notes: set[int] | None = None
-        for group in reversed(numbers.terms(number)):
-            having = {one for term in group for one in self._having(Unit(((term, 1.0),)))}
-            notes = having if notes is None else notes & having
-            if not notes:
-                break
-        return notes or set()
+        groups = reversed(numbers.terms(number))
+        return in_all({one for term in group for one in self._having(Unit(((term, 1.0),)))} for group in groups)
 
     def _read_numbers(self, one: int) -> set[Number]:
         text = people.readable(self._root, self._view.path(one))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from itertools import islice
 
 from mdmem.search import freshness
+from mdmem.search.all_but import in_all
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.search.index.resolve import named
 from mdmem.search.text import analysis
@@ -51,10 +52,9 @@ def meant(view: View, path: str, link: str) -> int | None:
     for target in targets(link, path):
         if exact := view.notes("facet", f"id:{target}"):
             return min(exact)
-        in_title = [view.notes("title", term) for term in analysis.counts(target)]
         found = map(view.find, named(view, target))
         candidates = {number for number in found if number is not None}
-        candidates |= set.intersection(*map(set, in_title)) if in_title else set()
+        candidates |= in_all(view.notes("title", term) for term in analysis.counts(target))
         for number in sorted(candidates - view.internal, reverse=True):
             if target in _names_of(view, number):
                 return number

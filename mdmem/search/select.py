@@ -10,7 +10,7 @@ from unicodedata import normalize
 
 from mdmem.lazy_pattern import lazy
 from mdmem.search import staged, withheld
-from mdmem.search.all_but import AllBut
+from mdmem.search.all_but import AllBut, in_all
 from mdmem.search.index.layout import FORMER
 from mdmem.search.index.view import cached_with_view
 from mdmem.search.matches import FIELDS
@@ -294,13 +294,12 @@ def _packed_with_terms(view: View, terms: Iterable[str]) -> array[int]:
 
 def with_word(view: View, word: str) -> set[int]:
     """Return the notes with a word in any form with its stem; for an identifier, itself or all its parts."""
-    notes_by_word = [_with_raw_word(view, raw) for raw in analysis.words(word)]
-    return set.intersection(*notes_by_word) if notes_by_word else set()
+    return in_all(_with_raw_word(view, raw) for raw in analysis.words(word))
 
 
 def _with_raw_word(view: View, raw: str) -> set[int]:
     whole, *parts = analysis.terms(raw)
-    every_part = set.intersection(*(with_terms(view, term) for term in parts)) if parts else set()
+    every_part = in_all(with_terms(view, term) for term in parts)
     if analysis.is_unspaced(raw):
         return with_terms(view, whole) & every_part if parts else with_terms(view, whole)
     return with_terms(view, whole) | every_part
@@ -324,11 +323,7 @@ def newest_with_phrase(view: View, root: str, phrase: str, among: set[int] | Non
 
 def _with_all(view: View, phrase: str) -> set[int]:
     """Return the notes with every term of a phrase, in any order."""
-    notes: set[int] | None = None
-    for term in dict.fromkeys(analysis.terms(phrase)):
-        having = with_terms(view, term)
-        notes = having if notes is None else notes & having
-    return notes or set()
+    return in_all(with_terms(view, term) for term in dict.fromkeys(analysis.terms(phrase)))
 
 
 def prefix_terms(view: View, prefix: str) -> list[str]:

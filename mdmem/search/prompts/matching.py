@@ -6,6 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from mdmem.search import hits, select, snippet
+from mdmem.search.all_but import in_all
 from mdmem.search.text import analysis
 
 if TYPE_CHECKING:
@@ -45,8 +46,7 @@ class PromptMatcher:
         return self._texts[number]
 
     def _with_terms(self, terms: Iterable[str]) -> set[int]:
-        notes_by_term = [self._with_any([term]) for term in terms]
-        return set.intersection(*notes_by_term) if notes_by_term else set()
+        return in_all(self._with_any([term]) for term in terms)
 
     def _with_any(self, terms: Iterable[str]) -> set[int]:
         return self.among.intersection(chain.from_iterable(self._view.each(FIELD, term) for term in terms))
@@ -110,7 +110,7 @@ _OPS: dict[str, Callable[[PromptMatcher, PromptTerm], set[int]]] = {
     "prefix": lambda matcher, tree: matcher._prefix(tree),
     "near": lambda matcher, tree: matcher._near(tree),
     "prompt": lambda matcher, tree: matcher._prompt(tree),
-    "and": lambda matcher, tree: set.intersection(*map(matcher.matching, tree.parts)),
+    "and": lambda matcher, tree: in_all(map(matcher.matching, tree.parts)),
     "or": lambda matcher, tree: set.union(*map(matcher.matching, tree.parts)),
     "not": lambda matcher, tree: matcher._without(tree),
 }
