@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mdmem.agents import aliases
 from mdmem.lazy_pattern import lazy
 from mdmem.named_tuple import NamedTuple
 
@@ -14,36 +15,33 @@ _STEPS = lazy(r"\s*(?:&&|\|\||;|\||\n)\s*")
 _REDIRECTION = lazy(r"\d?>|<|&>")
 _QUOTES = frozenset("'\"\\#")
 _ASSIGNED = lazy(r"[A-Za-z_]\w*=")
-_WRAPPERS = frozenset(["sudo", "time", "nice", "env", "exec", "command", "xvfb-run", "npx", "bunx", "pipx", "uvx"])
-_RUNNERS = frozenset(["uv", "poetry", "pdm", "hatch", "pipenv", "rye", "pnpm", "yarn", "npm", "bun", "mise", "bundle"])
+_WRAPPERS = frozenset("sudo time nice env exec command xvfb-run npx bunx pipx uvx".split())
+_RUNNERS = frozenset("uv poetry pdm hatch pipenv rye pnpm yarn npm bun mise bundle".split())
 _PYTHON = lazy(r"(?:python|pypy)[0-9.]*$|py$")
-_TEST_NAMES = """
-pytest py.test tox nox unittest jest vitest mocha ava karma playwright cypress rspec minitest phpunit pest ctest
-busted bats prove
-"""
-TESTS = frozenset(_TEST_NAMES.split())
+TESTS = frozenset(
+    """pytest py.test tox nox unittest jest vitest mocha ava karma playwright cypress rspec minitest phpunit pest ctest
+    busted bats prove""".split()
+)
 """Programs that run tests."""
-_BUILD_NAMES = """
-make gmake just task ninja cmake cargo go mvn mvnw gradle gradlew ant sbt bazel dotnet swift xcodebuild zig mix
-stack cabal rake composer npm pnpm yarn bun deno tsc webpack vite rollup esbuild next nuxt ruff mypy pyright flake8
-pylint black isort eslint prettier stylelint golangci-lint clippy shellcheck hadolint pre-commit lint-imports gcc
-g++ clang clang++ javac rustc docker docker-compose podman terraform tofu kubectl helm ansible-playbook pulumi
-alembic flyway prisma sqlx dbt twine pip pip3 uv poetry git brew apt apt-get apk dnf yum pacman conda mamba gem
-west pio platformio idf.py arduino-cli probe-rs nrfjprog openocd esptool esptool.py avrdude st-flash bitbake meson
-scons msbuild conan vcpkg protoc buf latexmk pdflatex xelatex lualatex biber bibtex tectonic typst quarto papermill
-jupyter snakemake nextflow dvc sbatch srun spark-submit Rscript blender godot steamcmd butler fastlane pod flutter
-dart swiftlint ktlint detekt ansible ansible-lint ansible-galaxy packer vagrant terragrunt nix nix-build nixos-rebuild
-certbot restic flyctl rails mkdocs hugo jekyll sphinx-build
-"""
-BUILDS = frozenset(_BUILD_NAMES.split())
+BUILDS = frozenset(
+    """make gmake just task ninja cmake cargo go mvn mvnw gradle gradlew ant sbt bazel dotnet swift xcodebuild zig mix
+    stack cabal rake composer npm pnpm yarn bun deno tsc webpack vite rollup esbuild next nuxt ruff mypy pyright flake8
+    pylint black isort eslint prettier stylelint golangci-lint clippy shellcheck hadolint pre-commit lint-imports gcc
+    g++ clang clang++ javac rustc docker docker-compose podman terraform tofu kubectl helm ansible-playbook pulumi
+    alembic flyway prisma sqlx dbt twine pip pip3 uv poetry git brew apt apt-get apk dnf yum pacman conda mamba gem
+    west pio platformio idf.py arduino-cli probe-rs nrfjprog openocd esptool esptool.py avrdude st-flash bitbake meson
+    scons msbuild conan vcpkg protoc buf latexmk pdflatex xelatex lualatex biber bibtex tectonic typst quarto papermill
+    jupyter snakemake nextflow dvc sbatch srun spark-submit Rscript blender godot steamcmd butler fastlane pod flutter
+    dart swiftlint ktlint detekt ansible ansible-lint ansible-galaxy packer vagrant terragrunt nix nix-build
+    nixos-rebuild certbot restic flyctl rails mkdocs hugo jekyll sphinx-build""".split()
+)
 """Programs that check, build or publish."""
-_NAMES_WITH_SUBCOMMANDS = """
-cargo go npm pnpm yarn bun deno dotnet docker podman kubectl helm terraform tofu git mvn gradle mix swift make
-just task uv poetry pip pip3 prisma alembic composer bazel next brew apt apt-get apk dnf yum conda mamba gem
-docker-compose west pio platformio arduino-cli probe-rs conan buf quarto jupyter dvc fastlane pod flutter dart
-ansible-galaxy packer vagrant terragrunt nix nixos-rebuild certbot flyctl rails mkdocs
-"""
-SUBCOMMANDS = frozenset(_NAMES_WITH_SUBCOMMANDS.split())
+SUBCOMMANDS = frozenset(
+    """cargo go npm pnpm yarn bun deno dotnet docker podman kubectl helm terraform tofu git mvn gradle mix swift make
+    just task uv poetry pip pip3 prisma alembic composer bazel next brew apt apt-get apk dnf yum conda mamba gem
+    docker-compose west pio platformio arduino-cli probe-rs conan buf quarto jupyter dvc fastlane pod flutter dart
+    ansible-galaxy packer vagrant terragrunt nix nixos-rebuild certbot flyctl rails mkdocs""".split()
+)
 _NESTED = frozenset(
     ["prisma migrate", "prisma db", "docker compose", "docker volume", "docker network", "docker image",
      "docker container", "docker system", "podman compose", "podman volume", "terraform state", "terraform workspace",
@@ -57,15 +55,14 @@ _COMPOSE = frozenset(
 _KUBECTL = frozenset("-n --namespace --context --cluster --kubeconfig".split())
 _VALUED = {"docker": _COMPOSE, "docker-compose": _COMPOSE, "podman": _COMPOSE, "kubectl": _KUBECTL}
 """Options that may stand before a subcommand, with a value behind them: `docker compose -f prod.yml up`."""
-_GIT_WORK = frozenset(["push", "pull", "merge", "rebase", "cherry-pick", "commit", "apply", "am", "revert"])
+_GIT_WORK = frozenset("push pull merge rebase cherry-pick commit apply am revert".split())
 _GIT_MERGES = frozenset(["git pull", "git merge", "git rebase", "git cherry-pick", "git revert", "git am"])
 _GIT_AFTER_MERGES = _GIT_MERGES | {"git commit", "git push"}
 """What succeeds only after the conflict of a failed merge is resolved."""
 _SCRIPTS = lazy(r".+\.(?:sh|bash|py|js|mjs|ts|rb|pl|php|ps1)$")
-_SHELLS = frozenset(["bash", "sh", "zsh", "node", "ruby", "perl", "php", "tsx", "ts-node", "pwsh"])
+_INTERPRETERS = frozenset("bash sh zsh node ruby perl php tsx ts-node pwsh".split())
 
-SHELLS = ("bash", "shell", "local_shell", "exec_command", "unified_exec", "run_shell_command", "run_terminal_cmd",
-           "powershell")  # fmt: skip
+SHELLS = aliases.names_of("Bash", "PowerShell")
 """Tools that run commands, by every agent's name for them, in lower case."""
 
 
@@ -93,16 +90,12 @@ def words(step: str) -> list[str]:
 
 def check(command: str) -> CommandRun | None:
     """Return what a command checks, builds or publishes; None if it only looks, moves files or tries something."""
-    for step in steps(command):
-        run = _step(_words(step))
-        if run is not None:
-            return run
-    return None
+    return next((run for step in steps(command) if (run := _step(_words(step))) is not None), None)
 
 
 def is_interpreter(program: str) -> bool:
     """Whether a program runs a script or a module that its arguments name."""
-    return program in _SHELLS or bool(_PYTHON.match(program))
+    return program in _INTERPRETERS or bool(_PYTHON.match(program))
 
 
 def is_script(word: str) -> bool:
@@ -149,8 +142,7 @@ _SETS_GIT = frozenset("--unset --unset-all unset".split())
 
 def checks(command: str) -> list[CommandRun]:
     """Return all that a command checks, builds or publishes if it succeeds: its parts that are joined by `&&`."""
-    parts = (check(part) for part in command.split("&&"))
-    return [run for run in parts if run is not None]
+    return [run for part in command.split("&&") if (run := check(part)) is not None]
 
 
 def verbatim(command: str) -> CommandRun | None:
@@ -264,7 +256,7 @@ def unwrapped(words: list[str]) -> list[str]:
 
 def _is_program(words: list[str]) -> bool:
     name = words[0] if words else ""
-    return name in TESTS | BUILDS | _SHELLS or bool(_PYTHON.match(name))
+    return name in TESTS | BUILDS | _INTERPRETERS or bool(_PYTHON.match(name))
 
 
 def _interpreted(words: list[str]) -> CommandRun | None:

@@ -52,12 +52,11 @@ _IDENTIFIER = lazy(r"[A-Za-z]\w{0,40}_\w{1,40}|[a-z]+[A-Z]\w{1,60}|[A-Z][a-z]+[A
 _IS_COMMIT = lazy(r"(?=.*\d)(?=.*[a-f])[0-9a-f]{7,40}")
 _STEPS = lazy(r"&&|\|\||[;|\n]")
 _PROGRAM = lazy(r"[A-Za-z][\w.+-]*")
-_NO_WORK_NAMES = """
-cat cd cp echo export find grep head ls mkdir mv pwd rg rm sed set sleep source tail test touch true wc which for
-while if done fi case esac function return exit
-"""
 _SHELL_BEFORE = (["do"], ["then"], ["else"])
-_NO_WORK = frozenset(_NO_WORK_NAMES.split())
+_NO_WORK = frozenset(
+    """cat cd cp echo export find grep head ls mkdir mv pwd rg rm sed set sleep source tail test touch true wc which for
+    while if done fi case esac function return exit""".split()
+)
 """Commands that only look, move files or prepare, and shell keywords: not worth searching for."""
 
 
