@@ -153,7 +153,7 @@ class _Candidates(NamedTuple):
 
 
 def _is_common(view: View, unit: Unit) -> bool:
-    number = view.count("body", unit.terms[0][0]) if len(unit.terms) == 1 else 0
+    number = view.count("body", unit.term) if len(unit.terms) == 1 else 0
     return number > COMMON_NOTES and COMMON * number > view.live
 
 
@@ -338,7 +338,7 @@ def typical(view: View, text: str) -> list[Unit]:
         for term, times in analysis.counts(text).items()
         if term not in STOPWORDS and 1 < view.count("body", term) <= view.live / 4 + 2
     }
-    return [Unit(((term, 1.0),)) for term in nlargest(MAX_TYPICAL, worth, key=worth.__getitem__)]
+    return list(map(Unit.of, nlargest(MAX_TYPICAL, worth, key=worth.__getitem__)))
 
 
 def with_enough(view: View, units: list[Unit], scored: Scores) -> Scores:

@@ -129,14 +129,15 @@ def answers(
         kind_of = turn_groups.Kinds(view, config.vault)
         only_asked, echoes = _questions_and_echoes(config, view, kind_of, order)
         without, name = own_notes | only_asked | echoes, frozenset(analysis.terms(asker.project or ""))
-        weigh = _Weights(view, config.vault, text, set(words), units, without, name, foreign=foreign)
+        cover = _Coverage(view, config.vault, text, set(words), units, without, name, foreign=foreign)
 
         def answer_of(group: Group) -> Answer:
             notes = dict.fromkeys([*group.notes[:MAX_HITS], *(() if group.page is None else (group.page,))], 0)
             hits = tuple(hits_of(view, config, Shown(notes, scores, words, SNIPPET_CHARS)))
             score = group.score / (turn_groups.TALK_WORTH if group.is_talk and group.is_said else 1.0)
-            evidence = (*weigh(group.notes), group.notes[0] in echoes, weigh.names_others)
-            return Answer(group.folder, score, group.is_talk, group.is_said, hits, *evidence)
+            measures = cover.of(group.notes)
+            is_echo, is_of_others = group.notes[0] in echoes, cover.names_others
+            return Answer(group.folder, score, group.is_talk, group.is_said, hits, *measures, is_echo, is_of_others)
 
         answers = []
         for group in turn_groups.by_turn(view, kind_of, scores, order, limit=limit):
@@ -255,7 +256,7 @@ class _WeighedWord(Value):
         return complete or sum(map(mul, part_shares, self.parts)) / (2 * sum(self.parts) or 1.0)
 
 
-class _Weights:
+class _Coverage:
     """Measures how much of a question notes have. A word's weight falls from 1, if one session or note has it, to 0.
 
     An identifier is one word. A turn's prompt and answer count as one note.
@@ -278,30 +279,23 @@ class _Weights:
         *,
         foreign: bool,
     ) -> None:
-        self._view = view
-        self._name = name
-        self._root = root
-        self._without = without
+        self._view, self._root, self._name, self._without, self._foreign = view, root, name, without, foreign
         self._live = view.live + 1
-        self._sessions = view.is_session.count(1)
         alone = sum(size for folder, size in enumerate(view.folder_sizes) if not view.is_session[folder])
-        self._places = self._sessions + alone + 1
-        self._foreign = foreign
+        self._places = view.is_session.count(1) + alone + 1
+        self._numbers_in: dict[int, set[Number]] = {}
         asked_numbers = numbers.of_question(text, foreign=foreign)
         self._numbers = dict(asked_numbers).keys()
-        self._numbers_in: dict[int, set[Number]] = {}
         lists = {one[0] for one in asked_numbers if numbers.may_be_several(*one) and not self._is_known(one[0])}
-        asked_numbers = [one for one in asked_numbers if one[0] not in lists]
-        self._numbers = dict(asked_numbers).keys()
-        of_numbers = frozenset(chain.from_iterable(numbers.spelling(*number) for number in asked_numbers))
-        of_numbers |= set(map(numbers.joined, lists))
-        by_word = [units for units in _by_word(text, asked) if units[0].terms[0][0] not in of_numbers]
-        weighed = [(units[0].terms[0][0], self._weighed(units, known)) for units in by_word]
+        single = [one for one in asked_numbers if one[0] not in lists]
+        spelled = frozenset(chain(map(numbers.joined, lists), *(numbers.spelling(*one) for one in single)))
+        by_word = [units for units in _by_word(text, asked) if units[0].term not in spelled]
+        weighed = [(units[0].term, self._weighed(units, known)) for units in by_word]
         self._words = [
             word for term, word in weighed if any(word.notes) or not (term in _CHANGES or analysis.is_across(term))
         ]
         self._naming = [word for term, word in weighed if term in name]
-        for number in self._numbers:  # a version identifies more than a decimal number
+        for number in dict(single):  # a version identifies more than a decimal number
             self._words += [self._of_number(number)] * (1 if numbers.joined(number) else len(number) - 1)
         self._whole = sum(word.weight for word in self._words) or 1.0
         self.names_others = any(word.is_unknown for word in self._words)
@@ -310,16 +304,14 @@ class _Weights:
         """Return the weight of one word; an identifier has units for the whole and its parts."""
         shares = [self._having(unit) if unit in known else {} for unit in units]
         weights = [self._rarity(notes) for notes in shares]
-        of_long_parts = [
-            notes for unit, notes in zip(units, shares, strict=True) if len(unit.terms[0][0]) >= _LONG_PART
-        ]
+        of_long_parts = [notes for unit, notes in zip(units, shares, strict=True) if len(unit.term) >= _LONG_PART]
         is_unknown = len(units) > 1 and not any(of_long_parts)
-        return _WeighedWord(weights[0], shares, weights[1:], units[0].terms[0][1] < JOINED, is_unknown)
+        return _WeighedWord(weights[0], shares, weights[1:], units[0].weight < JOINED, is_unknown)
 
     def _of_number(self, number: Number) -> _WeighedWord:
         """Return the weight of a number, of which the index has each group of digits alone."""
         whole = numbers.joined(number)
-        as_one = self._having(Unit(((whole, 1.0),))) if whole else {}
+        as_one = self._having(Unit.of(whole)) if whole else {}
         notes = dict.fromkeys(self._with_groups(number).difference(as_one), 1.0)
         unread = notes.keys() - self._numbers_in.keys()
         if len(self._numbers_in) + len(unread) <= MAX_CHECKED:  # that many are read for all numbers of a question
@@ -334,7 +326,7 @@ class _Weights:
     def _with_groups(self, number: Number) -> set[int]:
         """Return the notes that have each group of digits of a number; the last is often the rarest."""
         groups = reversed(numbers.terms(number))
-        return in_all({one for term in group for one in self._having(Unit(((term, 1.0),)))} for group in groups)
+        return in_all({one for term in group for one in self._having(Unit.of(term))} for group in groups)
 
     def _read_numbers(self, one: int) -> set[Number]:
         text = people.readable(self._root, self._view.path(one))
@@ -342,10 +334,8 @@ class _Weights:
 
     def _having(self, unit: Unit) -> dict[int, float]:
         notes: dict[int, float] = {}
-        is_weak = self._foreign or unit.terms[0][1] < JOINED
-        pages = (
-            self._view.of_kinds(PAGES) if unit.terms[0][0].isdigit() else ()
-        )  # on these, mdmem writes times and sums
+        is_weak = self._foreign or unit.weight < JOINED
+        pages = self._view.of_kinds(PAGES if unit.term.isdigit() else ())  # on these, mdmem writes times and sums
         for term, share in sorted(unit.terms, key=lambda pair: pair[1]):
             surety = share if is_weak else 1.0 if share >= WEIGHT else SYNONYM
             for field in ("body", "title") if term in self._name else ("body", "title", "meta"):
@@ -362,7 +352,7 @@ class _Weights:
         places = {folder if is_session[folder := folder_of[note]] else -1 - note for note in notes}
         return max(_rarity(len(places), self._places), _rarity(len(notes), self._live))
 
-    def __call__(self, notes: Sequence[int]) -> tuple[float, float, int, int]:
+    def of(self, notes: Sequence[int]) -> tuple[float, float, int, int]:
         """Return the coverage, weight and number of words of the best of a turn's notes, or of all that was said.
 
         The last is the number of words that were said, or are identifiers: these mean the same in an output.
@@ -370,13 +360,13 @@ class _Weights:
         flags = self._view.numbers("flags")
         said = [note for note in notes if flags[note] // KIND_STEP in _SPOKEN]
         said = said or [note for note in notes if flags[note] // KIND_STEP != _PRINTED]
-        said_weight, said_words = self._of(said) if said else (0.0, 0)
-        weight, words = max([(said_weight, said_words), *(self._of([note]) for note in notes)])
+        said_weight, said_words = self._together(said) if said else (0.0, 0)
+        weight, words = max([(said_weight, said_words), *(self._together([note]) for note in notes)])
         identifiers = sum(bool(word.parts) and any(note in word.notes[0] for note in notes) for word in self._words)
         unsaid = sum(word.weight for word in self._naming if not word.share(notes))
         return weight / (self._whole - unsaid or 1.0), weight, words, max(said_words, identifiers)
 
-    def _of(self, notes: Sequence[int]) -> tuple[float, int]:
+    def _together(self, notes: Sequence[int]) -> tuple[float, int]:
         """Return the weight and the number of the words that some notes have together."""
         shares = [(word, share) for word in self._words if (share := word.share(notes))]
         parts = [share for word, share in shares if word.is_part or share < SYNONYM]
@@ -386,15 +376,14 @@ class _Weights:
 def _by_word(text: str, units: Iterable[Unit]) -> Iterator[list[Unit]]:
     """Yield the units of each word of a question: for an identifier the whole, then its parts."""
     units = list(units)
-    unit_of_term = {unit.terms[0][0]: unit for unit in units}
+    unit_of_term = {unit.term: unit for unit in units}
     words = {
         terms[0]: terms for word, terms in analysis.query_words(text) if word[0].isascii() and terms[0] in unit_of_term
     }
     parts = {part for terms in words.values() for part in terms[1:]} - words.keys()
     for unit in units:
-        term = unit.terms[0][0]
-        if term not in parts:
-            yield [unit, *(unit_of_term[part] for part in words.get(term, ())[1:] if part in unit_of_term)]
+        if unit.term not in parts:
+            yield [unit, *(unit_of_term[part] for part in words.get(unit.term, ())[1:] if part in unit_of_term)]
 
 
 _CHANGES = frozenset(

@@ -60,6 +60,21 @@ class Unit(NamedTuple):
     terms: tuple[tuple[str, float], ...]
     in_code: tuple[tuple[str, float], ...] = ()
 
+    @classmethod
+    def of(cls, term: str, weight: float = 1.0) -> Unit:
+        """Return a unit with no other term."""
+        return cls(((term, weight),))
+
+    @property
+    def term(self) -> str:
+        """Return the word's own term, which comes first."""
+        return self.terms[0][0]
+
+    @property
+    def weight(self) -> float:
+        """Return the weight of that term."""
+        return self.terms[0][1]
+
 
 class OtherNotes:
     """The words of all notes but a few: a prompt that is stored already makes no words known by its own."""
@@ -109,18 +124,20 @@ def unit(term: str, weight: float = 1.0) -> Unit:
 
 def _with_said(view: KnownWords, unit: Unit) -> Unit:
     """Return a unit with people's synonyms added that some note has."""
-    term, weight = unit.terms[0]
-    known = {name for name, _ in unit.terms}
-    others = (other for other in abbreviations.SAID.others(term) if other not in known and view.count("body", other))
-    return unit._replace(terms=(*unit.terms, *((other, weight * abbreviations.SAID_WEIGHT) for other in others)))
+    others = (other for other in _others(abbreviations.SAID, unit) if view.count("body", other))
+    return unit._replace(terms=(*unit.terms, *((other, unit.weight * abbreviations.SAID_WEIGHT) for other in others)))
 
 
 def _with_alike(unit: Unit) -> Unit:
     """Return a unit with programmers' synonyms added."""
-    term, weight = unit.terms[0]
-    known = {name for name, _ in unit.terms}
-    others = [other for other in abbreviations.ALIKE.others(term) if other not in known]
-    return unit._replace(in_code=tuple((other, weight * abbreviations.WEIGHT) for other in others))
+    others = _others(abbreviations.ALIKE, unit)
+    return unit._replace(in_code=tuple((other, unit.weight * abbreviations.WEIGHT) for other in others))
+
+
+def _others(synonyms: abbreviations.WordGroups, unit: Unit) -> Iterator[str]:
+    """Yield the synonyms of a unit's word that it lacks."""
+    known = {term for term, _ in unit.terms}
+    return (other for other in synonyms.others(unit.term) if other not in known)
 
 
 def is_known(view: KnownWords, term: str) -> bool:
@@ -177,7 +194,7 @@ def _phrasal(view: KnownWords, text: str) -> dict[str, str]:
 
 
 def _as_noun(verbs: Mapping[str, str], verb: Unit) -> Unit:
-    noun = verbs.get(verb.terms[0][0])
+    noun = verbs.get(verb.term)
     return Unit(((noun, 1.0), *((term, weight * VERB) for term, weight in verb.terms))) if noun else verb
 
 
@@ -221,7 +238,7 @@ def _written_as_one(view: KnownWords, words: Sequence[tuple[str, Sequence[str]]]
         for parts in zip(*(islice(words, start, None) for start in range(size)), strict=False):
             as_one = "".join([word for word, _ in parts])
             if as_one.isalpha() and as_one.isascii() and view.count("body", term := stem.stem(as_one)):
-                yield Unit(((term, JOINED),))
+                yield Unit.of(term, JOINED)
 
 
 def _with_forms(view: KnownWords, term: str) -> Unit:
