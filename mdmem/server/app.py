@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -156,16 +157,13 @@ class Answers:
 
     def _read(self, request: McpRequest, row: Resource, variable: str, uri: str) -> str:
         try:
-            caller = self._access_of(request)
-            caller.require(row.needs)
-            return safe_text.fenced(row.function(caller, variable))
-        except NotFoundError as error:
-            raise MCPError(types.INVALID_PARAMS, str(error), {"uri": uri}) from None
+            with _bugs_logged(self._vault, "resource", row.name):
+                caller = self._access_of(request)
+                caller.require(row.needs)
+                return safe_text.fenced(row.function(caller, variable))
         except MdmemError as error:
-            raise MCPError(types.INTERNAL_ERROR, str(error), {"uri": uri}) from None
-        except Exception as error:  # noqa: BLE001 - the last resort of a request; clients never see the error's text
-            message = failed(self._vault, "resource", row.name, error)
-            raise MCPError(types.INTERNAL_ERROR, message, {"uri": uri}) from None
+            code = types.INVALID_PARAMS if isinstance(error, NotFoundError) else types.INTERNAL_ERROR
+            raise MCPError(code, str(error), {"uri": uri}) from None
 
     async def list_prompts(self, request: McpRequest, _: Any) -> types.ListPromptsResult:  # noqa: ARG002
         """Return the list of prompts."""
@@ -200,13 +198,12 @@ class Answers:
 
     def _render(self, request: McpRequest, row: Prompt, argument: str) -> str:
         try:
-            caller = self._access_of(request)
-            caller.require(row.needs)
-            return row.function(caller, argument)
+            with _bugs_logged(self._vault, "prompt", row.name):
+                caller = self._access_of(request)
+                caller.require(row.needs)
+                return row.function(caller, argument)
         except MdmemError as error:
             return str(error)
-        except Exception as error:  # noqa: BLE001 - as for resources
-            return failed(self._vault, "prompt", row.name, error)
 
 
 _MARKDOWN = "text/markdown"
@@ -222,25 +219,30 @@ def answer(
 ) -> types.CallToolResult:
     """Call a tool's function and return its values and their text, or the error, for the model to act on."""
     try:
-        caller = access_of()
-        if row.needs:
-            caller.require(row.needs)
-        if not row.writes and arguments.get("project"):
-            arguments = {**arguments, "project": caller.project_called(arguments["project"])}
-        value = row.function(caller, **arguments)
+        with _bugs_logged(vault, "tool", row.name):
+            caller = access_of()
+            if row.needs:
+                caller.require(row.needs)
+            if not row.writes and arguments.get("project"):
+                arguments = {**arguments, "project": caller.project_called(arguments["project"])}
+            value = row.function(caller, **arguments)
     except MdmemError as error:
         return _refusal(str(error))
-    except Exception as error:  # noqa: BLE001 - as for resources
-        return _refusal(failed(vault, "tool", row.name, error))
     lines = row.text(value)
     text = "\n".join(lines) if row.writes else safe_text.fenced(lines)
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=value)
 
 
-def failed(vault: str | None, kind: str, name: str, error: Exception) -> str:
-    """Log a bug in mdmem and return the message for the client, without the error's text."""
-    log.write(config.load(vault), f"the {kind} {name} failed", error)
-    return f"{name} failed. {upgrade.explain(error)}"
+@contextmanager
+def _bugs_logged(vault: str | None, kind: str, name: str) -> Iterator[None]:
+    """Log a bug in mdmem, and raise an MdmemError in its place, whose message has nothing of the error's text."""
+    try:
+        yield
+    except MdmemError:
+        raise
+    except Exception as error:
+        log.write(config.load(vault), f"the {kind} {name} failed", error)
+        raise MdmemError(f"{name} failed. {upgrade.explain(error)}") from error
 
 
 def _refusal(message: str) -> types.CallToolResult:
