@@ -117,20 +117,17 @@ def get_session(
 
 
 def _term(at: Access, view: View, name: str, project: str) -> str:
-    """Return the index's term for a session by its name; `NONE` if this connection may not see it."""
+    """Return the index's term for a session by its name; "" if there is none that this connection may see."""
     if name in ("", "latest"):
         hidden = staged.hidden(view, at.here)
-        return conversation.latest(view, project, hidden=hidden, seen=lambda number: _reads(at, view, number)) or NONE
+        return conversation.latest(view, project, hidden=hidden, seen=lambda number: _reads(at, view, number))
     terms = [
         term
         for term in conversation.candidates(view, name)
         if any(_reads(at, view, number) for number in view.notes("facet", term))
     ]
     terms = terms or _of_note(at, name)
-    return conversation.only(terms, name) if terms else NONE
-
-
-NONE = conversation.KEY
+    return conversation.only(terms, name) if terms else ""
 
 
 def _reads(at: Access, view: View, number: int) -> bool:

@@ -245,7 +245,7 @@ def _by_setting(config: Config, context: Context) -> float:
         if not words:
             decided = False
         elif not decided and words[0] == whose and (len(words) < 2 or words[1] in ("*", context.accessor)):
-            lowest, decided = min(lowest, share(words[2] if len(words) == 3 else "")), True
+            lowest, decided = min(lowest, _trust_in(words[2] if len(words) == 3 else "")), True
     return lowest
 
 
@@ -303,7 +303,7 @@ class GhostConfig(NamedTuple):
         for row in self.rows:
             name, _, value = row.strip().rpartition(" ")
             if not name or name.strip() in ("*", accessor):  # a row that cannot be parsed must not reveal more
-                return share(value if name else "")
+                return _trust_in(value if name else "")
         return 1.0
 
     def publishes_to(self, kind: str, name: str) -> bool:
@@ -327,7 +327,7 @@ def load_config(config: Config, home: tuple[str, ...]) -> GhostConfig:
     return GhostConfig(rows, spaces, groups, parsed.body.strip())
 
 
-def share(text: str) -> float:
+def _trust_in(text: str) -> float:
     """Parse a trust from 0 to 1; invalid text counts as 0."""
     try:
         value = float(text)
