@@ -135,9 +135,7 @@ def _of_days(query: Query, now: datetime | None) -> tuple[Query, str, str] | Non
 
 
 def _search(config: Config, parsed: Query, options: SearchOptions) -> SearchResult:
-    """Answer a parsed query."""
-    from mdmem.search import select, spelling
-
+    """Answer a parsed query from an index that is as fresh as the options demand."""
     parsed = parsed._replace(words=_topic(parsed.words))
     changes, notices = _up_to_date(config, update=options.update)
     memory_view, notices = freshness.past_writers(config, changes, notices)
@@ -145,21 +143,7 @@ def _search(config: Config, parsed: Query, options: SearchOptions) -> SearchResu
     words_of = cache(partial(_units, query=parsed))
 
     def answer(view: View) -> SearchResult:
-        guesses, words = guessed(view, config, options.guess), words_of(view)
-        most = _needed(options) if options.sort == "relevance" else None
-        scores = _find(
-            view, config.vault, parsed, words, here=options.here, now=options.now, guesses=guesses, most=most
-        )
-        total = scores.total if isinstance(scores, ranking.Scores) else len(scores)
-        order = in_order(view, scores, options.sort)
-        if options.sort == "relevance" and parsed.words:
-            order = replaced.newest_first(view, config.vault, turn_groups.echoes_last(view, config.vault, order))
-        page = _part(view, order, options)
-        hits = hits_of(view, config, Shown(page, scores, words, options.snippet_chars, answers=True, successors=True))
-        suggestion = spelling.suggest(view, config.vault, parsed)
-        is_whole = not is_partial and not completion.is_running(config)
-        unmatched = select.unmatched(view, parsed) if not scores and is_whole else select.unread(view, parsed)
-        return SearchResult(hits, total, (*parsed.hints, *unmatched, *notices), suggestion, changes)
+        return _answer(view, config, parsed, options, words_of(view), is_partial=is_partial)
 
     checks_shown = (options.update or options.check_shown) and memory_view is None
     may_check_all = checks_shown and (options.update or options.check_all) and not is_partial
@@ -172,8 +156,29 @@ def _search(config: Config, parsed: Query, options: SearchOptions) -> SearchResu
         result = freshness.answered(config, answer)
     elif result is not None and checks_shown:
         result = _again_if_stale(config, result, answer)
-    result = result or SearchResult((), 0, (*parsed.hints, *notices), None, changes)
-    return result._replace(hints=(*result.hints, *freshness.untold(config)))
+    result = result or SearchResult(hints=parsed.hints)
+    return result._replace(hints=(*result.hints, *notices, *freshness.untold(config)), changes=changes)
+
+
+def _answer(
+    view: View, config: Config, query: Query, options: SearchOptions, words: list[Unit], *, is_partial: bool
+) -> SearchResult:
+    """Return what a view has for a query. words: its units. is_partial: not all notes are in the index."""
+    from mdmem.search import select, spelling
+
+    is_ranked = options.sort == "relevance"
+    most = _needed(options) if is_ranked else None
+    guesses = guessed(view, config, options.guess)
+    scores = _find(view, config.vault, query, words, here=options.here, now=options.now, guesses=guesses, most=most)
+    order = in_order(view, scores, options.sort)
+    if is_ranked and query.words:
+        order = replaced.newest_first(view, config.vault, turn_groups.echoes_last(view, config.vault, order))
+    page = _part(view, order, options)
+    hits = hits_of(view, config, Shown(page, scores, words, options.snippet_chars, answers=True, successors=True))
+    is_whole = not is_partial and not completion.is_running(config)
+    hints = select.unmatched(view, query) if not scores and is_whole else select.unread(view, query)
+    total = scores.total if isinstance(scores, ranking.Scores) else len(scores)
+    return SearchResult(hits, total, (*query.hints, *hints), spelling.suggest(view, config.vault, query))
 
 
 def _has_unknown(view: View, units: list[Unit]) -> bool:
