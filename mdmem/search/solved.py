@@ -115,14 +115,15 @@ class Finder:
         fixes: list[tuple[Fix, _Solution]] = []
         known_fixes: set[tuple[str, ...]] = set()
         sure = 0
-        for number in sorted(chosen, key=lambda n: (n not in same, -created[n])):
-            solution = self._solution(number)
-            fix = self._fix(solution, signatures) if solution else None
-            same_fix = (fix.solved, fix.command, errors.normalized(fix.error)) if fix else ()
-            if solution and fix and same_fix not in known_fixes and (not signatures or fix.likeness >= LIKE):
-                known_fixes.add(same_fix)
-                fixes.append((fix, solution))
-                sure += fix.likeness == 1
+        solutions = map(self._solution, sorted(chosen, key=lambda n: (n not in same, -created[n])))
+        for solution in filter(None, solutions):
+            fix = self._fix(solution, signatures)
+            same_fix = (fix.solved, fix.command, errors.normalized(fix.error))
+            if same_fix in known_fixes or (signatures and fix.likeness < LIKE):
+                continue
+            known_fixes.add(same_fix)
+            fixes.append((fix, solution))
+            sure += fix.likeness == 1
             if sure == limit:
                 break  # the others are older
         fixes.sort(key=lambda found: (-found[0].likeness, -timestamps.epoch(found[0].created)))

@@ -70,8 +70,10 @@ def _numbered(match: re.Match[str]) -> str:
 
 
 _STEPS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+    # a date, or a date and time
     (lazy(r"\b\d{4}([-/])\d\d\1\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"), "T"),
-    (lazy(r"\b\d\d:\d\d:\d\d(?:[.,]\d+)?"), "T"),
+    (lazy(r"\b\d\d:\d\d:\d\d(?:[.,]\d+)?"), "T"),  # a time
+    # what a log, a container or a script runner puts before a line
     (
         lazy(
             r"""(?x)^(?: (?:[A-Z][a-z]{2}\s+\d+\s+)?T\s+
@@ -83,8 +85,10 @@ _STEPS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         "",
     ),
     (lazy(r"^e: (?:\S+?:\d+:\d+|\S+: \(\d+, \d+\)):? (?=\S)"), ""),  # of Kotlin
-    (lazy(r"^thread '[^']*'(?: \(\d+\))? panicked at "), ""),
+    (lazy(r"^thread '[^']*'(?: \(\d+\))? panicked at "), ""),  # of Rust
+    # a file and a line
     (lazy(r"^(?:[\w.@~+:-]*[/\\])*[\w.+-]+\.\w{1,10}(?::\d+(?::\d+)?:|:?\([\w.+,]+\):)\s+(?=\S)"), ""),
+    # all before the name of an error
     (
         lazy(
             r"^(?!.*\bAssertionError\b).{1,200}?"
@@ -93,17 +97,18 @@ _STEPS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         "",
     ),
     (lazy(r"-(?=[a-z]*\d)[a-z0-9]{8,10}-(?=[a-z]*\d)[a-z0-9]{5}\b"), "-N"),  # of a pod
-    (lazy(r"\b0x[0-9a-fA-F]+"), "H"),
+    (lazy(r"\b0x[0-9a-fA-F]+"), "H"),  # an address
     (lazy(r"\b(?=[0-9:]*[a-f])(?=[a-f:]*[0-9])[0-9a-f]{4}:[0-9a-f]{4}\b"), "N"),  # a device; others are numbers below
-    (lazy(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "H"),
-    (lazy(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b"), "H"),
-    (lazy(r"(?:[A-Za-z]:)?(?:[\w.@~+-]*[/\\])+(?=[\w.@+-])"), ""),
-    (lazy(r"\b((?:\w+[_-])?[Ii][Dd](?:[=:#]|\s)\s*['\"]?)(?=[\w-]*\d)[\w-]+"), _numbered),
-    (lazy(r"\btmp(?:[a-z0-9_]{8}|\.\w{6,12})\b"), "N"),
+    (lazy(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "H"),  # a UUID
+    (lazy(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b"), "H"),  # a hash
+    (lazy(r"(?:[A-Za-z]:)?(?:[\w.@~+-]*[/\\])+(?=[\w.@+-])"), ""),  # folders of a path
+    (lazy(r"\b((?:\w+[_-])?[Ii][Dd](?:[=:#]|\s)\s*['\"]?)(?=[\w-]*\d)[\w-]+"), _numbered),  # `user_id=8f3a`
+    (lazy(r"\btmp(?:[a-z0-9_]{8}|\.\w{6,12})\b"), "N"),  # a temporary file
+    # `req_8f3a92c1d0`
     (lazy(r"\b([A-Za-z]+_)(?:\d[0-9A-Za-z]*|(?=[A-Za-z]*\d+[A-Za-z]+\d)[0-9A-Za-z]{8,})\b"), _numbered),
-    (lazy(r"(?<![\w:.])::1\b(?![:\w])"), "N"),
-    (lazy(r"(?:(?<!\w):::)?(?<![A-Za-z_\d])\d+(?:[.,]\d+)*(?:\s?[kKMGT]i?B\b)?"), "N"),
-    (lazy(r"(?:N[:,]?)+(?=\W|$)"), "N"),
+    (lazy(r"(?<![\w:.])::1\b(?![:\w])"), "N"),  # this machine
+    (lazy(r"(?:(?<!\w):::)?(?<![A-Za-z_\d])\d+(?:[.,]\d+)*(?:\s?[kKMGT]i?B\b)?"), "N"),  # a number or a size
+    (lazy(r"(?:N[:,]?)+(?=\W|$)"), "N"),  # several of these
 )
 
 
