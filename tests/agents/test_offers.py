@@ -149,3 +149,12 @@ def test_settings_of_another_shape_are_refused_and_left_alone(home: Path, text: 
         offers.accept("claude-code", offers.OFFERS["claude-code"][0])
     assert file.read_text("utf-8") == text
     assert [path.name for path in file.parent.iterdir()] == ["settings.json"]
+
+
+def test_rules_that_are_null_are_refused_instead_of_given_twice(home: Path) -> None:
+    file = home / ".config" / "opencode" / "opencode.json"
+    file.parent.mkdir(parents=True)
+    file.write_text('{"permission": null}', encoding="utf-8")
+    with pytest.raises(ConfigError, match="permission is not an object"):
+        offers.accept("opencode", offers.OFFERS["opencode"][0])
+    assert file.read_text("utf-8") == '{"permission": null}'

@@ -70,6 +70,23 @@ def append(text: str, container: Path, value: Any, key: str | None = None) -> st
     return f"{text[: span.value + 1]}{break_}{rendered}{comments}{close}{text[span.end - 1 :]}"
 
 
+def with_containers(text: str, path: tuple[str, ...], innermost: Any) -> tuple[str, list[tuple[str, ...]]]:
+    """Return the text with objects where `path` leads, and the paths of those added. innermost: {} or [], at its end.
+
+    Raises TypeError when anything else is there.
+    """
+    added = []
+    for depth, key in enumerate(path, 1):
+        empty = innermost if depth == len(path) else {}
+        holder = at(loads(text), path[: depth - 1])
+        if key not in holder:
+            text = append(text, path[: depth - 1], empty, key)
+            added.append(path[:depth])
+        elif type(holder[key]) is not type(empty):
+            raise TypeError(f"{key} is not {'a list' if isinstance(empty, list) else 'an object'}")
+    return text, added
+
+
 def replace(text: str, path: Path, value: Any) -> str:
     """Return the text with the value at `path` replaced by `value`."""
     span = _find(text, path)

@@ -207,11 +207,7 @@ def _without(mcp_client: McpClient, text: str, path: str, place: tuple[str, ...]
 
 
 def _json_with(text: str, place: tuple[str, ...], server: dict[str, Any]) -> str:
-    for depth, key in enumerate(place):
-        if key not in json_text.at(json_text.loads(text), place[:depth]):
-            text = json_text.append(text, place[:depth], {}, key)
-        if not isinstance(json_text.at(json_text.loads(text), place[: depth + 1]), dict):
-            raise TypeError(f"{key} is not an object")
+    text, _ = json_text.with_containers(text, place, {})
     present = json_text.at(json_text.loads(text), place).get(SERVER)
     if present is None:
         return json_text.append(text, place, server, SERVER)

@@ -91,7 +91,7 @@ def _with(text: str, offer: SettingsOffer, path: str) -> tuple[str, list[dict[st
         present = json_text.at(data, offer.place)
         if present == offer.value and type(present) is type(offer.value):
             return text, []
-        row = {"place": list(offer.place), "value": offer.value}
+        row = _added(offer.place, offer.value)
         if offer.place[-1] in json_text.at(data, offer.place[:-1]):
             return json_text.replace(text, offer.place, offer.value), [{**row, "before": present}]
         return json_text.append(text, offer.place[:-1], offer.value, offer.place[-1]), [row]
@@ -99,16 +99,10 @@ def _with(text: str, offer: SettingsOffer, path: str) -> tuple[str, list[dict[st
 
 def _with_items(text: str, data: Any, offer: SettingsOffer) -> tuple[str, list[dict[str, Any]]]:
     missing = [item for item in offer.items if item not in (json_text.at(data, offer.place) or ())]
-    rows: list[dict[str, Any]] = []
-    for depth in range(len(offer.place)) if missing else ():
-        *parent, key = offer.place[: depth + 1]
-        empty: Any = [] if depth + 1 == len(offer.place) else {}
-        holder = json_text.at(json_text.loads(text), tuple(parent))
-        if key not in holder:
-            text = json_text.append(text, tuple(parent), empty, key)
-            rows.append({"place": [*parent, key], "value": empty})
-        elif type(holder[key]) is not type(empty):
-            raise TypeError(f"{key} has an unexpected type")
+    if not missing:
+        return text, []
+    text, added = json_text.with_containers(text, offer.place, [])
+    rows = [_added(place, [] if place == offer.place else {}) for place in added]
     for item in missing:
         text = json_text.append(text, offer.place, item)
         rows.append({"place": list(offer.place), "item": item})
@@ -118,24 +112,26 @@ def _with_items(text: str, data: Any, offer: SettingsOffer) -> tuple[str, list[d
 def _with_entries(text: str, data: Any, offer: SettingsOffer) -> tuple[str, list[dict[str, Any]]]:
     """Add rules to an object of rules; a single rule for everything, a string, becomes its first rule."""
     rows: list[dict[str, Any]] = []
-    for depth in range(1, len(offer.place) + 1):
-        place = offer.place[:depth]
-        present = json_text.at(json_text.loads(text), place)
-        if isinstance(present, str):
-            if all(present == action for _, action in offer.entries):
-                return text, []  # everything is allowed
-            text = json_text.replace(text, place, {"*": present})
-            rows.append({"place": list(place), "value": {"*": present}, "before": present})
-        elif present is None:
-            text = json_text.append(text, place[:-1], {}, place[-1])
-            rows.append({"place": list(place), "value": {}})
-        elif not isinstance(present, dict):
-            raise TypeError(f"{place[-1]} has an unexpected type")
+    places = (offer.place[:depth] for depth in range(1, len(offer.place) + 1))
+    single = next((place for place in places if isinstance(json_text.at(data, place), str)), ())
+    if single:
+        rule = json_text.at(data, single)
+        if all(rule == action for _, action in offer.entries):
+            return text, []  # everything is allowed
+        text = json_text.replace(text, single, {"*": rule})
+        rows.append({**_added(single, {"*": rule}), "before": rule})
+    text, added = json_text.with_containers(text, offer.place, {})
+    rows += [_added(place, {}) for place in added]
     missing = [(key, action) for key, action in offer.entries if key not in (json_text.at(data, offer.place) or ())]
     for key, action in missing:
         text = json_text.append(text, offer.place, action, key)
-        rows.append({"place": [*offer.place, key], "value": action})
+        rows.append(_added((*offer.place, key), action))
     return (text, rows) if missing else (text, [])
+
+
+def _added(place: tuple[str, ...], value: Any) -> dict[str, Any]:
+    """Return the row that records an added value."""
+    return {"place": list(place), "value": value}
 
 
 def _without(text: str, row: Mapping[str, Any], path: str) -> str:
