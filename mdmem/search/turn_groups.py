@@ -241,27 +241,32 @@ def kind_of_turn(folder: str, names: Iterable[str]) -> int:
     prompt = next((name for name in names if source(name) == "prompt"), "")
     if not prompt or not sources <= _NO_CHANGES:
         return WORK
-    is_answered = not sources.isdisjoint(["response", "summary"])
-    sources -= _TALKS
-    has_run = not sources.isdisjoint(SHELLS)
-    data = disk.readable(folder, prompt) or b""
-    text = front_matter.split(front_matter.text_of(data))[1].strip()
-    if not sources and _is_look_up(text):
+    tools = sources - _TALKS
+    has_result = bool(tools) or not sources.isdisjoint(["response", "summary"])
+    text = _text(folder, prompt)
+    if not tools and _is_look_up(text):
         return ECHO
     question = shape.of(text) if text and len(text) <= _MAX_ASKED_CHARS else None
     answers = [name for name in names if source(name) == "response"] if question or "?" in text else []
-    if not sources and any(_knows_nothing(folder, name) for name in answers):
+    if not tools and any(_knows_nothing(_text(folder, name)) for name in answers):
         return ECHO
-    if question is None or has_run:
-        return WORK if (sources or is_answered) and (question is None or question.grade < SURE) else TALK
-    cites = question.grade >= LIKELY and any(b"[mem:" in (disk.readable(folder, name) or b"") for name in answers)
-    if cites or (question.grade == SURE and (sources or not answers or not question.topic)):
+    is_sure = question is not None and question.grade == SURE
+    if question is None or not tools.isdisjoint(SHELLS):
+        return WORK if has_result and not is_sure else TALK
+    if is_sure and (tools or not answers or not question.topic):
         return ECHO
-    if question.grade == SURE:
+    if question.grade >= LIKELY and any(b"[mem:" in (disk.readable(folder, name) or b"") for name in answers):
+        return ECHO
+    if is_sure:
         return RETOLD
-    if not (sources or is_answered):
+    if not has_result:
         return UNANSWERED
-    return TALK if not sources else WORK
+    return WORK if tools else TALK
+
+
+def _text(folder: str, name: str) -> str:
+    """Return a note's text without its front matter."""
+    return front_matter.split(front_matter.text_of(disk.readable(folder, name) or b""))[1].strip()
 
 
 def source(name: str) -> str:
@@ -290,11 +295,10 @@ def _is_look_up(text: str) -> bool:
     return name.lstrip("/").removeprefix("mdmem:") in _LOOK_UP_COMMANDS
 
 
-def _knows_nothing(folder: str, name: str) -> bool:
+def _knows_nothing(answer: str) -> bool:
     """Whether an answer says that nothing is known."""
-    answer = disk.readable(folder, name) or b""
-    text = front_matter.split(front_matter.text_of(answer))[1].strip()[:_MAX_BLANK_CHARS].lower().replace("’", "'")
-    return any(phrase in text for phrase in _KNOWS_NOTHING)
+    beginning = answer[:_MAX_BLANK_CHARS].lower().replace("’", "'")
+    return any(phrase in beginning for phrase in _KNOWS_NOTHING)
 
 
 _MAX_BLANK_CHARS = 200
