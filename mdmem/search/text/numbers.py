@@ -125,18 +125,28 @@ def _groups(number: str) -> Number:
 
 def _times(text: str, *, foreign: bool = False) -> Iterator[tuple[Number, str]]:
     for match in _TIME.finditer(text):
-        if foreign and match["told"] == " am" and _is_on_the(text, *match.span()):
+        start, end = match.span()
+        before, told = text[max(start - 2, 0) : start], (match["told"] or "").strip().lower()
+        minute = match["minute"] or (told and match["behind"])
+        if (
+            not (told or minute)
+            or _is_joined(before)
+            or (foreign and match["told"] == " am" and _is_on_the(text, start, end))
+        ):
             continue
-        told, minute = (match["told"] or "").strip().lower(), match["minute"] or (match["told"] and match["behind"])
-        before, hour = text[max(match.start() - 2, 0) : match.start()], int(match["hour"])
-        if not (told or minute) or (before and (before[-1] in _JOINING or (before[-1].isalnum() and before.isascii()))):
-            continue
-        if hour <= 12 and (told[:1] in ("a", "p") or before in _HALVES):
-            hour = hour % 12 + (12 if told[:1] == "p" or before in _HALVES[2:] else 0)
-        is_bare = not told and match[0].count(":") == 1 and not _SPAN.match(text, match.end())
+        half = before if before in _HALVES else ""
+        hour = int(match["hour"])
+        if hour <= 12 and (half or told[:1] in ("a", "p")):
+            hour = hour % 12 + (12 if told[:1] == "p" or half in _HALVES[2:] else 0)
+        is_bare = not told and match[0].count(":") == 1 and not _SPAN.match(text, end)
         is_either = is_bare and 0 < hour <= 12 and match["hour"][0] != "0"  # `02:30` is of a day of 24 hours
         if hour < 24:
-            yield (f"{hour}{'?' * is_either}:", minute or "00"), (before if before in _HALVES else "") + match[0]
+            yield (f"{hour}{'?' * is_either}:", minute or "00"), half + match[0]
+
+
+def _is_joined(before: str) -> bool:
+    """Whether a number is a part of something else, by the two signs before it."""
+    return before != "" and (before[-1] in _JOINING or (before[-1].isalnum() and before.isascii()))
 
 
 def _is_on_the(text: str, start: int, end: int) -> bool:
