@@ -205,23 +205,24 @@ class Finder:
         other_runs: list[int] = []
         is_same_failure = True
         for number in chain(self._later_in_session(failed), self._next_session(failed, command)):
-            if number in self._edits and is_same_failure:
-                edits.append(number)
-            elif number not in self._shells:
+            has_passed = number not in self._failed
+            if number in self._edits:
+                edits += [number] if is_same_failure else []
                 continue
-            elif number not in self._failed and self._proves(number, command, failed):
+            if has_passed and self._proves(number, command, failed):
                 is_explained = edits or (self._by_runs and (other_runs or self._line(number) != self._line(failed)))
                 return _Solution(failed, edits or other_runs, number) if is_explained else None
-            elif (run := self._command(number)) is None:
-                if self._by_runs and number not in self._failed and runs.sets(self._line(number)):
-                    other_runs.append(number)
-            else:
-                if number not in self._failed and run.family != command.family:
-                    other_runs.append(number)
-                if is_same_failure and run == command and edits:
-                    # once it fails differently, later edits solve that
-                    is_same_failure = not set(self._signatures(failed)).isdisjoint(self._signatures(number))
+            if has_passed and self._may_help(number, command):
+                other_runs.append(number)
+            if is_same_failure and edits and self._command(number) == command:
+                # once it fails differently, later edits solve that
+                is_same_failure = not set(self._signatures(failed)).isdisjoint(self._signatures(number))
         return None
+
+    def _may_help(self, number: int, failed: runs.CommandRun) -> bool:
+        """Whether a run may be what made a failed check succeed: another check, or a command that sets something."""
+        run = self._command(number)
+        return run.family != failed.family if run else self._by_runs and runs.sets(self._line(number))
 
     def _later_in_session(self, number: int) -> Iterator[int]:
         """Yield the later runs and edits of the same session, in order."""
