@@ -376,10 +376,7 @@ def _named(words: list[str]) -> list[str]:
         return []
     program, behind = _base(words[0]), words[1:]
     if runs.is_interpreter(program):
-        at = next((at for at, word in enumerate(behind) if word == "-m" or not word.startswith("-")), len(behind))
-        if {"-c", "-e", "--eval"} & set(behind[:at]):
-            return []
-        return _named(behind[at + (behind[at : at + 1] == ["-m"]) :]) or behind[at + 1 : at + 2]
+        return _named_to_interpreter(behind)
     is_script = program not in _PROGRAMS
     if is_script and not runs.is_script(words[0]):
         return []
@@ -392,6 +389,14 @@ def _named(words: list[str]) -> list[str]:
     most = 1 if program in _OF_THINGS and _NESTED.isdisjoint(positional[:1]) else 2
     tasks = [word for word in positional[:3] if word != "run"][: 0 if program in runs.TESTS - _TASK_RUNNERS else most]
     return [program, *(task for task in tasks if "/" not in task)]
+
+
+def _named_to_interpreter(words: list[str]) -> list[str]:
+    """Return the names by which an interpreter's arguments say what it does; [] for code on the command line."""
+    at = next((at for at, word in enumerate(words) if word == "-m" or not word.startswith("-")), len(words))
+    if {"-c", "-e", "--eval"} & set(words[:at]):
+        return []
+    return _named(words[at + (words[at : at + 1] == ["-m"]) :]) or words[at + 1 : at + 2]
 
 
 def _base(word: str) -> str:
