@@ -117,36 +117,43 @@ def answers(
         make_ready(config, budget_seconds)
 
     def in_view(view: View) -> tuple[Answer, ...]:
-        own_notes = view.of_session(asker.without_session) if asker.without_session else set()
-        units = units_of(OtherNotes(view, own_notes), text, foreign=foreign, said=True)
-        words, guessed = ranking.affordable(view, units), engine.guessed(view, config, guess)
-        if not words and not guessed:
-            return ()
-        among = _among(view, asker)
-        prior, most = engine.prior_by_kind(view, asker.now), POOL + ranking.POOL
-        scores = ranking.scores(view, words + guessed, among=among, prior=prior, most=most)
-        order = list(islice(engine.in_order(view, scores), POOL))
-        kind_of = turn_groups.Kinds(view, config.vault)
-        only_asked, echoes = _questions_and_echoes(config, view, kind_of, order)
-        without, name = own_notes | only_asked | echoes, frozenset(analysis.terms(asker.project or ""))
-        cover = _Coverage(view, config.vault, text, set(words), units, without, name, foreign=foreign)
-
-        def answer_of(group: Group) -> Answer:
-            notes = dict.fromkeys([*group.notes[:MAX_HITS], *(() if group.page is None else (group.page,))], 0)
-            hits = tuple(hits_of(view, config, Shown(notes, scores, words, SNIPPET_CHARS)))
-            score = group.score / (turn_groups.TALK_WORTH if group.is_talk and group.is_said else 1.0)
-            measures = cover.of(group.notes)
-            is_echo, is_of_others = group.notes[0] in echoes, cover.names_others
-            return Answer(group.folder, score, group.is_talk, group.is_said, hits, *measures, is_echo, is_of_others)
-
-        answers = []
-        for group in turn_groups.by_turn(view, kind_of, scores, order, limit=limit):
-            answer = answer_of(group)
-            if not (answer.is_echo and group.is_retold) and not _repeats(config, answer, text):
-                answers.append(answer)
-        return tuple(answers)
+        return _answers_in(view, config, text, asker, limit=limit, guess=guess, foreign=foreign)
 
     return freshness.answered(config, in_view, seen) or ()
+
+
+def _answers_in(
+    view: View, config: Config, text: str, asker: Asker, *, limit: int, guess: str, foreign: bool
+) -> tuple[Answer, ...]:
+    """Return what a view has to answer `text`, best first."""
+    own_notes = view.of_session(asker.without_session) if asker.without_session else set()
+    units = units_of(OtherNotes(view, own_notes), text, foreign=foreign, said=True)
+    words, guessed = ranking.affordable(view, units), engine.guessed(view, config, guess)
+    if not words and not guessed:
+        return ()
+    among = _among(view, asker)
+    prior, most = engine.prior_by_kind(view, asker.now), POOL + ranking.POOL
+    scores = ranking.scores(view, words + guessed, among=among, prior=prior, most=most)
+    order = list(islice(engine.in_order(view, scores), POOL))
+    kind_of = turn_groups.Kinds(view, config.vault)
+    only_asked, echoes = _questions_and_echoes(config, view, kind_of, order)
+    without, name = own_notes | only_asked | echoes, frozenset(analysis.terms(asker.project or ""))
+    cover = _Coverage(view, config.vault, text, set(words), units, without, name, foreign=foreign)
+
+    def answer_of(group: Group) -> Answer:
+        notes = dict.fromkeys([*group.notes[:MAX_HITS], *(() if group.page is None else (group.page,))], 0)
+        hits = tuple(hits_of(view, config, Shown(notes, scores, words, SNIPPET_CHARS)))
+        score = group.score / (turn_groups.TALK_WORTH if group.is_talk and group.is_said else 1.0)
+        measures = cover.of(group.notes)
+        is_echo, is_of_others = group.notes[0] in echoes, cover.names_others
+        return Answer(group.folder, score, group.is_talk, group.is_said, hits, *measures, is_echo, is_of_others)
+
+    answers = []
+    for group in turn_groups.by_turn(view, kind_of, scores, order, limit=limit):
+        answer = answer_of(group)
+        if not (answer.is_echo and group.is_retold) and not _repeats(config, answer, text):
+            answers.append(answer)
+    return tuple(answers)
 
 
 def _among(view: View, asker: Asker) -> Set[int] | None:
