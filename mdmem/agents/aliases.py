@@ -100,11 +100,6 @@ def changes_files(tool: str) -> bool:
     return ALIASES.get(tool.lower(), (tool, _NONE))[0] in _CHANGING
 
 
-def names_of(*tools: str) -> tuple[str, ...]:
-    """Return all names of these tools of Claude Code's in lower case, by which agents call them."""
-    return tuple(name for name, (tool, _) in ALIASES.items() if tool in tools)
-
-
 def resolve(tool: str, tool_input: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return a tool and its input under Claude Code's names; unknown tools and keys stay as they are."""
     name, keys = ALIASES.get(tool.lower(), (tool, _NONE))

@@ -62,7 +62,7 @@ _GIT_AFTER_MERGES = _GIT_MERGES | {"git commit", "git push"}
 _SCRIPTS = lazy(r".+\.(?:sh|bash|py|js|mjs|ts|rb|pl|php|ps1)$")
 _INTERPRETERS = frozenset("bash sh zsh node ruby perl php tsx ts-node pwsh".split())
 
-SHELLS = aliases.names_of("Bash", "PowerShell")
+SHELLS = tuple(name for name, (tool, _) in aliases.ALIASES.items() if tool in ("Bash", "PowerShell"))
 """Tools that run commands, by every agent's name for them, in lower case."""
 
 

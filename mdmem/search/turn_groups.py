@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from itertools import chain, islice
 
-from mdmem.agents import aliases, prompts
+from mdmem.agents import prompts
 from mdmem.search.asking import shape, small_talk
 from mdmem.search.asking.english import LIKELY, SURE
 from mdmem.search.index.layout import KIND_STEP, KINDS
@@ -30,8 +30,8 @@ TALK_WORTH = 0.5
 
 EDITS = ("edit", "write", "multiedit", "notebookedit", "apply", "patch", "update", "create", "replace", "str")
 """Prefixes, after the numbers, of the names of notes about tools that change files."""
-SHELLS = frozenset(name.partition("_")[0] for name in aliases.names_of("Bash", "PowerShell"))
-"""Beginnings, in notes' file names, of the names of all agents' tools that run commands."""
+SHELLS = frozenset(["bash", "shell", "local", "exec", "unified", "run", "powershell"])
+"""Beginnings, in notes' file names, of the names of `runs.SHELLS`."""
 _LOOK_UPS = frozenset(["read", "grep", "glob", "ls", "list", "find", "search", "web", "mcp", "task", "todowrite"])
 _TALKS = frozenset(["prompt", "response", "summary"])
 _NO_CHANGES = SHELLS | _LOOK_UPS | _TALKS

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from mdmem import config
-from mdmem.search import commands, freshness, index
+from mdmem.search import commands, freshness, index, runs, turn_groups
 from mdmem.search.asking import facts, shape
 from mdmem.search.asking.english import NOT
 from mdmem.search.index.view import View
+from mdmem.slug import slug
 from tests.helpers.injected import new_session
 from tests.helpers.talk import Talk
 
@@ -265,3 +266,9 @@ def test_only_runs_of_the_days_that_are_asked_for_count(past: Talk) -> None:
     assert command(past, "how did we deploy?") == "fly deploy"
     assert first_day is not None
     assert first_day.command == "make deploy"
+
+
+def test_runs_are_recognized_by_their_file_names_whatever_the_agent_calls_its_shell() -> None:
+    names = [f"001-002-{slug(tool)}-pytest-q-x81kd0a3bz.md" for tool in runs.SHELLS]
+    assert [name for name in names if not turn_groups.is_shell(name)] == []
+    assert {turn_groups.source(name) for name in names} == turn_groups.SHELLS
