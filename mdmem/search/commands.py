@@ -253,11 +253,11 @@ class _Finder:
         def worth(group: list[_Run]) -> tuple[bool, bool, float, int]:
             last = group[0]
             passed = [one.created for one in group if not one.failed]
-            replaced = last.failed and any(
+            is_replaced = last.failed and any(
                 one.created > last.created and not one.failed and one.step.program != last.step.program for one in every
             )
             share = sum(0.5 ** ((newest - created) / (HALF_DAYS * _DAY)) for created in passed)
-            return not replaced, last.step.whole, share, last.created
+            return not is_replaced, last.step.whole, share, last.created
 
         for group in sorted(groups.values(), key=worth, reverse=True):
             passed = [one for one in group if not one.failed]

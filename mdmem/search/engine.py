@@ -18,7 +18,7 @@ from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.search.units import Unit, is_known, units_of
-from mdmem.vault import note as notes
+from mdmem.vault.note import PAGES, WRITTEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ SORTS = ("relevance", "newest", "oldest")
 PINNED, EDITED, RECENT = 0.15, 0.1, 0.05
 """Relative bonus of a note that a person pinned or edited, or that is from today (halved every month)."""
 WORTH = {
-    "prompt": 0.85, "response": 1.15, "summary": 1.15, **dict.fromkeys(notes.WRITTEN, 1.25),
+    "prompt": 0.85, "response": 1.15, "summary": 1.15, **dict.fromkeys(WRITTEN, 1.25),
     "observation": 0.7, "session": 0.6, "project": 0.6,
 }  # fmt: skip
 """Worth of a note to an agent, by kind; 1 for other kinds."""
@@ -284,7 +284,7 @@ def related(
         units = ranking.typical(view, text)
         scores = ranking.scores(view, units, surroundings=False)
         itself = view.find(path)
-        hidden = view.internal | view.of_kinds(notes.PAGES) | staged.hidden(view, here)
+        hidden = view.internal | view.of_kinds(PAGES) | staged.hidden(view, here)
         for note in {*hidden, *([] if itself is None else [itself])}:
             scores.pop(note, None)
         scores = ranking.with_enough(view, units, scores)

@@ -57,7 +57,7 @@ def later(config: Config, terms: Collection[str], asker: Asker, hit: SearchHit) 
         last, turn = note, _Later(config, view, note, among)
         followed = {turn.place}
         while len(followed) <= MAX_CHANGES:
-            steps = (turn.corrected, turn.rewritten, partial(turn.replaced, terms))
+            steps = (turn.corrected, turn.rewritten, partial(turn.ended, terms))
             change = next((found for step in steps if (found := step()) is not None), None)
             turn = turn if change is None else _Later(config, view, change, among)
             if change is None or turn.place in followed:  # turns of parallel sessions may each change the other
@@ -131,23 +131,23 @@ class _Later:
             for file in self._files(note):
                 added[file] = (added.get(file, set()) - lines_removed) | lines_added
         since = max((created[note] for note in self._edits), default=0)
-        later = {
+        file_of = {
             note: file
             for file in added
             for note in view.each("facet", f"file:{file}".lower())
             if created[note] >= since and (created[note] > since or self._is_behind(note)) and self._is_shown(note)
         }
-        newest = sorted(later, key=created.__getitem__, reverse=True)[:MAX_OF_FILE]
-        edits = (note for note in newest if self._is_edit(note) and later[note] in self._files(note))
+        newest = sorted(file_of, key=created.__getitem__, reverse=True)[:MAX_OF_FILE]
+        edits = (note for note in newest if self._is_edit(note) and file_of[note] in self._files(note))
         removed: dict[tuple[int, int], int] = {}
         for note in islice(edits, MAX_READ):
             turn = self._turn_of(note)
-            removed[turn] = removed.get(turn, 0) + len(added[later[note]] & self._changes(note)[0])
+            removed[turn] = removed.get(turn, 0) + len(added[file_of[note]] & self._changes(note)[0])
             if turn != self.place and 2 * removed[turn] >= sum(map(len, added.values())) > 0:
                 return note
         return None
 
-    def replaced(self, terms: Collection[str]) -> int | None:
+    def ended(self, terms: Collection[str]) -> int | None:
         """Return the last note of another session that says that something the turn was about is replaced."""
         view = self._view
         own = [note for note in self._spoken if journal.numbers(view.name(note))[:1] == (self._turn,)]
