@@ -106,7 +106,7 @@ def spoken(name: Name, at: int) -> list[Span]:
 
 def line(name: Name, at: int) -> list[Span]:
     """`requirepass …`: a line with only the name and the value."""
-    return _read(name, at, lambda literal: _is_alone_on_line(name, literal) and _is_spoken(name, literal))
+    return _read(name, at, lambda literal: _ends_line(name, literal) and _is_spoken(name, literal))
 
 
 def after_remark(name: Name, at: int) -> list[Span]:
@@ -117,7 +117,7 @@ def after_remark(name: Name, at: int) -> list[Span]:
         whole_word=True,
         is_secret=lambda literal: (
             name.kind == "password"
-            and scan.line_ends(name.text, literal.end + literal.quoted)
+            and _ends_line(name, literal)
             and (
                 values.is_unlike_words(literal.text)
                 or values.has_signs(literal.text)
@@ -161,7 +161,7 @@ def _is_word(value: str) -> bool:
 def ends_line(name: Name, at: int) -> list[Span]:
     """`neighbor 10.0.0.2 password …`: the last word of a line."""
     literal = literals.read(name.text, at, whole_word=False)
-    if not literal or not scan.line_ends(name.text, literal.end + literal.quoted):
+    if not literal or not _ends_line(name, literal):
         return []
     hidden = values.is_secret(literal.text, STRONG, quoted=literal.quoted, alone=True)
     return [_span(name, literal)] if hidden else []
@@ -250,11 +250,6 @@ def markup(name: Name, at: int) -> list[Span]:
     return [(at, end, name.kind)] if values.is_secret(value, name.weight, quoted=True) else []
 
 
-def header(name: Name, at: int) -> list[Span]:
-    """`Bearer …`."""
-    return headers.authorization(name, at)
-
-
 def below(name: Name, at: int) -> list[Span]:
     """Return the value, or the list of values, on the lines below the name."""
     text = name.text
@@ -265,7 +260,7 @@ def below(name: Name, at: int) -> list[Span]:
             return lists.mnemonic(name, at)
         return lists.items(name, at) if name.low[name.end - 1] == "s" else []
     literal = literals.read(text, at, whole_word=False)
-    if not literal or literal.template or not scan.line_ends(text, literal.end + literal.quoted):
+    if not literal or literal.template or not _ends_line(name, literal):
         return []
     is_bold = not name.text[name.start - 2 : name.start].strip("*_") and text[name.end : name.end + 1] in ("*", "_")
     sure = name.heads_line() and (":" in text[name.end : at] or is_bold)
@@ -343,7 +338,7 @@ def _is_format(text: str, literal: Literal) -> bool:
     return literal.quoted and "%" in literal.text and text[literal.end + 1 : literal.end + 4].lstrip(" ")[:2] == "% "
 
 
-def _is_alone_on_line(name: Name, literal: Literal) -> bool:
+def _ends_line(name: Name, literal: Literal) -> bool:
     return scan.line_ends(name.text, literal.end + literal.quoted)
 
 

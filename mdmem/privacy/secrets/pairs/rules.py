@@ -7,9 +7,9 @@ function that finds the value (`starts`), and one that judges it (`judge`).
 from __future__ import annotations
 
 from mdmem.privacy import secrets
-from mdmem.privacy.secrets import groups, loose, scan
+from mdmem.privacy.secrets import groups, headers, loose, scan
 from mdmem.privacy.secrets.names import WEAK
-from mdmem.privacy.secrets.pairs import judge, starts
+from mdmem.privacy.secrets.pairs import judge, lines, starts
 from mdmem.privacy.secrets.scan import Name
 
 TYPE_CHECKING = False
@@ -43,8 +43,6 @@ def secrets_of(name: Name) -> list[Span]:
     """Return the secrets that a name names, in order; the first row that finds one decides."""
     text = name.text
     if name.word() in _OF_PROGRAMS or text[name.start - 1 : name.start] == "=":
-        from mdmem.privacy.secrets.pairs import lines
-
         value = lines.value_in_program(name)
         if value and (spans := judge.flag(name, value)):
             return spans
@@ -111,8 +109,6 @@ def _is_setting(name: Name) -> bool:
     """Whether name and value end a line of a settings file, as `lines` knows them."""
     if not _is_bare(name) or len(name.text[name.sign : name.sign + _LONGEST_LINE].partition("\n")[0].split()) != 1:
         return False
-    from mdmem.privacy.secrets.pairs import lines
-
     return lines.is_setting(name)
 
 
@@ -127,11 +123,8 @@ def _is_flag(name: Name) -> bool:
     if name.text[name.start - 1 : name.start] == "\\" and name.text[name.start - 2 : name.start - 1].isalnum():
         return False  # a hyphen in a manual page
     start = name.outer()
-    if name.low[start] == "-" and name.text.startswith("  ", name.closed):
-        from mdmem.privacy.secrets.pairs import lines
-
-        if lines.explains_option(name):
-            return False
+    if name.low[start] == "-" and name.text.startswith("  ", name.closed) and lines.explains_option(name):
+        return False
     blank = name.low.rfind(" ", max(0, start - 80), start) + 1
     is_set = name.low.endswith(_SETTERS, 0, blank) and "=" not in name.low[blank:start]
     if is_set or name.low[start] == "-" or name.line_before().strip() == "option":
@@ -220,25 +213,11 @@ def _ends_question(name: Name) -> bool:
     return name.text[name.end + 1 : name.end + 2] in ("\n", "\r")
 
 
-def _in_answer(name: Name) -> int:
-    from mdmem.privacy.secrets.pairs import lines
-
-    return lines.in_answer(name)
-
-
 def _below_sentence(name: Name) -> int:
     sentence, line_break, _ = name.text[name.closed : name.closed + _LONGEST_LINE].partition("\n")
     if not line_break or not sentence.rstrip().endswith((":", ".", " reset")):
         return 0
-    from mdmem.privacy.secrets.pairs import lines
-
     return lines.below_sentence(name)
-
-
-def _in_parameter(name: Name) -> int:
-    from mdmem.privacy.secrets.pairs import lines
-
-    return lines.in_parameter(name)
 
 
 _BEHIND_VALUE = (_always, starts.before_name, judge.flag)
@@ -247,14 +226,14 @@ RULES: tuple[Rule, ...] = (
     # first signs, condition on the name, start of the value, judge
     ("\"'`)]|?o,{.", _is_looked_up, starts.after_fallback, judge.assigned),
     ("?", _always, starts.after_question, judge.flag),
-    ("?", _ends_question, _in_answer, judge.after_remark),
+    ("?", _ends_question, lines.in_answer, judge.after_remark),
     (":=＝：?!|<+", _always, starts.after_assignment, judge.assigned),
     (".", _appends, starts.after_assignment, judge.assigned),
     ("=!.e-", _always, starts.after_comparison, judge.beside),
     ("", _is_tag_with_attributes, starts.behind_attributes, judge.markup),
     ("", _is_bare, starts.after_type, judge.assigned),
     ("fF", _always, starts.after_for, judge.assigned),
-    (":", _heads_block, _in_parameter, judge.assigned),
+    (":", _heads_block, lines.in_parameter, judge.assigned),
     (":：\n\r", _is_label, starts.on_next_line, judge.below),
     ("\n\r", _is_form_field, starts.on_next_line, judge.flag),
     ("0123456789", _is_of_router, starts.after_type_digit, judge.flag),
@@ -278,7 +257,7 @@ RULES: tuple[Rule, ...] = (
     ("「『", _always, starts.at_sign, judge.beside),
     (_VERB_SIGNS, _always, starts.after_verb, judge.spoken),
     ("-→–⇒.", _always, starts.after_arrow, judge.beside),
-    ("", _is_bearer, starts.at_sign, judge.header),
+    ("", _is_bearer, starts.at_sign, headers.authorization),
     ("", _always, _below_sentence, judge.below),
     ("\n\r", Name.is_quoted, starts.next_numbered, judge.assigned),
     ("", _is_flag, starts.at_sign, judge.flag),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from mdmem.privacy.secrets import literals, scan
 from mdmem.privacy.secrets.literals import QUOTES, closes_call, skip_blank
+from mdmem.privacy.secrets.pairs import lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -360,11 +361,8 @@ def after_value_word(name: Name) -> int:
     ahead = name.low[name.closed : name.closed + 64]
     following = ahead.lstrip(" \t\r\n,\"'-").removeprefix("android:").removeprefix("parameter")
     if len(following) == len(ahead) or not following.startswith(("value", "default")):
-        if name.text[name.closed : name.closed + 1] != "," or not name.is_quoted():
-            return 0
-        from mdmem.privacy.secrets.pairs import lines
-
-        return lines.in_same_object(name)
+        is_member = name.text[name.closed : name.closed + 1] == "," and name.is_quoted()
+        return lines.in_same_object(name) if is_member else 0
     size = len("value" if following[0] == "v" else "default")
     at = scan.closers(name.low, name.closed + len(ahead) - len(following) + size)
     value = scan.assignment(name.low, skip_blank(name.low, at)) or at * name.low.startswith(
