@@ -124,14 +124,14 @@ NAMED_COMMAND_SIGNS = (  # further signs of `commands`, which count only if the 
 )  # fmt: skip
 NAMED_PLACE_SIGNS = (  # likewise of `places`
     "CRYPT(", "serPassword(", "pw_set(", "assword.create(", "hashpw(", "d_hash(", "_password(", "PASSWORD(", "2_hmac(",
-    "oCharArray", "334 ", "PLAIN ", "XOAUTH2 ", 'PSK "', 'AUTH "', 'NTLM "', "]:465 ", "]:25 ", "$ANSIBLE_VAULT;",
-    "asic_auth(", "auth_password(", "AndPassword(", ".auth(", "AUTH", "btoa(", "ncode64(", "64encode(", "64_encode(",
+    "oCharArray", "334 ", "PLAIN ", 'PSK "', "]:465 ", "]:25 ", "$ANSIBLE_VAULT;",
+    "asic_auth(", "AndPassword(", ".auth(", "AUTH", "btoa(", "ncode64(", "64encode(", "64_encode(",
     "uffer.from(", "tionToken(", "(0x", '"secret"', '"designation"',
 )  # fmt: skip
 
 CODES_IN_CJK = ("暗証番号", "認証コード", "验证码", "驗證碼", "인증번호", "인증 코드")
 PROSE_SIGNS = (
-    "passwor", "passphrase", "passcode", "credential", "log in", "login", "sign in", "kennwort", "passwort", "anmeld",
+    "passwor", "passphrase", "passcode", "credential", "log in", "login", "sign in", "kennwort", "anmeld",
     "melde dich", "einlogg", "zugang", "mot de passe", "mdp", "connecte", "identifiant", "contraseñ", "clave ",
     "entra con", "senha", "wachtwoord", "パス", "ログイン", "apiキー", "clé api", "d'accès", "pin ", "otp",
     "tan ", "2fa", "mfa", " pw ", "einmalcode", "api-schlüssel", *CODES_IN_CJK,

@@ -254,7 +254,7 @@ _READS_SECRET = ("pass", "key", "secret", "token")
 
 
 PIPED = (
-    "sudo -s", "passwd --stdin", "--password-stdin", "--with-token", "secret put", "secret set", "secrets set",
+    "sudo -s", "--password-stdin", "--with-token", "secret put", "secret set", "secrets set",
     "secret create", "secrets create", "secrets versions add", "create secret", "kinit ", "passwd-on-stdin", "env add",
     "password=-", "passwd ", "chpasswd", "cryptsetup ", "--passphrase-fd", "smbpasswd", "pass insert", "pass add",
     "passwd2 ", "keepassxc-cli", "argon2", "-stdinpass", "p4 login", "op signin", "realm join", "openconnect", "base64",

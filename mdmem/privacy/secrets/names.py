@@ -205,7 +205,7 @@ def may_open(word: str) -> bool:
 
 
 _OTHER_KEYS = (
-    "public", "pub", "primary", "foreign", "cache", "sort", "partition", "object", "row", "host", "map", "index",
+    "pub", "primary", "foreign", "cache", "sort", "partition", "object", "row", "host", "map", "index",
     "group", "rout", "idempot", "lookup", "hash", "unique", "query", "file", "image", "digest", "build", "hot", "known",
     "s3", "event", "item", "sub", "parent", "child", "restore", "trans", "i18n", "registry", "turkey", "monkey",
 )  # fmt: skip

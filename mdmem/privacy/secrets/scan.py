@@ -37,7 +37,7 @@ _LINE_HEADS = frozenset((
     "run",
 ))  # fmt: skip
 _BEFORE_SETTINGS = (
-    " -e ", "--env ", "-- env ", "-var ", "-var '", "-var=", "-var='", '-var="', "--build-arg ", "--set ",
+    " -e ", "--env ", "-var ", "-var '", "-var=", "-var='", '-var="', "--build-arg ", "--set ",
     "--set-string ", "--set '", "--set-string '", '--set "', '--set-string "',
     "set-env ", "set-env-vars ", "set-env-vars=", "--env=", "variables={",
     " -f ", "--form ", " -d ", " -d '", ' -d "', "--data ", "--data-urlencode ", '--data-urlencode "',

@@ -47,7 +47,7 @@ _REFERENCES = (
     "env:", "arn:", "file:", "keychain:", "!vault", "!secret", "!ref", "!sub", "!getatt", "your-", "your_", "your ",
     "<your", "my_", "enter_", "insert-", "insert_", "replace-", "replace_", "replaceme", "change-", "change_",
     "example-", "example_", "example.", "projects/", "placeholder", "&lt;", "${", "$(", "{{", "{%", "<%", "#{", "...",
-    "…", "***", "•••", "xxxx", "----", "____", "http://", "https://", "=>", "->", "++", "--",
+    "…", "***", "•••", "xxxx", "____", "http://", "https://", "=>", "->", "++", "--",
 )  # fmt: skip
 """Beginnings of values that only refer to a secret, or are placeholders."""
 

@@ -29,7 +29,7 @@ _NO_VALUE = "|:=＝：,\n\r()"
 _SETTERS = (
     "env ", "set -x ", "set -gx ", "set -ux ", "fastcgi_param ", "setx ", "configure set ", "config set ",
     "etcdctl put ", "git config ", "config --global ", "config --local ", "config --system ", "config set --secret ",
-    "kv put ", "--arg ", "proxy_set_header ", "setenv ",
+    "kv put ", "--arg ", "proxy_set_header ",
 )  # fmt: skip
 _GETTERS = (
     "env(", "env.get(", "environ.get(", "environ[", "env[", "env.fetch(", "env.", "environment.", "variable(", "::var(",
