@@ -58,7 +58,7 @@ def _kubernetes(text: str, low: str) -> Iterator[Span]:
         for at, _ in secrets.occurrences(low, kind):
             if at < done:
                 continue
-            depth = len(low[max(0, at - _DEEPEST) : at].rpartition("\n")[2])
+            depth = len(literals.line_before(low, at, _DEEPEST))
             item = f"\n{' ' * (depth - 2)}- " if depth > 1 else "\n---"
             begin = max(0, low.rfind(item, max(0, at - _LONGEST_MANIFEST), at))
             done = low.find(item, at, at + _LONGEST_MANIFEST)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mdmem.privacy import limits, secrets
 from mdmem.privacy.secrets import scan, values
-from mdmem.privacy.secrets.literals import line_end
+from mdmem.privacy.secrets.literals import line_before, line_end
 from mdmem.privacy.secrets.tokens.formats import BASE64
 
 TYPE_CHECKING = False
@@ -77,7 +77,7 @@ def _answers(text: str) -> Iterator[Span]:
     for at, begin in secrets.occurrences(text, _CHALLENGE):
         end = line_end(text, at)
         challenge = _bare(text[begin:end].strip())
-        head = text[max(0, at - 8) : at].rpartition("\n")[2].strip(_PROMPT)
+        head = line_before(text, at, 8).strip(_PROMPT)
         if challenge != _ASKS_ANSWER and (head or challenge == _ASKS_USER or challenge.strip(BASE64)):
             continue
         for _ in range(_MOST_BETWEEN):
@@ -120,7 +120,7 @@ def _to_redis(text: str) -> Iterator[Span]:
     """Find the password in `AUTH …` with Redis' answer below, and in its protocol: `AUTH`, `$6`, `…`, line by line."""
     for at, begin in secrets.occurrences(text, "AUTH"):
         end = line_end(text, begin)
-        head = text[max(0, at - _LONGEST_HEAD) : at].rpartition("\n")[2].strip()
+        head = line_before(text, at, _LONGEST_HEAD).strip()
         words = text[begin:end].split() if not head or head.endswith(">") else []
         answer = text[end + 1 : line_end(text, end + 1)].strip(" \t\r<")
         is_answer = answer == "+OK" or answer.startswith(_REFUSALS) or (answer == "OK" and len(head) > 1)
@@ -241,7 +241,7 @@ _LONGEST_QUESTION, _SHORTEST_SENT = 160, 3
 def substituted(text: str, low: str) -> Iterator[Span]:
     """Find the secret in `--password-file=<(echo -n …)`, which a command reads as if it were in a file."""
     for at, begin in secrets.occurrences(low, "<(echo ", "<(printf "):
-        before = low[max(0, at - _LONGEST) : at].rpartition("\n")[2]
+        before = line_before(low, at, _LONGEST)
         close = text.find(")", begin, begin + _LONGEST)
         reads_secret = close >= 0 and secrets.has_any(before, _READS_SECRET)
         spans = scan.words(text, begin, close) if reads_secret else ()
@@ -280,7 +280,7 @@ def piped(text: str, low: str, judged: list[int]) -> Iterator[Span]:
         command = low[at:after]
         is_list = text.endswith(" -s", at, after) or "chpasswd" in low[max(0, at - 2) : after]  # `sudo -s` is a shell
         yield from _in_here_document(text, at, after) if not is_list else ()
-        line = low[max(0, at - 2 * _LONGEST) : at].rpartition("\n")[2].rpartition("|")[0]
+        line = line_before(low, at, 2 * _LONGEST).rpartition("|")[0]
         head, echo, printed = line.rpartition("echo " if "echo " in line else "printf ")
         if not echo or (command == "base64" and "basic" not in head):
             continue

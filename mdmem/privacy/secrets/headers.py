@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mdmem.privacy import secrets
 from mdmem.privacy.secrets import literals, values
-from mdmem.privacy.secrets.literals import skip_blank
+from mdmem.privacy.secrets.literals import run_end, skip_blank
 from mdmem.privacy.secrets.tokens import shape, turns
 
 TYPE_CHECKING = False
@@ -30,8 +30,7 @@ _TRAILING = ",;.)]}"
 def authorization(name: Name, at: int) -> list[Span]:
     """Return the secret after the scheme in `Authorization: Bearer …`, or in `Bearer …` alone."""
     text, low = name.text, name.low
-    opening = text[at : at + 8]
-    at += len(opening) - len(opening.lstrip("\\\"'`"))
+    at = run_end(text, at, "\\\"'`", 8)
     is_named = name.word() != "bearer"
     scheme = _scheme(low[at : at + _LONGEST_SCHEME])
     if not scheme and is_named:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem.privacy import secrets
-from mdmem.privacy.secrets.literals import line_end
+from mdmem.privacy.secrets.literals import line_end, run_end
 from mdmem.privacy.secrets.tokens.formats import BASE64
 
 TYPE_CHECKING = False
@@ -143,8 +143,7 @@ def _bare_end(text: str, begin: int) -> int:
     end = _run_end(text, begin)
     width = size = end - begin
     while size == width and (start := _next_line(text, end)):
-        ahead = text[start : start + _LONGEST_BEFORE]
-        first = start + len(ahead) - len(ahead.lstrip(_BEFORE_LINES))
+        first = run_end(text, start, _BEFORE_LINES, _LONGEST_BEFORE)
         stop = _run_end(text, first)
         start = stop - width if start <= stop - width <= first else first  # "+" may also be the first letter
         size = stop - start

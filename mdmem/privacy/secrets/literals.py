@@ -79,7 +79,7 @@ def read(text: str, at: int, *, whole_word: bool) -> Literal | None:
             literal.is_block = True
             return literal
     if first == "<" and whole_word:
-        blank = text[at : at + 64].partition("\n")[0].partition(">")
+        blank = line_at(text, at, 64).partition(">")
         if blank[1]:
             return Literal(text, at, at + len(blank[0]) + 1, quoted=False)  # <AWS secret key here>
     word = bare_word(text, at, whole_word=whole_word)
@@ -142,7 +142,7 @@ def closes_call(text: str, at: int) -> bool:
 def closes_string(text: str, start: int, at: int) -> bool:
     """Whether the quote at `at` closes the string that contains the name at `start`: getpass("Password: ")."""
     quote = text[at]
-    line = text[max(0, start - 200) : start].rpartition("\n")[2]
+    line = line_before(text, start, 200)
     if quote != "'":
         return line.count(quote) % 2 == 1
     is_open = False
@@ -171,6 +171,22 @@ def skip_space(text: str, at: int) -> int:
     """Return the offset after up to 256 characters of white space, also line breaks."""
     ahead = text[at : at + 256]
     return at + len(ahead) - len(ahead.lstrip())
+
+
+def run_end(text: str, at: int, signs: str, most: int) -> int:
+    """Return the end of the run of these signs at `at`, which has at most `most` characters."""
+    ahead = text[at : at + most]
+    return at + len(ahead) - len(ahead.lstrip(signs))
+
+
+def line_at(text: str, at: int, most: int) -> str:
+    """Return the line from `at` on, at most `most` characters."""
+    return text[at : at + most].partition("\n")[0]
+
+
+def line_before(text: str, at: int, most: int) -> str:
+    """Return the line up to `at`, at most its last `most` characters."""
+    return text[max(0, at - most) : at].rpartition("\n")[2]
 
 
 def _opening(text: str, at: int) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from mdmem.privacy import limits, secrets
 from mdmem.privacy.secrets import groups, values
-from mdmem.privacy.secrets.literals import QUOTES, skip_blank
+from mdmem.privacy.secrets.literals import QUOTES, line_at, run_end, skip_blank
 from mdmem.privacy.secrets.names import ELSEWHERE, SHORT
 from mdmem.privacy.secrets.tokens import is_camel_case, shape, turns
 from mdmem.privacy.secrets.tokens.formats import DOTTED
@@ -85,7 +85,7 @@ def _in_foreign_sentence(name: Name) -> list[Span]:
     """
     if not (name.word().endswith(_ELSEWHERE) or not name.word().isascii() or name.line_before().endswith(_GIVERS)):
         return []
-    line = name.text[name.closed : name.closed + _LONGEST_SENTENCE].partition("\n")[0].rstrip("\r")
+    line = line_at(name.text, name.closed, _LONGEST_SENTENCE).rstrip("\r")
     most = _MOST_BETWEEN if not name.line_before().endswith(_GIVERS) else 0
     at = name.closed
     for number, part in enumerate(line.split(" ")):
@@ -193,14 +193,13 @@ def of_users(text: str) -> Iterator[Span]:
 def of_hosts(text: str) -> Iterator[Span]:
     """Find the password in `user@host:…`. Values with signs of paths do not count, nor do ports, which are numbers."""
     for at, _ in secrets.occurrences(text, "@"):
-        host = text[at + 1 : at + 1 + _LONGEST]
-        begin = at + 1 + len(host) - len(host.lstrip(DOTTED))
+        begin = run_end(text, at + 1, DOTTED, _LONGEST)
         sign = next((sign for sign in (":", " / ") if text.startswith(sign, begin)), "")
         begin += len(sign)
         word = _word(text, begin) if sign else ""
         is_mixed = _SHORTEST <= len(word) <= _LONGEST and "0" in shape(word) and _OF_PATHS.isdisjoint(word)
         is_mixed = is_mixed and (len(word) < _SHORTEST_HASH or word.strip(_HEX) != "")
-        if is_mixed and len(host) > 1 and text[at - 1 : at].isalnum() and turns(shape(word)) * 3 >= len(word):
+        if is_mixed and text[at - 1 : at].isalnum() and turns(shape(word)) * 3 >= len(word):
             yield begin, begin + len(word), "password"
 
 
@@ -335,8 +334,7 @@ def _behind_user(text: str, at: int) -> int:
     start = at + len(user)
     if not user or text[start : start + 1] not in _BEFORE_VALUE:
         return 0
-    ahead = text[start : start + 4]
-    return start + len(ahead) - len(ahead.lstrip(_BEFORE_VALUE))
+    return run_end(text, start, _BEFORE_VALUE, 4)
 
 
 def _word(text: str, at: int) -> str:

@@ -10,6 +10,7 @@ from itertools import takewhile
 
 from mdmem.privacy import secrets
 from mdmem.privacy.secrets import values
+from mdmem.privacy.secrets.literals import line_at, line_before
 from mdmem.privacy.secrets.names import WEAK
 from mdmem.privacy.secrets.tokens import is_opaque
 
@@ -83,7 +84,7 @@ def _after_name(name: Name) -> list[Span]:
     text, at = name.text, name.closed
     if text.startswith(", ", at):
         return []  # one of several names
-    line = text[at : at + _REACH].partition("\n")[0]
+    line = line_at(text, at, _REACH)
     place = 0
     for word in line.split(None, _MOST_WORDS)[:_MOST_WORDS]:
         start = line.index(word, place)
@@ -99,7 +100,7 @@ def _after_name(name: Name) -> list[Span]:
 
 
 def _before_name(name: Name) -> list[Span]:
-    line = name.text[max(0, name.start - _REACH - _LONGEST) : name.start].rpartition("\n")[2]
+    line = line_before(name.text, name.start, _REACH + _LONGEST)
     words = line.split()
     between: list[str] = []
     for word in reversed(words[-_MOST_WORDS:]):

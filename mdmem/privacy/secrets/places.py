@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mdmem.privacy import limits, secrets
 from mdmem.privacy.secrets import dialogues, literals, loose, scan, values
-from mdmem.privacy.secrets.literals import skip_blank
+from mdmem.privacy.secrets.literals import line_at, line_before, run_end, skip_blank
 from mdmem.privacy.secrets.names import STRONG
 from mdmem.privacy.secrets.tokens import is_opaque, shape
 from mdmem.privacy.secrets.tokens.formats import HEX, WORD
@@ -197,7 +197,7 @@ def _dsn_passwords(text: str) -> Iterator[Span]:
 def _wifi_codes(text: str) -> Iterator[Span]:
     """Find the password in `WIFI:S:name;T:WPA;P:…;;`, the text of a QR code."""
     for at, _ in secrets.occurrences(text, "WIFI:"):
-        line = text[at : at + _LONGEST_WORD].partition("\n")[0]
+        line = line_at(text, at, _LONGEST_WORD)
         begin = line.find(";P:") + 3
         secret = line[begin:].partition(";")[0] if begin > 2 else ""
         if secret:
@@ -207,8 +207,8 @@ def _wifi_codes(text: str) -> Iterator[Span]:
 def _imap_logins(text: str) -> Iterator[Span]:
     """Find the password in `A001 LOGIN user password`, as in IMAP."""
     for at, begin in secrets.occurrences(text, " LOGIN "):
-        tag = text[max(0, at - _LONGEST_TAG) : at].rpartition("\n")[2].split()[-1:]
-        line = text[begin : begin + _LONGEST_WORD].partition("\n")[0].rstrip("\r\"'\\ ")
+        tag = line_before(text, at, _LONGEST_TAG).split()[-1:]
+        line = line_at(text, begin, _LONGEST_WORD).rstrip("\r\"'\\ ")
         user, _, password = line.partition('" "' if line[:1] == '"' else " ")
         password = password.lstrip('"')
         is_tag = bool(tag) and (tag[0] == "." or (tag[0][0].isalpha() and tag[0][-1].isdigit() and tag[0].isalnum()))
@@ -304,8 +304,8 @@ _OTHERS = frozenset(("admin", "guest", "google", "github", "facebook", "popup", 
 def _chap_lines(text: str) -> Iterator[Span]:
     """Find the secret in `client * … *`, a line of PPP's chap-secrets."""
     for at, _ in secrets.occurrences(text, '* "', "*\t"):
-        before = text[max(0, at - _LONGEST_WORD) : at].rpartition("\n")[2]
-        row = before + text[at : at + _LONGEST_WORD].partition("\n")[0]
+        before = line_before(text, at, _LONGEST_WORD)
+        row = before + line_at(text, at, _LONGEST_WORD)
         fields = row.split(None, 4)
         secret = fields[2].strip('"') if len(fields) == 4 and fields[1] == fields[3] == "*" else ""
         if len(secret) > 2 and (fields[2] != secret or values.is_unlike_words(secret)):
@@ -316,7 +316,7 @@ def _chap_lines(text: str) -> Iterator[Span]:
 def _tried_logins(text: str) -> Iterator[Span]:
     """Find the password in `[+] domain\\user:…`, as programs list the logins that they tried."""
     for begin, at in secrets.occurrences(text, "[+] ", "[-] "):
-        line = text[at : at + _LONGEST_WORD].partition("\n")[0]
+        line = line_at(text, at, _LONGEST_WORD)
         word = next((word for word in line.split() if ":" in word[1:-1]), "")
         user, _, password = word.partition(":")
         is_login = line.startswith("VALID LOGIN:")
@@ -332,7 +332,7 @@ def _tried_logins(text: str) -> Iterator[Span]:
 def _windows_hashes(text: str) -> Iterator[Span]:
     """Find the hash in `NTLM : …` and `NTLMv2-SSP Hash : ana::CORP:…`, which signs in as a password does."""
     for _, at in secrets.occurrences(text, "NTLM"):
-        label, colon, value = text[at : at + _LONGEST_HASH].partition("\n")[0].partition(": ")
+        label, colon, value = line_at(text, at, _LONGEST_HASH).partition(": ")
         word = "".join(value.split(None, 1)[:1])
         user, captured, answer = word.partition("::")
         _, _, code = answer.partition(":")  # behind the domain
@@ -365,22 +365,20 @@ _AROUND_WORD = frozenset(" \t\r\n\"'`,)]")
 def _keytab_keys(text: str) -> Iterator[Span]:
     """Find the key in `1 host/x@X (aes256-cts-hmac-sha1-96)  (0x…)`, as `klist -K` prints a keytab of Kerberos."""
     for _, begin in secrets.occurrences(text, "(0x"):
-        ahead = text[begin : begin + _LONGEST_WORD]
-        size = len(ahead) - len(ahead.lstrip(HEX))
-        if size >= _NTLM_DIGITS and ahead[size : size + 1] == ")" and text.endswith(")  (0x", 0, begin):
-            yield begin, begin + size, "key"
+        end = run_end(text, begin, HEX, _LONGEST_WORD)
+        if end - begin >= _NTLM_DIGITS and text.startswith(")", end) and text.endswith(")  (0x", 0, begin):
+            yield begin, end, "key"
 
 
 def _is_behind_port(text: str, at: int) -> bool:
     """Whether a service, a host, a port and a name precede on the line: `SMB  10.0.0.1  445  DC  [+] …`."""
-    words = text[max(0, at - _LONGEST_WORD) : at].rpartition("\n")[2].split()
+    words = line_before(text, at, _LONGEST_WORD).split()
     return len(words) > 3 and words[-2].isdecimal()
 
 
 def _hooks(text: str, low: str, address: str, alphabet: str) -> Iterator[Span]:
     for _, begin in secrets.occurrences(low, address):
-        address_part = text[begin : begin + _LONGEST_WORD]
-        end = begin + len(address_part) - len(address_part.lstrip(alphabet))
+        end = run_end(text, begin, alphabet, _LONGEST_WORD)
         if end - begin >= 16 and "0" in shape(text[begin:end]):
             yield begin, end, "web-hook"
 
@@ -388,8 +386,7 @@ def _hooks(text: str, low: str, address: str, alphabet: str) -> Iterator[Span]:
 def _links(text: str, low: str) -> Iterator[Span]:
     """Find the token in a link that lets its reader in: `https://…/password/reset/…`, `…/invitations/…`."""
     for _, begin in secrets.occurrences(low, *LINKS) if secrets.has_any(low, _OF_LINKS) else ():
-        ahead = text[begin : begin + _LONGEST_WORD]
-        end = begin + len(ahead) - len(ahead.lstrip(WORD))
+        end = run_end(text, begin, WORD, _LONGEST_WORD)
         if is_opaque(text[begin:end]) and "://" in text[max(0, begin - _LONGEST_WORD) : begin].rpartition(" ")[2]:
             yield begin, end, "token"
 
@@ -399,7 +396,7 @@ def _filled_in(text: str) -> Iterator[Span]:
     for at, after in secrets.occurrences(text, "://%s:%s@"):
         quote = next((sign for sign in reversed(text[max(0, at - _LONGEST_WORD) : at]) if sign in "\"'\n"), "")
         end = text.find(quote, after, after + _LONGEST_WORD) + 1 if quote else 0
-        arguments = text[end : end + _LONGEST_WORD].partition("\n")[0].lstrip(" ,%(").split(",") if end else []
+        arguments = line_at(text, end, _LONGEST_WORD).lstrip(" ,%(").split(",") if end else []
         value = arguments[1].strip().rstrip(")") if len(arguments) > 1 else ""
         core = value.strip("\"'")
         if value[:1] in ("'", '"') and len(core) + 2 == len(value) and values.is_secret(core, STRONG, quoted=True):
@@ -433,8 +430,8 @@ _SECRET_OBJECTS = tuple([
 def _pgpass_lines(text: str) -> Iterator[Span]:
     """Find the password in `host:5432:database:user:…`, a line of PostgreSQL's password file."""
     for at, begin in secrets.occurrences(text, *secrets.PGPASS, ":6432:", ":*:"):
-        fields = text[begin : begin + _LONGEST_WORD].partition("\n")[0].rstrip().split(":", 2)
-        host = text[max(0, at - 64) : at].rpartition("\n")[2]
+        fields = line_at(text, begin, _LONGEST_WORD).rstrip().split(":", 2)
+        host = line_before(text, at, 64)
         is_row = len(fields) == 3 and ":" not in fields[2].replace("\\:", "")
         if is_row and len(fields[2]) >= 3 and not any(field.split()[1:] for field in (host, *fields)):
             begin += len(fields[0]) + len(fields[1]) + 2

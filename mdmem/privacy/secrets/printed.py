@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mdmem.privacy import secrets
 from mdmem.privacy.secrets import PROMPTS, names, scan, stores, values
-from mdmem.privacy.secrets.literals import line_end
+from mdmem.privacy.secrets.literals import line_at, line_end
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _selects_secret(command: str, low: str) -> bool:
         at = low.find(sign)
         while at >= 0:
             at += len(sign)
-            rest = command[at : at + _LONGEST].partition("\n")[0]
+            rest = line_at(command, at, _LONGEST)
             if any(names.weigh(name)[0] >= names.LITERAL for name in _selected(sign, rest)):
                 return True
             at = low.find(sign, at)

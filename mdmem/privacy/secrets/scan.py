@@ -7,7 +7,7 @@ scanning takes linear time, whatever the text.
 from __future__ import annotations
 
 from mdmem.privacy.secrets import names
-from mdmem.privacy.secrets.literals import QUOTES, skip_blank
+from mdmem.privacy.secrets.literals import QUOTES, line_at, skip_blank
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ def line_ends(text: str, end: int) -> bool:
 
 def tells_user(low: str, end: int) -> bool:
     """Whether a sentence goes on with the name of the user: `… and the user is ana`."""
-    words = low[end : end + LONGEST_NAME].partition("\n")[0].split()[:3]
+    words = line_at(low, end, LONGEST_NAME).split()[:3]
     return words[:1] in _AND and any(word.startswith(_USERS) for word in words[1:])
 
 
@@ -285,7 +285,7 @@ def words(text: str, at: int, end: int) -> Iterator[tuple[int, int]]:
 
 def behind_echo(text: str, at: int) -> int:
     """Return where the value begins in a line of a debugger or an interactive shell: `$1 = 0x5f "…"`, `Out[3]: '…'`."""
-    line = text[at : at + _LONGEST_ECHO].partition("\n")[0]
+    line = line_at(text, at, _LONGEST_ECHO)
     number, sign, _ = line.partition(" = ")
     size = 0
     if sign and number.rpartition(" ")[2][:1] == "$" and number[-1:].isdecimal():
@@ -306,7 +306,7 @@ _LONGEST_ECHO, _LONGEST_POINTER = 96, 24
 
 def type_digit(text: str, at: int) -> int:
     """Return the start of the value after a digit that gives a router's encoding of it; 0 if there is none."""
-    words = text[at : at + _LONGEST_TYPED].partition("\n")[0].split(" ")
+    words = line_at(text, at, _LONGEST_TYPED).split(" ")
     number = 2 if words[1:2] == ["md5"] else 0
     kind, value = words[number : number + 2] if len(words) >= number + 2 else ("", "")
     is_kept = value[:1] == "$" or (len(value) >= _SHORTEST_KEPT and value[:2].isdigit() and value.isalnum())

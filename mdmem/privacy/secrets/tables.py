@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mdmem.privacy import secrets
 from mdmem.privacy.secrets import headers, literals, names, values
-from mdmem.privacy.secrets.literals import QUOTES
+from mdmem.privacy.secrets.literals import QUOTES, line_before, run_end
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -271,7 +271,7 @@ _LONGEST_TABLE = 160  # characters of a table's name, and of `values` behind it
 def _copied(text: str, low: str) -> Iterator[Span]:
     """Find the secrets in the lines below `COPY users (name, password) FROM stdin;`, as PostgreSQL dumps a table."""
     for at, end in secrets.occurrences(low, ") from stdin"):
-        head = low[max(0, at - _LONGEST_LINE) : at].rpartition("\n")[2]
+        head = line_before(low, at, _LONGEST_LINE)
         heads = [_head(name) for name in head.partition("(")[2].split(",")] if head.startswith("copy ") else []
         at = literals.line_end(text, end) + 1
         for _ in range(_MOST_ROWS if any(weight for weight, _ in heads) else 0):
@@ -286,8 +286,7 @@ def _copied(text: str, low: str) -> Iterator[Span]:
 
 def _tuples(text: str, at: int, columns: dict[int, tuple[int, str]], brackets: str = "()") -> Iterator[Span]:
     for _ in range(_MOST_ROWS):
-        ahead = text[at : at + 64]
-        at += len(ahead) - len(ahead.lstrip(" \t\r\n,"))
+        at = run_end(text, at, " \t\r\n,", 64)
         if text[at : at + 1] != brackets[0]:
             return
         number, at = 0, at + 1

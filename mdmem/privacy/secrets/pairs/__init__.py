@@ -131,7 +131,7 @@ def _weigh(text: str, low: str, start: int, end: int) -> tuple[int, str]:
     word = low[start:end]
     if word.endswith("key") and text[end : end + 1] == " " and scan.type_digit(text, end + 1) and "pub" not in word:
         return LITERAL, "key"
-    if word == "key" and low[max(0, start - 16) : start].rpartition("\n")[2].strip() == "option":
+    if word == "key" and literals.line_before(low, start, 16).strip() == "option":
         return names.STRONG, "key"  # option key '…', of OpenWrt
     if word in ("key", "phrase", "code") and text[start - 1 : start] in (" ", "."):  # "the API key is …", "api.key=…"
         weight, kind = _remembered(" ".join(low[max(0, start - 12) : end].replace(".", " ").split()[-2:]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mdmem.privacy import secrets
 from mdmem.privacy.secrets import scan, values
-from mdmem.privacy.secrets.literals import QUOTES
+from mdmem.privacy.secrets.literals import QUOTES, line_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def is_alone(name: Name, literal: Literal, *, in_line: bool, is_flag: bool) -> b
 
 def _is_in_command(text: str, end: int) -> bool:
     """Whether an option, an address, a file or another command follows the argument that ends here."""
-    following = text[end : end + _LONGEST_NEXT].partition("\n")[0]
+    following = line_at(text, end, _LONGEST_NEXT)
     word = "".join(following.split()[:1])
     is_host = "." in word and word[-1].isalnum() and word[0].isalnum()
     return following[:1] == " " and (is_host or word[:1] in _IN_COMMANDS or "://" in word or word in _OF_NETRC)

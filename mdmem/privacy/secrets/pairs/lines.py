@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from mdmem.privacy import secrets
 from mdmem.privacy.secrets import scan, values
-from mdmem.privacy.secrets.literals import PROSE, skip_blank
+from mdmem.privacy.secrets.literals import PROSE, line_at, skip_blank
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,10 +67,10 @@ def below_sentence(name: Name) -> int:
     `Password for the [elastic] user successfully reset.⏎New value: …`, `Use this password to go on:⏎⏎…`.
     """
     text = name.text
-    sentence = text[name.closed : name.closed + _LONGEST_LINE].partition("\n")[0].rstrip()
+    sentence = line_at(text, name.closed, _LONGEST_LINE).rstrip()
     at = scan.next_line(text, name.closed + len(sentence))
     if text.startswith("```", at):
-        at = scan.next_line(text, at + len(text[at : at + _LONGEST_LINE].partition("\n")[0]))
+        at = scan.next_line(text, at + len(line_at(text, at, _LONGEST_LINE)))
     is_new = text.startswith(_NEW_VALUE, at)
     is_given = name.line_before().endswith(_GIVING) or secrets.has_any(sentence, _ANNOUNCING)
     if not (is_new or (sentence[-1] == ":" and is_given)) or secrets.has_any(sentence, _IN_CODE):
@@ -90,7 +90,7 @@ def explains_option(name: Name) -> bool:
     """Whether words that explain an option follow it, as in the help of a command, and not its argument."""
     if name.line_before().strip()[:1] not in ("", "-"):
         return False  # behind the name of a command
-    words = name.text[name.closed : name.closed + _LONGEST_LINE].partition("\n")[0].split()
+    words = line_at(name.text, name.closed, _LONGEST_LINE).split()
     return len(words) > 1 and words[1][0] not in "-\\|&;>" and not values.is_unlike_words(words[0])
 
 
@@ -146,7 +146,7 @@ def value_in_program(name: Name) -> int:
     text, at = name.text, name.end
     before = name.line_before()
     if before.endswith(_OF_JOBS):
-        rest = text[at : at + _LONGEST_LINE].partition("\n")[0]
+        rest = line_at(text, at, _LONGEST_LINE)
         sign = "::" if "::" in before else "]"
         options, found, _ = rest.partition(sign)
         return at + len(options) + len(sign) if found and " " not in options else 0
@@ -197,7 +197,7 @@ _NAMING, _NO_MEMBERS = ('"name": ', '"name":', '"key": ', '"key":', '"label": ',
 def in_answer(name: Name) -> int:
     """Return the start of the only word of the next message in a chat, `ana: the password?⏎bob: …`, or 0."""
     at = scan.next_line(name.text, name.end + 1)
-    line = name.text[at : at + _LONGEST_LINE].partition("\n")[0].rstrip() if at else ""
+    line = line_at(name.text, at, _LONGEST_LINE).rstrip() if at else ""
     head, colon, word = line.rpartition(": ")
     is_answer = ": " in name.line_before() and colon and len(word.split()) == 1 and len(head) <= _LONGEST_SENDER
     return at + len(head) + len(colon) if is_answer else 0
@@ -208,7 +208,7 @@ _LONGEST_SENDER = 40  # characters of a time and a name
 
 def _third_cell(text: str, at: int) -> int:
     """Return the start of the second cell after `at`, which ends a cell; 0 if there is none."""
-    line = text[at : at + _LONGEST_LINE].partition("\n")[0]
+    line = line_at(text, at, _LONGEST_LINE)
     for _ in range(2):
         cell = line.lstrip(" \t|")
         if not line.startswith(_GAPS) or not cell:

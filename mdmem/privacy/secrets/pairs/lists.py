@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem.privacy.secrets import literals, scan, values
-from mdmem.privacy.secrets.literals import Literal, skip_blank
+from mdmem.privacy.secrets.literals import Literal, run_end, skip_blank
 from mdmem.privacy.secrets.names import STRONG
 
 TYPE_CHECKING = False
@@ -52,8 +52,7 @@ def in_brackets(name: Name, at: int) -> list[Span]:
     end = name.text.find("]", at, at + literals.LONGEST_QUOTED)
     at += 1
     while at < end and len(spans) < _MOST_LISTED:
-        ahead = name.text[at : at + 96]
-        at += len(ahead) - len(ahead.lstrip(" \t\r\n,"))
+        at = run_end(name.text, at, " \t\r\n,", 96)
         literal = literals.read(name.text, at, whole_word=False)
         if not literal or not literal.quoted:
             break

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from mdmem.privacy import secrets
 from mdmem.privacy.secrets import groups, headers, loose, scan
+from mdmem.privacy.secrets.literals import line_at, line_before
 from mdmem.privacy.secrets.names import WEAK
 from mdmem.privacy.secrets.pairs import judge, lines, starts
 from mdmem.privacy.secrets.scan import Name
@@ -107,7 +108,7 @@ def _is_input(name: Name) -> bool:
 
 def _is_setting(name: Name) -> bool:
     """Whether name and value end a line of a settings file, as `lines` knows them."""
-    if not _is_bare(name) or len(name.text[name.sign : name.sign + _LONGEST_LINE].partition("\n")[0].split()) != 1:
+    if not _is_bare(name) or len(line_at(name.text, name.sign, _LONGEST_LINE).split()) != 1:
         return False
     return lines.is_setting(name)
 
@@ -182,7 +183,7 @@ def _is_in_tuple(name: Name) -> bool:
 
 def _is_field(name: Name) -> bool:
     """Whether a test fills in the field with this name: `page.fill("#password", …`."""
-    return secrets.has_any(name.low[max(0, name.start - 40) : name.start].rpartition("\n")[2], ("fill", ".type("))
+    return secrets.has_any(line_before(name.low, name.start, 40), ("fill", ".type("))
 
 
 def _is_listed_flag(name: Name) -> bool:

@@ -7,7 +7,7 @@ does not have this form. Its docstring shows the notation, with `…` for the va
 from __future__ import annotations
 
 from mdmem.privacy.secrets import literals, scan
-from mdmem.privacy.secrets.literals import QUOTES, closes_call, skip_blank
+from mdmem.privacy.secrets.literals import QUOTES, closes_call, line_at, line_before, run_end, skip_blank
 from mdmem.privacy.secrets.pairs import lines
 
 TYPE_CHECKING = False
@@ -149,7 +149,7 @@ def after_for(name: Name) -> int:
     """`SET PASSWORD FOR 'bob'@'host' = '…'`."""
     if not name.low.startswith(" for ", name.closed):
         return 0
-    head, equals, _ = name.text[name.closed : name.closed + 96].partition("\n")[0].partition(" = '")
+    head, equals, _ = line_at(name.text, name.closed, 96).partition(" = '")
     return name.closed + len(head) + 3 if equals else 0
 
 
@@ -216,8 +216,7 @@ def behind_comma(name: Name) -> int:
 
 def typed_in(name: Name) -> int:
     """`locator("#name").fill("…`, as tests fill in a form."""
-    ahead = name.text[name.sign : name.sign + 8]
-    at = name.sign + len(ahead) - len(ahead.lstrip(" })"))  # getByRole('textbox', { name: 'NAME' }).fill('…')
+    at = run_end(name.text, name.sign, " })", 8)  # getByRole('textbox', { name: 'NAME' }).fill('…')
     call = next((call for call in _TYPED if name.text.startswith(call, at)), "")
     return at + len(call.rstrip("\"'")) if call else 0
 
@@ -231,7 +230,7 @@ def after_verb(name: Name) -> int:
     """`my password is …`, `the password for the shop is now …`."""
     low, at = name.low, name.closed
     if low.startswith(_OF_WHAT, at):
-        line = low[at : at + _LONGEST_WHAT].partition("\n")[0]
+        line = line_at(low, at, _LONGEST_WHAT)
         at += min((line.find(verb) for verb in _SAYS if verb in line), default=0)
     if not low.startswith(_VERBS, at):
         return 0
@@ -253,7 +252,7 @@ def after_question(name: Name) -> int:
 
 def after_remark(name: Name) -> int:
     """`Password for bob: …`, `A temporary password is generated for root@localhost: …`, `PASSWORD elastic = …`."""
-    line = name.text[name.closed : name.closed + 96].partition("\n")[0]
+    line = line_at(name.text, name.closed, 96)
     head, sign, _ = line.partition(": " if ": " in line else " = ")
     return name.closed + len(head) + len(sign) if sign and " " in head and not head.strip(_REMARK) else 0
 
@@ -273,7 +272,7 @@ def next_numbered(name: Name) -> int:
 
 def in_next_cell(name: Name) -> int:
     """`| name | … |`."""
-    row = name.text[max(0, name.start - 48) : name.start].rpartition("\n")[2]
+    row = line_before(name.text, name.start, 48)
     value = skip_blank(name.text, name.sign + 1)
     is_alone = not row.strip() and _is_aligned(name.text, name.sign)
     is_cell = is_alone or ("|" in row and not row.rpartition("|")[2].strip(_CELL))
@@ -295,9 +294,8 @@ def after_arrow(name: Name) -> int:
     """`name -> …`, `name - …`, `name ..... …`."""
     arrow = next((arrow for arrow in _ARROWS if name.text.startswith(arrow, name.sign)), "")
     if not arrow and name.text.startswith("...", name.sign):
-        ahead = name.text[name.sign : name.sign + 96]
-        dots = len(ahead) - len(ahead.lstrip("."))
-        arrow = ahead[: dots + (ahead[dots : dots + 1] == ":")]
+        end = run_end(name.text, name.sign, ".", 96)
+        arrow = name.text[name.sign : end + name.text.startswith(":", end)]
     return (
         skip_blank(name.text, name.sign + len(arrow)) if arrow and (name.sign != name.closed or arrow[-1] == ":") else 0
     )
@@ -418,16 +416,15 @@ def on_next_line(name: Name) -> int:
     at = scan.closers(name.text, name.sign + (name.text[name.sign : name.sign + 1] in (":", "：")))
     next_line = scan.next_line(name.text, at) if scan.line_ends(name.text, at) else 0
     if name.text.startswith("```", next_line):  # a block of code with only the value
-        in_block = scan.next_line(name.text, next_line + len(name.text[next_line : next_line + 24].partition("\n")[0]))
+        in_block = scan.next_line(name.text, next_line + len(line_at(name.text, next_line, 24)))
         end = name.text.find("\n", in_block, in_block + _LONGEST_VALUE) if in_block else -1
         return in_block if end >= 0 and name.text[end:].lstrip()[:3] == "```" else 0
     if not next_line:
         return 0
     next_line = scan.behind_echo(name.text, next_line)
-    ahead = name.text[next_line : next_line + 96]
-    rule = len(ahead) - len(ahead.lstrip("-=~"))
-    is_rule = rule >= 3 and scan.line_ends(name.text, next_line + rule)
-    return scan.next_line(name.text, next_line + rule) if is_rule else next_line
+    rule_end = run_end(name.text, next_line, "-=~", 96)
+    is_rule = rule_end >= next_line + 3 and scan.line_ends(name.text, rule_end)
+    return scan.next_line(name.text, rule_end) if is_rule else next_line
 
 
 _LONGEST_VALUE = 256  # characters of a line in a block
