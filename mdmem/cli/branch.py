@@ -35,13 +35,13 @@ def branch_group() -> None:
 @options.project
 @options.as_json("an array of objects: project, branch, first, last, notes, state")
 @options.in_vault
-def list_branches(config: Config, project: str | None, as_json: bool) -> None:
+def list_branches(config: Config, project: str, as_json: bool) -> None:
     """List the branches on which notes wait.
 
     \b
     Example:  mdmem branch list
     """
-    groups = [(group, staged.fate(group)) for group in staged.waiting(config) if project in (None, group.project)]
+    groups = [(group, staged.fate(group)) for group in staged.waiting(config) if project in ("", group.project)]
     if as_json:
         keys = ("project", "branch", "first", "last")
         objects = [
@@ -68,13 +68,13 @@ def list_branches(config: Config, project: str | None, as_json: bool) -> None:
 @options.project
 @options.as_json("an object: project, branch, changed")
 @options.in_vault
-def merge(config: Config, name: str, project: str | None, as_json: bool) -> int:
+def merge(config: Config, name: str, project: str, as_json: bool) -> int:
     """Release the notes that wait on the branch NAME: every branch sees them from now on. One commit.
 
     \b
     Example:  mdmem branch merge feature/dates
     """
-    group = _chosen(config, name, project or "")
+    group = _chosen(config, name, project)
     applied = branches.release(config, group.paths, group.branch)
     if as_json:
         return _print_applied_json(group, applied)
@@ -90,14 +90,14 @@ def merge(config: Config, name: str, project: str | None, as_json: bool) -> int:
 @options.yes
 @options.as_json("an object: project, branch, changed (needs --yes)")
 @options.in_vault
-def drop(config: Config, name: str, project: str | None, yes: bool, as_json: bool) -> int:
+def drop(config: Config, name: str, project: str, yes: bool, as_json: bool) -> int:
     """Delete the notes that wait on the branch NAME. One commit; they stay in history until `mdmem purge`.
 
     \b
     Example:  mdmem branch drop experiment
     """
     options.refuse_to_ask(as_json=as_json, yes=yes)
-    group = _chosen(config, name, project or "")
+    group = _chosen(config, name, project)
     count = plural.number(len(group.paths), "note")
     if not yes:
         options.confirm(f"Delete {count} of {render.safe(group.project)} that wait on {render.safe(name)}?")

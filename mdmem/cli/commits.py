@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 @click.option("--quiet", is_flag=True, help="Print nothing unless it fails, and pack the repository when needed.")
 @options.as_json("an object: commits, held_back, staged, left_out")
 @options.with_config
-def commit(config: Config, session: str | None, accept: tuple[str, ...], quiet: bool, as_json: bool) -> int:
+def commit(config: Config, session: str, accept: tuple[str, ...], quiet: bool, as_json: bool) -> int:
     """Commit the vault's new and changed notes: a commit for each session, and one for people's changes.
 
     Files beside notes are committed if they lie in notes/ or a note links to them, up to sync.max_file_mb; the
@@ -138,7 +138,7 @@ def log(
     stat: bool,
     failed: bool,
     as_json: bool,
-    **given: str | None,
+    **given: str,
 ) -> None:
     """Show the journal, newest session first: what was asked, how it ended, which files changed.
 
@@ -148,7 +148,7 @@ def log(
     from mdmem.views import sessions
 
     since, until = options.span(given)
-    filters = {key: given[key] or "" for key in ("project", "file", "session", "agent")}
+    filters = {key: given[key] for key in ("project", "file", "session", "agent")}
     if stat:
         commits = _within(_commits_of_sessions(config, filters, failed=failed, shown=not as_json), since, until)
         _print_stats(commits, offset, limit, as_json=as_json)

@@ -44,12 +44,12 @@ def digest(
     config: Config,
     /,
     session: str,
-    project: str | None,
+    project: str,
     by: str,
     for_agent: bool,
     prose: bool | None,
     as_json: bool,
-    **when: str | None,
+    **when: str,
 ) -> None:
     """Summarize prompts, outcomes, decisions, open work, fixes and files as Markdown, from the notes alone.
 
@@ -65,10 +65,10 @@ def digest(
         _refuse_beside_session(
             by, when, "" if session else "--for-agent is for one session, the latest if none is named"
         )
-        notes, text = _of_session(config, session or "latest", project or "", for_agent=for_agent)
+        notes, text = _of_session(config, session or "latest", project, for_agent=for_agent)
     else:
         with progress.ProgressBar("Reading sessions", shown=not as_json):
-            notes, text = _of_time(config, project or "", by, when)
+            notes, text = _of_time(config, project, by, when)
     value = notes.as_object()
     added = _prose(config, notes) if _wants_prose(config, prose, for_agent) else None
     if added and added.text:
@@ -78,7 +78,7 @@ def digest(
     click.echo(render.as_json(value) if as_json else render.safe(text), nl=as_json)
 
 
-def _refuse_beside_session(by: str, when: dict[str, str | None], why: str) -> None:
+def _refuse_beside_session(by: str, when: dict[str, str], why: str) -> None:
     options_given = ["by"] if by != "session" else [key for key, value in when.items() if value]
     if options_given:
         why = why or "a digest is of one session, or of a time"
@@ -101,10 +101,10 @@ def _prose(config: Config, notes: DigestNotes) -> DigestProse:
     return paragraph
 
 
-def _of_time(config: Config, project: str, by: str, when: dict[str, str | None]) -> tuple[DigestNotes, str]:
+def _of_time(config: Config, project: str, by: str, when: dict[str, str]) -> tuple[DigestNotes, str]:
     if not any(when.values()):
         when["since"] = "1d"
-    asked = options.query({**when, "project": project or None})
+    asked = options.query({**when, "project": project})
     if (asked.since or 0) > options.now():
         raise UsageError(f"--since {when['since'] or when['on']} is still to come.")
     notes = collected.collect(config, asked, project)

@@ -31,13 +31,13 @@ from mdmem.views import injections as injections_view
 def injections(
     config: Config,
     /,
-    project: str | None,
-    session: str | None,
+    project: str,
+    session: str,
     ids: bool,
     offset: int,
     limit: int,
     as_json: bool,
-    **when: str | None,
+    **when: str,
 ) -> None:
     """List what agents were given, when and why, newest first; only ids and sizes are logged.
 
@@ -48,8 +48,8 @@ def injections(
     logged = [
         row
         for row in injection_log.read_log(config)
-        if (session is None or find.is_named(session, str(row.get("session", ""))))
-        and project in (None, row.get("project"))
+        if (not session or find.is_named(session, str(row.get("session", ""))))
+        and project in ("", row.get("project"))
         and options.fits(str(row.get("time", "")), first, last)
     ]
     total = len(logged)

@@ -31,7 +31,7 @@ from mdmem.views.vault_pages.open_work import LABELS
 @options.as_json("an array of objects: id, path, kind, title, created, project, statement, superseded_by, before")
 @options.in_vault
 def decisions(
-    config: Config, about: tuple[str, ...], project: str | None, kinds: tuple[str, ...], every: bool, as_json: bool
+    config: Config, about: tuple[str, ...], project: str, kinds: tuple[str, ...], every: bool, as_json: bool
 ) -> None:
     """List the decisions in force, newest first; with ABOUT (words or a file), best match first.
 
@@ -44,7 +44,7 @@ def decisions(
         raise UsageError(f"--kind must be one of {', '.join(decided.KINDS)}, not {unknown[0]}.")
     chosen_kinds = kinds or ("decision",)
     note_rows.refresh(config)
-    listed = decided.listed(config, " ".join(about), project=project or "", kinds=chosen_kinds, every=every)
+    listed = decided.listed(config, " ".join(about), project=project, kinds=chosen_kinds, every=every)
     if as_json:
         render.print_json(listed)
         return
@@ -76,8 +76,8 @@ def decisions(
 def todo(
     config: Config,
     /,
-    project: str | None,
-    session: str | None,
+    project: str,
+    session: str,
     closed: tuple[str, ...],
     offset: int,
     limit: int,
@@ -96,7 +96,7 @@ def todo(
         click.echo(render.as_json(items) if as_json else closed_lines)
         return
     note_rows.refresh(config)
-    items = work.open_work(config, project or "", now=options.now())
+    items = work.open_work(config, project, now=options.now())
     items = [item for item in items if find.is_named(session, item.session)] if session else items
     shown = items[offset : offset + limit if limit else None]
     if as_json:
@@ -126,7 +126,7 @@ def _todo_row(item: OpenItem) -> tuple[str, ...]:
     "an array of objects: id, path, project, session, created, command, error, solved, edits, files, diff, likeness"
 )
 @options.in_vault
-def fixes(config: Config, error: tuple[str, ...], project: str | None, limit: int, as_json: bool) -> None:
+def fixes(config: Config, error: tuple[str, ...], project: str, limit: int, as_json: bool) -> None:
     """Show what solved an ERROR before: the run that failed, the edits after it, the run that succeeded.
 
     ERROR is a line of the error or the whole output, or `-` for stdin. Without it, list the latest fixes.
@@ -138,7 +138,7 @@ def fixes(config: Config, error: tuple[str, ...], project: str | None, limit: in
     text = options.typed_text().read() if error == ("-",) else " ".join(error)
     note_rows.refresh(config)
     fixes_found, has_more = extent.part(
-        iter(solved.fixes(config, text, project=project or "", limit=limit + 1 if limit else 1000)), 0, limit
+        iter(solved.fixes(config, text, project=project, limit=limit + 1 if limit else 1000)), 0, limit
     )
     if as_json:
         render.print_json(fixes_found)
@@ -169,7 +169,7 @@ def _cited(title: str, name: str, where: str) -> list[render.Piece]:
 @options.project
 @options.as_json("an object: entity, kind, decisions, open_work, fixes, sessions, changed, links, together")
 @options.in_vault
-def about(config: Config, entity: str, project: str | None, as_json: bool) -> None:
+def about(config: Config, entity: str, project: str, as_json: bool) -> None:
     """Show what is known about ENTITY: a file, a symbol, #123, a commit, a package, an address, a command, an error.
 
     \b
@@ -180,7 +180,7 @@ def about(config: Config, entity: str, project: str | None, as_json: bool) -> No
     if not entity.strip():
         raise UsageError("Name what to look up: a file, a symbol, #123, a package, an error.")
     note_rows.refresh(config)
-    knowledge = known.about(config, entity, project=project or "", now=options.now())
+    knowledge = known.about(config, entity, project=project, now=options.now())
     if as_json:
         render.print_json(knowledge)
         return

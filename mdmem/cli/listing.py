@@ -103,14 +103,14 @@ def title(row: NoteRow) -> str:
 @pager.paged
 def sessions(
     config: Config,
-    project: str | None,
+    project: str,
     failed: bool,
     file: str,
-    agent: str | None,
+    agent: str,
     offset: int,
     limit: int,
     as_json: bool,
-    **when: str | None,
+    **when: str,
 ) -> None:
     """List sessions, newest first. `mdmem history ID` reads one.
 
@@ -120,10 +120,10 @@ def sessions(
     """
     from mdmem.views import sessions as of_index
 
-    filters = {"project": project or "", "file": file, "agent": agent or ""}
+    filters = {"project": project, "file": file, "agent": agent}
     shown, tell = some_sessions(
         config, of_index.logged(config, *options.span(when), failed=failed, **filters), offset, limit,
-        project=project or "", narrowed=failed or any((file, agent, *when.values())), as_json=as_json,
+        project=project, narrowed=failed or any((file, agent, *when.values())), as_json=as_json,
     )  # fmt: skip
     if as_json:
         render.print_json(shown)

@@ -80,7 +80,7 @@ def keep_last(config: Config, as_json: bool) -> None:
 @options.one_session
 @options.as_json('an object: paused, session ("": all), until ("": until `mdmem resume`)')
 @options.with_config
-def pause(config: Config, length: str | None, session: str | None, as_json: bool) -> None:
+def pause(config: Config, length: str | None, session: str, as_json: bool) -> None:
     """Stop storing, in all sessions or in one, until `mdmem resume` or for a while.
 
     A session that is not stored yet needs its whole id.
@@ -104,7 +104,7 @@ def pause(config: Config, length: str | None, session: str | None, as_json: bool
 @options.one_session
 @options.as_json('an object: paused, session ("": all)')
 @options.with_config
-def resume(config: Config, session: str | None, as_json: bool) -> None:
+def resume(config: Config, session: str, as_json: bool) -> None:
     """Store again after `mdmem pause`. A session that was paused on its own is resumed by `--session`.
 
     \b

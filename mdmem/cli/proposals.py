@@ -30,7 +30,7 @@ CHOICES = {
 @options.as_json("an array of objects: key, kind, title, why, project, created, id, path, other, noted")
 @options.in_vault
 def proposals(
-    config: Config, project: str | None, accepted: tuple[str, ...], dismissed: tuple[str, ...], as_json: bool
+    config: Config, project: str, accepted: tuple[str, ...], dismissed: tuple[str, ...], as_json: bool
 ) -> None:
     """List what waits for your decision: notes that agents propose, rules found in your prompts, duplicate notes.
 
@@ -44,7 +44,7 @@ def proposals(
     listed = [proposal for _, proposal in decided]
     if not decided:
         note_rows.refresh(config)
-        listed = learned.waiting(config, project or "", now=options.now())
+        listed = learned.waiting(config, project, now=options.now())
     if as_json:
         render.print_json(listed)
     elif decided:

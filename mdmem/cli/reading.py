@@ -40,7 +40,7 @@ LONG_MS = 1000
 @options.as_json("an object: session, title, project, agent, branch, cwd, started, ended, resume, notes")
 @options.in_vault
 @pager.paged
-def history(config: Config, session: str, project: str | None, full: bool, as_json: bool) -> None:
+def history(config: Config, session: str, project: str, full: bool, as_json: bool) -> None:
     """Read a session as a conversation: what was asked, what was done, what was answered.
 
     SESSION is an id or its beginning, a session folder's name, the id of a note in it, or `latest`.
@@ -52,7 +52,7 @@ def history(config: Config, session: str, project: str | None, full: bool, as_js
     """
     from mdmem.views import conversation
 
-    opened = conversation.read(config, session, project=project or "")
+    opened = conversation.read(config, session, project=project)
     if as_json:
         render.print_json(_as_object(opened))
         return

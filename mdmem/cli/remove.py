@@ -40,10 +40,10 @@ def forget(
     /,
     names: tuple[str, ...],
     matching: str,
-    project: str | None,
+    project: str,
     yes: bool,
     as_json: bool,
-    **when: str | None,
+    **when: str,
 ) -> int:
     """Delete notes; naming a session deletes all of its notes. They stay in history until `mdmem purge`.
 
@@ -59,7 +59,7 @@ def forget(
     options.refuse_to_ask(as_json=as_json, yes=yes)
     with progress.ProgressBar("Looking for notes", shown=not as_json):
         span, gone = options.span(when), list[str]()
-        targets = forgetting.plan(config, names, span=span, project=project or "", matching=matching, gone=gone)
+        targets = forgetting.plan(config, names, span=span, project=project, matching=matching, gone=gone)
         worded = forgetting.worded_pages(config, targets)
     for sentence in gone:
         warn(sentence)
@@ -217,7 +217,7 @@ def _print_purged(purged: Purged) -> None:
 @options.project
 @options.as_json("an object: sessions, notes, left, commits")
 @options.in_vault
-def archive(config: Config, year: int, undo: bool, dry: bool, project: str | None, as_json: bool) -> int:
+def archive(config: Config, year: int, undo: bool, dry: bool, project: str, as_json: bool) -> int:
     """Pack the sessions of a past YEAR, each into one Markdown file, and commit that.
 
     Notes keep their ids and paths: search, show, links and citations find each one as before, and no byte of them
@@ -235,9 +235,9 @@ def archive(config: Config, year: int, undo: bool, dry: bool, project: str | Non
 
     with progress.ProgressBar("Unpacking" if undo else "Packing", shown=not as_json) as bar:
         if undo:
-            result = work.unpack(config, year, project=project or "", report=bar.step)
+            result = work.unpack(config, year, project=project, report=bar.step)
         else:
-            result = work.pack(config, year, project=project or "", now=time.time(), dry=dry, report=bar.step)
+            result = work.pack(config, year, project=project, now=time.time(), dry=dry, report=bar.step)
     if result.commits:
         indexing.leave_complete(config, quiet=as_json, goes_on=True)
         with progress.ProgressBar("Making pages", shown=not as_json) as bar:

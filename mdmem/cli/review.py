@@ -86,13 +86,13 @@ class ReviewDecision(NamedTuple):
 def review(
     config: Config,
     /,
-    project: str | None,
+    project: str,
     kind: tuple[str, ...],
     listing: bool,
     by_note: bool,
     done: bool,
     as_json: bool,
-    **when: str | None,
+    **when: str,
 ) -> int:
     """Review what was captured since the last review, session by session: keep, edit or drop it.
 
@@ -108,7 +108,7 @@ def review(
     if not (listing or done or as_json) and not _ask_versions(config, choices):
         return 0
     with progress.ProgressBar("Reading what is new", shown=not as_json):
-        pending = work.pending(config, project=project or "", kinds=kind)
+        pending = work.pending(config, project=project, kinds=kind)
     pending = pending._replace(items=[item for item in pending.items if options.fits(item.created, first, last)])
     if as_json:
         print_array(chain(map(_row, pending.items), ({**_row(choice), "change": "both"} for choice in choices)))
@@ -117,7 +117,7 @@ def review(
     screens = [_screen_of(item) for item in pending.items] if is_by_note else work.screens(pending.items)
     if listing or not screens:
         _print_waiting(choices if listing else [], screens)
-        return 0 if listing or done else _ask_proposals(config, project or "")
+        return 0 if listing or done else _ask_proposals(config, project)
     if done and narrowed:
         raise UsageError("--done marks everything as reviewed; it takes no filter.")
     if done:
@@ -129,7 +129,7 @@ def review(
         decided = _ask(config, screens)
     # A filtered review has not shown everything: the next one shows the rest.
     status = _carry_out(config, pending, decided, complete=not decided.quits and not narrowed)
-    return status or (0 if decided.quits else _ask_proposals(config, project or ""))
+    return status or (0 if decided.quits else _ask_proposals(config, project))
 
 
 def _screen_of(item: ReviewItem) -> ReviewScreen:

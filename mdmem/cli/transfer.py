@@ -208,9 +208,9 @@ def export(
     /,
     target: tuple[str, ...],
     form: str | None,
-    project: str | None,
+    project: str,
     as_json: bool,
-    **when: str | None,
+    **when: str,
 ) -> None:
     """Write notes to FILE: a page to read (.html), a database (.db), lines of JSON (.jsonl) or an archive (.zip).
     With `-` as FILE and --format, write to stdout.
@@ -228,7 +228,7 @@ def export(
     if to_stdout and as_json:
         raise UsageError("--json does not go with `-`: the notes themselves are written to stdout.")
     with progress.ProgressBar("Writing", shown=not as_json) as bar:
-        count, message = _export(config, target, form, project=project or "", since=start, until=end, report=bar.step)
+        count, message = _export(config, target, form, project=project, since=start, until=end, report=bar.step)
     if as_json:
         print_json({"path": str(Path(target[-1])), **count._asdict()})
         return

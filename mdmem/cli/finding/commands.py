@@ -212,7 +212,7 @@ def prompts(
     offset: int,
     limit: int,
     as_json: bool,
-    **given: str | None,
+    **given: str,
 ) -> None:
     """Search your prompts across sessions, with the query language of SQLite's FTS5. Without words, list the latest.
 
@@ -228,7 +228,7 @@ def prompts(
     from mdmem.views import rows
 
     options.span(given)  # refuses a time that ends before it begins
-    parsed, narrowed = view_of.read(" ".join(words), given)
+    parsed, narrowed = view_of.read(" ".join(words), {key: value for key, value in given.items() if value})
     here = staged.place(config, startup.here())
 
     def choose(view: View) -> tuple[list[int], MatchedPrompts]:

@@ -204,9 +204,9 @@ def several(
 TIMES = "2w, yesterday, last week, 2026-09-14"
 
 
-def _resolve_project(ctx: click.Context, _: click.Parameter, value: str | None) -> str | None:
+def _resolve_project(ctx: click.Context, _: click.Parameter, value: str) -> str:
     """Return the project that is meant by its name in any letter case, or by a part of the name that only it has."""
-    wanted = (value or "").lower()
+    wanted = value.lower()
     known = completions.vault_projects(ctx) if wanted else []
     matching = [name for name in known if name.lower() == wanted] or [name for name in known if wanted in name.lower()]
     if wanted and not matching:
@@ -239,7 +239,7 @@ def _asked(config: Config, question: Callable[[View], Answer]) -> Answer | None:
     return None
 
 
-def _resolve_agent(ctx: click.Context, _: click.Parameter, value: str | None) -> str | None:
+def _resolve_agent(ctx: click.Context, _: click.Parameter, value: str) -> str:
     from mdmem.agents.install.known import name_meant
 
     if value:
@@ -265,15 +265,17 @@ def _print_unmatched(vault: str | None, filters: dict[str, str]) -> None:
 
 
 _IN_PART = "Only this project; a part of its name is enough."
-project = value("--project", "NAME", _IN_PART, completions.projects, callback=_resolve_project)
-whole_project = value("--project", "NAME", "Only this project, by its whole name.", completions.projects)
-since = value("--since", "TIME", f"Since this time: {TIMES}, 2026-09.")
-until = value("--until", "TIME", "Until the end of this time.")
-on = value("--on", "TIME", "On this day, or in this week or month.")
+project = value("--project", "NAME", _IN_PART, completions.projects, default="", callback=_resolve_project)
+whole_project = value("--project", "NAME", "Only this project, by its whole name.", completions.projects, default="")
+since = value("--since", "TIME", f"Since this time: {TIMES}, 2026-09.", default="")
+until = value("--until", "TIME", "Until the end of this time.", default="")
+on = value("--on", "TIME", "On this day, or in this week or month.", default="")
 offset = number("--offset", default=0, help_text="Skip this many results.")
 yes = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-agent = value("--agent", "NAME", "Only from this agent.", completions.agents, callback=_resolve_agent)
-one_session = value("--session", "ID", "Only this session: its id or the beginning of it.", completions.sessions)
+agent = value("--agent", "NAME", "Only from this agent.", completions.agents, default="", callback=_resolve_agent)
+one_session = value(
+    "--session", "ID", "Only this session: its id or the beginning of it.", completions.sessions, default=""
+)
 
 _ANY, _ALL = "repeatable (any may match)", "repeatable (all must match)"
 _FILTERS = (
