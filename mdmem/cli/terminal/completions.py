@@ -22,6 +22,11 @@ MOST = 50
 """Maximum number of completions."""
 
 
+def config_of(ctx: click.Context) -> Config:
+    """Return the configuration of the vault that the command line names."""
+    return config.load(ctx.find_root().params.get("vault"))
+
+
 def _one_of(names: Callable[[click.Context], Iterable[str]]) -> Function:
     """Complete a word from a list of names, by a part of one where none begins like it."""
 
@@ -41,7 +46,7 @@ def _in_index(key: str) -> Function:
         from mdmem.search import index
 
         try:
-            view = index.current(config.load(ctx.find_root().params.get("vault")))
+            view = index.current(config_of(ctx))
             start = f"{key}:{begin.removeprefix('mem:')}".lower()
             terms = sorted(view.starting_with("facet", start, MOST))[:MOST] if view else []
             named = [term for term in terms if not term.endswith(":")]
@@ -66,7 +71,7 @@ def _keyed(items: Callable[[Config], Iterable[tuple[str, str]]]) -> Function:
         from click.shell_completion import CompletionItem
 
         try:
-            rows = items(config.load(ctx.find_root().params.get("vault")))
+            rows = items(config_of(ctx))
             return [CompletionItem(key, help=text[:60]) for key, text in rows if key.startswith(begin)][:MOST]
         except Exception:  # noqa: BLE001 - as above
             return []
@@ -90,7 +95,7 @@ def vault_projects(ctx: click.Context) -> list[str]:
     """Return the names of the projects of the vault that the command line names."""
     from mdmem.vault import layout
 
-    return layout.projects(config.load(ctx.find_root().params.get("vault")).vault)
+    return layout.projects(config_of(ctx).vault)
 
 
 def _kinds(_: click.Context) -> Iterable[str]:

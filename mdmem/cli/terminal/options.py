@@ -224,7 +224,7 @@ def _renamed(ctx: click.Context, former: str) -> list[str]:
     """Return the project whose folder had this name before; [] if there is none, or no vault."""
     from mdmem.views import sessions as session_rows
 
-    loaded = config.load(ctx.find_root().params.get("vault"))
+    loaded = completions.config_of(ctx)
     called = _asked(loaded, lambda view: session_rows.project_called(view, loaded.vault, former)) or former
     return [called] if called != former else []
 
@@ -254,13 +254,13 @@ def _hint_at_unmatched(ctx: click.Context, **filters: str) -> None:
     That is done at the end, so that it does not stand before a message about other arguments.
     """
     if not ctx.resilient_parsing:  # for a completion
-        ctx.call_on_close(functools.partial(_print_unmatched, ctx.find_root().params.get("vault"), filters))
+        ctx.call_on_close(functools.partial(_print_unmatched, ctx, filters))
 
 
-def _print_unmatched(vault: str | None, filters: dict[str, str]) -> None:
+def _print_unmatched(ctx: click.Context, filters: dict[str, str]) -> None:
     from mdmem.search import select
 
-    for sentence in _asked(config.load(vault), lambda view: select.unmatched(view, query(filters))) or ():
+    for sentence in _asked(completions.config_of(ctx), lambda view: select.unmatched(view, query(filters))) or ():
         click.echo(f"hint: {sentence}", err=True)
 
 
