@@ -78,16 +78,17 @@ def list_notes(
 
 def print_rows(note_rows: Iterable[NoteRow]) -> None:
     """Print notes, a line each."""
-    columns = (render.WHEN, render.KIND, render.PROJECT, render.ID, render.TITLE)
-    render.table(
-        columns, ((timestamps.readable(row.created), row.kind, row.project, row.id, title(row)) for row in note_rows)
-    )
+    render.table(COLUMNS, map(cells, note_rows))
 
 
-def title(row: NoteRow) -> str:
-    """Return a note's title behind the marks of pinned notes and of failures."""
+COLUMNS = (render.WHEN, render.KIND, render.PROJECT, render.ID, render.TITLE)
+"""How `cells` are shown."""
+
+
+def cells(row: NoteRow) -> tuple[str, ...]:
+    """Return a note's line in a list; its title is behind the marks of pinned notes and of failures."""
     marks = f"{'★ ' if row.pinned else ''}{'✗ ' if row.success is False else ''}"
-    return marks + row.title
+    return timestamps.readable(row.created), row.kind, row.project, row.id, marks + row.title
 
 
 @click.command()

@@ -170,13 +170,8 @@ def timeline(config: Config, /, note: str, before: int, after: int, every: bool,
     if as_json:
         render.print_json([{**row._asdict(), "anchor": row.path == path} for row in note_rows])
         return
-    columns = (render.Column("bold"), render.WHEN, render.KIND, render.PROJECT, render.ID, render.TITLE)
-    marked = (("▶" if row.path == path else "·", row) for row in note_rows)
-    cells = (
-        (mark, timestamps.readable(row.created), row.kind, row.project, row.id, listing.title(row))
-        for mark, row in marked
-    )
-    render.table(columns, cells)
+    cells = (("▶" if row.path == path else "·", *listing.cells(row)) for row in note_rows)
+    render.table((render.Column("bold"), *listing.COLUMNS), cells)
 
 
 _UNSHOWN = frozenset(["session", "prompt", "sequence", "cwd", "commit", "digest", "page"])
