@@ -107,7 +107,7 @@ def todo(
     stale = sum(item.is_stale for item in items)
     if not items:
         click.echo("Nothing is open.", err=True)
-    extent.tell("item", len(shown), len(items), offset=offset, skips=True)
+    extent.tell("item", len(shown), len(items), offset=offset)
     if stale:
         click.echo(f"{plural.number(stale, 'item')} older than 30 days: `mdmem todo --done ID` closes one.", err=True)
 

@@ -73,7 +73,7 @@ def list_notes(
             "No matching notes. `mdmem list --help` lists the filters." if asked_for else wording.none_yet(config.vault)
         )
         extent.say("\n".join([nothing, *(f"hint: {render.safe(sentence)}" for sentence in unmatched)]))
-    extent.tell("note", count, total, offset=offset, skips=True)
+    extent.tell("note", count, total, offset=offset)
 
 
 def print_rows(note_rows: Iterable[NoteRow]) -> None:
@@ -164,7 +164,7 @@ def some_sessions(
         if not shown and not offset:
             _say_no_sessions(config, asked_for=narrowed or bool(project))
         else:
-            extent.tell("session", len(shown), total, offset=offset, skips=True, more_than=counted - 1)
+            extent.tell("session", len(shown), total, offset=offset, more_than=counted - 1)
 
     return shown, tell
 

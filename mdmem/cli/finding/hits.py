@@ -142,10 +142,12 @@ def _nothing(config: Config, words: str) -> str:
     return NOTHING
 
 
-def print_remarks(result: SearchResult | WarmAnswer, nothing: str, *, offset: int = 0, limit: int = 0) -> None:
+def print_remarks(
+    result: SearchResult | WarmAnswer, nothing: str, *, offset: int | None = None, limit: int = 0
+) -> None:
     """Print hints, a suggested spelling and the number of hits on stderr.
 
-    limit: of a command that has `--offset`, else 0.
+    offset, limit: of a command that has `--offset`.
     """
     for hint in result.hints:
         print(f"hint: {hint}", file=sys.stderr, flush=True)
@@ -154,8 +156,9 @@ def print_remarks(result: SearchResult | WarmAnswer, nothing: str, *, offset: in
     if not result.total:
         print(nothing, file=sys.stderr, flush=True)
     shown, total = len(result.hits), result.total
-    if shown < limit and offset + shown < total:
-        these = f"{offset + 1}–{offset + shown}" if shown > 1 else f"{offset + shown}" if shown else "None"
+    last = (offset or 0) + shown
+    if shown < limit and last < total:
+        these = f"{last - shown + 1}–{last}" if shown > 1 else f"{last}" if shown else "None"
         extent.say(f"{these} of {plural.number(total, 'result')}; --all also lists those that repeat others")
     else:
-        extent.tell("result", shown, total, offset=offset, skips=bool(limit), whole=bool(total))
+        extent.tell("result", shown, total, offset=offset, whole=bool(total))

@@ -21,8 +21,7 @@ def tell(
     shown: int,
     total: int | None,
     *,
-    offset: int = 0,
-    skips: bool = False,
+    offset: int | None = None,
     whole: bool = False,
     more_than: int = 0,
 ) -> None:
@@ -30,13 +29,14 @@ def tell(
 
     total: None if they were not all counted: then there are more, and more than `more_than`; if none is shown, `offset`
     skips all.
-    skips: whether the command has `--offset`.
+    offset: None for a command without `--offset`.
     """
-    last = offset + shown
-    if shown and (total is None or last < total or whole or offset):
-        places = f"{offset + 1}–{last}" if shown > 1 else f"{last}"
+    skipped = offset or 0
+    last = skipped + shown
+    if shown and (total is None or last < total or whole or skipped):
+        places = f"{skipped + 1}–{last}" if shown > 1 else f"{last}"
         rest = "; --limit 0 shows all" if total is None or last < total else ""
-        more = f", --offset {last} the next ones" if rest and skips else ""
+        more = f", --offset {last} the next ones" if rest and offset is not None else ""
         least = max(last, more_than)
         count = f"more than {plural.number(least, thing)}" if total is None else plural.number(total, thing)
         say(f"{places} of {count}{rest}{more}")
