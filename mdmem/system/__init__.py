@@ -6,7 +6,7 @@ package itself because every hook loads it. `windows` needs none of these; its n
 
 - `HeldFolder`: an open folder, from which no link leads out; `open_folder` opens one. Its `publish` names a file
   without overwriting.
-- `lock`, `unlock`: one process at a time, until the descriptor is closed or the process ends.
+- `lock`: one process at a time, until the descriptor is closed or the process ends.
 - `alarm`, `within`: deadlines. `own`: whether a file belongs to the user.
 - `detached`, `end_group`, `is_running`: background programs. `to_background`: continue in the background.
 
@@ -85,11 +85,6 @@ def lock(fd: int, seconds: float = 0.0) -> bool:
             return True
 
 
-def unlock(fd: int) -> None:
-    """Release a lock."""
-    fcntl.flock(fd, fcntl.LOCK_UN)
-
-
 class HeldFolder:
     """An open folder: operations stay in it even if its path meanwhile leads elsewhere.
 
@@ -112,7 +107,7 @@ class HeldFolder:
 
     def unlock(self) -> None:
         """Release the lock."""
-        unlock(self._fd)
+        fcntl.flock(self._fd, fcntl.LOCK_UN)
 
     def child(self, name: str) -> HeldFolder:
         """Open a folder inside it.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 NAMES = (
     "HeldFolder", "alarm", "detached", "end_group", "is_running", "lock", "open_folder", "own", "to_background",
-    "unlock", "within",
+    "within",
 )  # fmt: skip
 """Names that replace those of the POSIX half."""
 
@@ -44,11 +44,6 @@ def lock(fd: int, seconds: float = 0.0) -> bool:
         time.sleep(pause)
         pause = min(pause * 1.5, 0.01)
     return True
-
-
-def unlock(fd: int) -> None:
-    """Release a lock."""
-    _locking(fd, "LK_UNLCK")
 
 
 def _locking(fd: int, mode: str) -> bool:
@@ -94,7 +89,7 @@ class HeldFolder:
     def unlock(self) -> None:
         """Release the lock."""
         if self._lock is not None:
-            unlock(self._lock)
+            _locking(self._lock, "LK_UNLCK")
 
     def child(self, name: str) -> HeldFolder:
         """Open a folder inside it.
