@@ -15,7 +15,7 @@ from mdmem.vault.journal import PROJECT_PAGE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from mdmem.config import Config
@@ -53,11 +53,10 @@ def _is_another(config: Config, name: str, project: Project) -> bool:
     The other has another remote, or is in another place on this machine. Otherwise this may be a copy of it.
     """
     meta = front_matter_of(config, name)
-    known = identities_in(meta)
-    if project.remote and any(not identity.startswith(_PATH) for identity in known):
+    remotes, roots = remotes_and_roots(identities_in(meta))
+    if project.remote and remotes:
         return True
-    roots = [identity.removeprefix(_PATH) for identity in known if identity.startswith(_PATH)]
-    roots += [_root(meta)] if known else []
+    roots += [_root(meta)] if remotes or roots else []
     return any(place != project.root and os.path.isdir(place) for place in map(os.path.expanduser, roots))
 
 
@@ -188,6 +187,15 @@ def identities_in(meta: dict[str, Any]) -> list[str]:
     return [str(item) for item in (identities if isinstance(identities, list) else [identities])]
 
 
+def remotes_and_roots(identities: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the remotes among a project's identities, and the folders that are identities of one without a remote."""
+    remotes: list[str] = []
+    roots: list[str] = []
+    for identity in identities:
+        (roots if identity.startswith(_PATH) else remotes).append(identity.removeprefix(_PATH))
+    return remotes, roots
+
+
 def is_page(path: str) -> bool:
     """Whether a path is that of a project's page, in its original place."""
     return path.split("/")[::2] == [JOURNAL, PROJECT_PAGE]
@@ -238,11 +246,9 @@ def possibly_moved(config: Config, place: Project) -> list[MovedProject]:
     moved = []
     for name in layout.projects(config.vault):
         meta = front_matter_of(config, name)
-        identities = identities_in(meta)
-        if any(not identity.startswith(_PATH) for identity in identities):
-            continue
-        folders = [identity.removeprefix(_PATH) for identity in identities] or [str(meta.get("root") or "")]
-        if all(folder and not os.path.isdir(os.path.expanduser(folder)) for folder in folders):
+        remotes, roots = remotes_and_roots(identities_in(meta))
+        folders = roots or [_root(meta)]
+        if not remotes and all(folder and not os.path.isdir(os.path.expanduser(folder)) for folder in folders):
             moved.append(MovedProject(name, folders[0], journal.project_page(name)))
     folder_name = os.path.basename(place.root).lower()
     moved.sort(key=lambda project: (os.path.basename(project.was).lower() != folder_name, project.name))

@@ -112,8 +112,6 @@ def _places(request: PageRequest) -> dict[str, Project]:
     places: dict[str, Project] = {}
     for name in layout.projects(request.config.vault):
         meta = note.load(request.config.vault, journal.project_page(name)).meta
-        identities = projects.identities(request.config, name)
-        remotes = [identity for identity in identities if not identity.startswith("path:")]
-        roots = [identity.removeprefix("path:") for identity in identities if identity.startswith("path:")]
+        remotes, roots = projects.remotes_and_roots(projects.identities(request.config, name))
         places[name] = Project(name, (roots or [str(meta.get("root") or "/")])[0], (remotes or [""])[0])
     return dict(sorted(places.items(), key=lambda item: (-counted.get(item[0].lower(), 0), item[0])))
