@@ -46,7 +46,7 @@ _UNWANTED = re.compile(r'-(?!n\d+$)[^\W\d_]\S|-"')
 @click.command(cls=_Question)
 @click.argument("words", nargs=-1, shell_complete=completions.filter_words)
 @options.filters
-@click.option("--sort", type=click.Choice(["relevance", "newest", "oldest"]), default="relevance", show_default=True)
+@options.by_relevance
 @options.limit(10)
 @options.offset
 @click.option("--all", "every", is_flag=True, help="Also show notes that repeat a better one.")
@@ -197,7 +197,7 @@ def related(config: Config, reference: str, limit: int, as_json: bool) -> None:
 @options.project
 @options.one_session
 @options.window
-@click.option("--sort", type=click.Choice(["relevance", "newest", "oldest"]), default="relevance", show_default=True)
+@options.by_relevance
 @click.option("--full", is_flag=True, help="Print the whole text of each prompt.")
 @options.offset
 @options.limit(20)

@@ -271,6 +271,9 @@ since = value("--since", "TIME", f"Since this time: {TIMES}, 2026-09.", default=
 until = value("--until", "TIME", "Until the end of this time.", default="")
 on = value("--on", "TIME", "On this day, or in this week or month.", default="")
 offset = number("--offset", default=0, help_text="Skip this many results.")
+by_relevance = click.option(
+    "--sort", type=click.Choice(["relevance", "newest", "oldest"]), default="relevance", show_default=True
+)
 yes = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 agent = value("--agent", "NAME", "Only from this agent.", completions.agents, default="", callback=_resolve_agent)
 one_session = value(
