@@ -87,9 +87,14 @@ def _next_period(start: datetime, by: str) -> datetime:
 def _one_line_each(digest: DigestNotes) -> Iterator[str]:
     """Yield each session as one line: project, request, outcome."""
     for session in digest.sessions:
-        citation = f" [mem:{digest.answers[session.session]}]" if session.session in digest.answers else ""
-        outcome = f" → {plain(session.outcome)}{citation}" if session.outcome else ""
+        outcome = f" → {_outcome(session, digest)}" if session.outcome else ""
         yield f"- {plain(session.project) or 'Without a project'}: {plain(_first_request(session))}{outcome}"
+
+
+def _outcome(session: LoggedSession, digest: DigestNotes) -> str:
+    """Return a session's outcome with the citation of its answer."""
+    citation = f" [mem:{digest.answers[session.session]}]" if session.session in digest.answers else ""
+    return f"{plain(session.outcome)}{citation}"
 
 
 def _first_request(session: LoggedSession) -> str:
@@ -129,8 +134,7 @@ def _session_section(session: LoggedSession, digest: DigestNotes) -> Iterator[st
     if len(asks) > MAX_ASKS:
         yield f"- and {plural.number(len(asks) - MAX_ASKS, 'more prompt')}"
     if session.outcome:
-        citation = f" [mem:{digest.answers[session.session]}]" if session.session in digest.answers else ""
-        yield f"- Outcome: {plain(session.outcome)}{citation}"
+        yield f"- Outcome: {_outcome(session, digest)}"
     if session.files:
         yield f"- Changed: {plural.some([f'`{file}`' for file in session.files], MAX_FILES)}"
     failed = [row for row in digest.failures if row.session == session.session]
