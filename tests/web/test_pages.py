@@ -33,6 +33,7 @@ from mdmem.views.rows import NoteRow
 from mdmem.views.sessions import SessionTurn
 from mdmem.web import app, live
 from mdmem.web.pages import health, search, session
+from tests.conftest import session_pages
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, MORNING
 from tests.helpers.indexed import indexed
@@ -315,6 +316,22 @@ def test_a_project_whose_name_holds_a_slash_has_a_page(web: Web, cookie: str) ->
 
     assert "Of a part" in get(web, cookie, address)
     file.unlink()
+
+
+def test_a_session_shows_what_a_person_wrote_on_its_page_with_links_from_there(web: Web, cookie: str) -> None:
+    (page,) = (path for path in session_pages(web.vault) if FIRST in path.read_text())
+    before = page.read_text()
+    edit = next(page.parent.glob("*-edit-*.md")).name
+    titled = before.replace("1. [Why does", r"1. [What is \<!-- mdmem:end --> for? Why does")
+    page.write_text(f"{titled}\nSee [what changed]({edit}).\n")
+
+    body = get(web, cookie, f"/session/{FIRST}")
+
+    words = body.partition("<h2>Added by hand</h2>")[2].partition("</section>")[0]
+    assert "for? Why does" in titled
+    assert "for? Why does" not in words
+    assert f'href="/note/{edit[-13:-3]}">what changed</a>' in words
+    page.write_text(before)
 
 
 def test_a_project_shows_its_notes_and_only_a_persons_words_of_its_page(web: Web, cookie: str) -> None:

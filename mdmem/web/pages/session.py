@@ -12,7 +12,7 @@ from mdmem.config import Config
 from mdmem.errors import NotFoundError
 from mdmem.search import solved
 from mdmem.search.index.view import View
-from mdmem.vault import note
+from mdmem.vault import generated, note
 from mdmem.views import conversation, injections, sessions
 from mdmem.views.injections import Injection
 from mdmem.views.rows import NoteRow
@@ -81,6 +81,7 @@ def session(request: PageRequest) -> Response:
         files=_files(request.view, row),
         commits=_commits(request, steps),
         words=_own_words(page.body) if page else "",
+        base=row.page.rpartition("/")[0],
     )
 
 
@@ -177,8 +178,7 @@ def _commits(request: PageRequest, steps: list[NoteRow]) -> list[tuple[str, str,
 
 def _own_words(body: str) -> str:
     """Return the user's own text on the session's page, which is after the generated part."""
-    _, end_mark, after = body.partition("<!-- mdmem:end -->")
-    return after.strip().removeprefix("## Notes").strip() if end_mark else ""
+    return generated.parts_of(body)[2].strip().removeprefix("## Notes").strip()
 
 
 def latest(request: PageRequest) -> Response:
