@@ -8,7 +8,7 @@ import click
 
 from mdmem import plural
 from mdmem.cli.terminal import completions, options, render
-from mdmem.cli.terminal.outcome import print_applied
+from mdmem.cli.terminal.outcome import print_applied, status_of
 from mdmem.config import Config
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.history import branches
@@ -110,7 +110,7 @@ def drop(config: Config, name: str, project: str, yes: bool, as_json: bool) -> i
 
 def _print_applied_json(group: staged.Waiting, applied: Applied) -> int:
     render.print_json({"project": group.project, "branch": group.branch, "changed": applied.changed})
-    return 1 if applied.skipped else 0
+    return status_of(applied)
 
 
 def _chosen(config: Config, name: str, project: str) -> staged.Waiting:

@@ -252,6 +252,19 @@ def test_merging_releases_them_in_one_commit_and_touches_nothing_else(staging: P
     assert mdmem("branch", "merge", "feature/leap").returncode == 5
 
 
+def test_releasing_a_note_that_is_held_back_ends_with_1_as_json_too(staging: Path, code: Path, mdmem: Run) -> None:
+    session_on(staging, code, "feature", 1)
+    mdmem("commit", check=True)
+    (answer,) = staging.rglob("001-002-response-*.md")
+    answer.write_text(f"{answer.read_text()}\npassword=hunter2hunter2\n")
+
+    done = mdmem("branch", "merge", "feature", "--json")
+
+    assert answer.relative_to(staging).as_posix() in json.loads(done.stdout)["changed"]
+    assert git(staging, "status", "--porcelain").endswith(answer.name)
+    assert done.returncode == 1
+
+
 @pytest.mark.slow
 def test_dropping_asks_deletes_them_and_leaves_no_page_behind(staging: Path, code: Path, mdmem: Run) -> None:
     mixed = session_on(staging, code, "main", 1)
