@@ -1,7 +1,7 @@
 """Front matter: a note's metadata, as flat YAML.
 
-Hooks only write, and YAML libraries load slowly, so `write` is an emitter of its own. PyYAML's safe loader and
-python-frontmatter read its output back to the same values. `read` parses lines that `write` makes by itself, and
+Hooks only write, and YAML libraries load slowly, so `render` is an emitter of its own. PyYAML's safe loader and
+python-frontmatter read its output back to the same values. `read` parses lines that `render` writes by itself, and
 leaves everything else to PyYAML.
 """
 
@@ -31,7 +31,7 @@ def render(meta: Mapping[str, Any]) -> str:
 
 
 def line(key: str, value: Any) -> str:
-    """Write one key and its value as `write` does: a line, without its end."""
+    """Write one key and its value as `render` does: a line, without its end."""
     return f"{_string(key)}: {_entry(key, value)}"
 
 
@@ -230,7 +230,7 @@ _known_lines: dict[str, tuple[str, Any]] = {}
 
 
 def _read_plain(header: str) -> dict[str, Any] | None:
-    """Parse lines that `write` makes, 20 times faster than YAML; None if any line is different."""
+    """Parse lines that `render` writes, 20 times faster than YAML; None if any line is different."""
     meta: dict[str, Any] = {}
     for line in header[:-1].split("\n"):
         key, value = _known_lines.get(line) or _key_and_value(line)
@@ -241,7 +241,7 @@ def _read_plain(header: str) -> dict[str, Any] | None:
 
 
 def _key_and_value(line: str) -> tuple[str, Any]:
-    """Parse a line that `write` makes; for any other line the value is None."""
+    """Parse a line that `render` writes; for any other line the value is None."""
     key, colon, text = line.partition(": ")
     value = _read_line(text) if colon and is_plain(key) else None
     if value is not None and len(line) <= _MAX_LINE_CHARS:
@@ -287,7 +287,7 @@ def _plain_list(text: str) -> list[Any] | None:
 
 
 def _is_time(text: str) -> bool:
-    """Whether this is a valid time in the format of `write`: 2026-09-14T08:00:01Z, or with an offset."""
+    """Whether this is a valid time in the format of `render`: 2026-09-14T08:00:01Z, or with an offset."""
     if len(text) == 25 and text[19] in "+-" and text[22] == ":":
         hours, minutes = text[20:22], text[23:]
         is_offset = (hours + minutes).isdigit() and text.isascii() and hours < "24" and minutes < "60"

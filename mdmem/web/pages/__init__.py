@@ -1,1 +1,1 @@
-"""The pages: functions from a request to a response. `ROUTES` of `mdmem.web.app` lists them."""
+"""The pages: functions from a request to a response. `PAGES` of `mdmem.web.app` lists them."""
