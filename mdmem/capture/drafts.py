@@ -43,7 +43,7 @@ def _build_prompt(at: Capture, clean: dict[str, str]) -> note.Draft | None:
     if not text:
         return None
     title = titles.first_line(_legible(text), at.config.settings.privacy.marker)
-    return _filled(at, "prompt", title, _cut(at, text), meta)
+    return _filled(at, "prompt", title, text, meta)
 
 
 class SpokenText(Value):
@@ -69,7 +69,7 @@ def of_spoken(at: Capture, spoken: SpokenText) -> PendingNote:
         marker = at.config.settings.privacy.marker
         shown = _legible(titles.without_headings(text) if kind == "summary" else text)
         title = titles.telling_line(shown, marker)
-        return _filled(at, kind, title, _cut(at, text), {})
+        return _filled(at, kind, title, text, {})
 
     turn_id = at.event.prompt_id or f"prompt {at.prompt_number()}"
     return PendingNote(
@@ -86,10 +86,10 @@ def of_spoken(at: Capture, spoken: SpokenText) -> PendingNote:
     )
 
 
-def _filled(at: Capture, kind: str, title: str, body: str, meta: dict[str, Any]) -> note.Draft:
-    """Return a note with its text in the vault's template of its kind."""
-    filled = template.fill(template.load(f"notes/{kind}.md", at.config.vault), {"title": title, "body": body})
-    return note.Draft(title, title, meta, filled)
+def _filled(at: Capture, kind: str, title: str, text: str, meta: dict[str, Any]) -> note.Draft:
+    """Return a note with its text, cut if it is too long, in the vault's template of its kind."""
+    values = {"title": title, "body": _cut(at, text)}
+    return note.Draft(title, title, meta, template.fill(template.load(f"notes/{kind}.md", at.config.vault), values))
 
 
 def _legible(text: str) -> str:

@@ -114,12 +114,6 @@ class Outcome:
         return bool(hidden or self.error or self.unmarked or self.too_long or self.withheld or self.failing)
 
 
-def _is_covered(line: list[str], lines: int, sign: str) -> bool:
-    """Whether a private memory of this extent holds what a line of the record says, which a full disk may have cut."""
-    count, key = (*line, "")[:2]
-    return lines >= (int(count) if count.isdecimal() else 0) and sign.startswith(key)
-
-
 class PendingNote(Value):
     """A note to be built and stored.
 
@@ -247,3 +241,9 @@ class Capture:
         from mdmem.capture import page
 
         page.refresh(self.session)
+
+
+def _is_covered(line: list[str], lines: int, sign: str) -> bool:
+    """Whether a private memory of this extent holds what a line of the record says, which a full disk may have cut."""
+    count, key = (*line, "")[:2]
+    return lines >= (int(count) if count.isdecimal() else 0) and sign.startswith(key)
