@@ -61,10 +61,8 @@ def add(
         proposed=propose and not config.settings.learn.accept, agent=startup.calling_agent(), now=options.now(),
         **written,
     )  # fmt: skip
-    if as_json:
-        render.print_json({**added._asdict(), "project": home})
-    else:
-        click.echo(f"[mem:{added.id}] {added.path}" + (f" ({home})" if home else ""))
+    of_project = f" ({home})" if home else ""
+    render.say(f"[mem:{added.id}] {added.path}{of_project}", {**added._asdict(), "project": home}, as_json=as_json)
     _tell_new_project(config, home)
     _tell_what_was_kept_out(config, [title, body])
 
@@ -150,7 +148,7 @@ def append(config: Config, reference: str, text: tuple[str, ...], as_json: bool)
     typed = _typed() if words in ("", "-") else words
     with attribution.to_agent(config, path, startup.calling_agent()):
         user_notes.append(config, path, typed)
-    _say(f"Added to {path}.", {"path": path}, as_json=as_json)
+    render.say(f"Added to {path}.", {"path": path}, as_json=as_json)
     _tell_what_was_kept_out(config, [typed])
 
 
@@ -164,10 +162,6 @@ def _path(config: Config, reference: str) -> str:
 def _tell_of_unpacking(config: Config, path: str) -> None:
     if notice := archives.notice(config, path):
         click.echo(f"{path}: {notice}", err=True)
-
-
-def _say(text: str, value: object, *, as_json: bool) -> None:
-    click.echo(render.as_json(value) if as_json else text)
 
 
 @click.command()
@@ -190,7 +184,7 @@ def tag(config: Config, reference: str, tags: tuple[str, ...], remove: bool, as_
     if tags:
         with attribution.to_agent(config, path, startup.calling_agent()):
             now = (user_notes.remove_tags if remove else user_notes.add_tags)(config, path, tags)
-    _say(" ".join(now), {"path": path, "tags": now}, as_json=as_json)
+    render.say(" ".join(now), {"path": path, "tags": now}, as_json=as_json)
     missing = [name for name in user_notes.meant_tags(had, tags) if name not in had] if remove else []
     if missing:
         click.echo(f"The note has no tag {' or '.join(map(render.safe, missing))}.", err=True)
@@ -230,7 +224,7 @@ def _set_pinned(config: Config, references: tuple[str, ...], value: bool | None,
             outcomes.append((path, user_notes.set_keys(config, path, {"pinned": value})))
     word = "Pinned" if value else "Unpinned"
     lines = [f"{word} {path}." if changed else f"{path} was already {word.lower()}." for path, changed in outcomes]
-    _say("\n".join(lines), paths, as_json=as_json)
+    render.say("\n".join(lines), paths, as_json=as_json)
 
 
 @click.command()

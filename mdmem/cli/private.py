@@ -72,7 +72,7 @@ def keep_last(config: Config, as_json: bool) -> None:
     from mdmem.transcripts import last_prompt
 
     path = last_prompt.keep(config)
-    click.echo(render.as_json({"path": path}) if as_json else f"Stored the whole prompt: {path}")
+    render.say(f"Stored the whole prompt: {path}", {"path": path}, as_json=as_json)
 
 
 @click.command()
@@ -91,13 +91,11 @@ def pause(config: Config, length: str | None, session: str, as_json: bool) -> No
     ends = time.time() + wording.seconds_of(length) if length else 0.0
     session_id = conversation.id_of(config, session) if session else ""
     pauses.begin_pause(config, session_id, ends)
-    if as_json:
-        iso = timestamps.iso_time(ends) if ends else ""
-        render.print_json({"paused": True, "session": session_id, "until": iso})
-        return
     whose = f" for session {journal.session_tag(session_id)}" if session_id else ""
     until = f" until {timestamps.local_time(ends)}" if ends else ""
-    click.echo(f"Paused{whose}{until}. `{storing.resume_command(session_id)}` resumes storing.")
+    text = f"Paused{whose}{until}. `{storing.resume_command(session_id)}` resumes storing."
+    value = {"paused": True, "session": session_id, "until": timestamps.iso_time(ends) if ends else ""}
+    render.say(text, value, as_json=as_json)
 
 
 @click.command()

@@ -112,10 +112,8 @@ def _ask(diff: str, question: str, *, as_json: bool) -> None:
 
 
 def _print(note_id: str, path: str, action: str, *, as_json: bool) -> None:
-    if as_json:
-        render.print_json({"id": note_id, "file": path, "action": action})
-        return
-    click.echo(f"[mem:{note_id}] {_PHRASES[action].format(path)}.")
+    text = f"[mem:{note_id}] {_PHRASES[action].format(path)}."
+    render.say(text, {"id": note_id, "file": path, "action": action}, as_json=as_json)
 
 
 _PHRASES = {

@@ -47,6 +47,16 @@ def print_json(value: Any) -> None:
     print(as_json(value))
 
 
+def say(text: str, value: Any, *, as_json: bool) -> None:
+    """Print what a command has done: a text for people, or a value as JSON."""
+    import click  # a plain search needs none
+
+    if as_json:
+        print_json(value)
+    else:
+        click.echo(text)
+
+
 def print_array(values: Iterable[Any]) -> None:
     """Print values as a JSON array on one line, each as soon as it is there."""
     print("[", end="")
