@@ -228,7 +228,7 @@ def _files(entries: list[PageEntry]) -> str:
     ranked = sorted(counts, key=lambda path: (-counts[path], path))
     lines = [f"- {code(path)}" + (f" ×{counts[path]}" if counts[path] > 1 else "") for path in ranked[:MAX_FILES]]
     omitted = [f"- and {len(ranked) - MAX_FILES} more"] if len(ranked) > MAX_FILES else []
-    return "\n".join(["## Files touched\n", *lines, *omitted]) + "\n"
+    return "\n".join([f"{generated.FILES}\n", *lines, *omitted]) + "\n"
 
 
 def _work(entries: list[PageEntry]) -> str:

@@ -32,12 +32,9 @@ def _without_files(root: str, path: str, data: bytes, names: Collection[str]) ->
     return generated.replaced(data, [*lines[:begin], *(listed if has_any else ()), *lines[end:]])
 
 
-FILES = "## Files touched"
-
-
 def files_listed(lines: list[str]) -> tuple[int, int]:
     """Return the first line of a session's page that lists its files, and the one behind them: the same without any."""
-    begin = next((at for at, line in enumerate(lines) if line == FILES), len(lines))
+    begin = next((at for at, line in enumerate(lines) if line == generated.FILES), len(lines))
     return begin, next((at for at in range(begin + 1, len(lines)) if lines[at].startswith("## ")), len(lines))
 
 

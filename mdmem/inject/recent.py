@@ -220,7 +220,7 @@ class SessionFolder:
         return [line[3:].partition("`")[0] for line in lines if line.startswith("- `")]
 
 
-_FILES = "\n## Files touched\n"
+_FILES = f"\n{generated.FILES}\n"
 
 
 def last_edits(names: list[str]) -> list[str]:

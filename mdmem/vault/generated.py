@@ -23,6 +23,8 @@ FOLDED_BEGIN, FOLDED_END = "<details>", "</details>"
 """Markers around the tool runs of a prompt on a session's page."""
 PROMPTS = "## Prompts"
 """Heading of the list of prompts on a session's page."""
+FILES = "## Files touched"
+"""Heading of the list of files there."""
 MAX_RUNS = 100
 """Maximum number of tool runs listed for one prompt."""
 _REVIEWED = "<!-- reviewed "

@@ -127,7 +127,7 @@ def _with_every_file(listing: Listing, page_lines: list[str], turns: list[Sessio
     if not added:
         return page_lines
     if begin == end:
-        return [*page_lines[:work], pages.FILES, "", *added, "", *page_lines[work:]]
+        return [*page_lines[:work], generated.FILES, "", *added, "", *page_lines[work:]]
     last = max(at for at in range(begin, end) if page_lines[at])
     return [*page_lines[: last + 1], *added, *page_lines[last + 1 :]]
 
