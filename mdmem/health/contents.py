@@ -21,6 +21,7 @@ from mdmem.health.sessions import wrong_clock
 from mdmem.learn import decisions
 from mdmem.vault import (
     DAYS,
+    START_PAGE,
     archives,
     creation,
     disk,
@@ -44,7 +45,7 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     yield from _skipped_links(config) if scope.is_whole else ()
     paths = scope.notes(config)
     count = _add_each(config, scope, paths, findings)
-    for problem in _broken_markers("README.md", disk.readable(config.vault, "README.md") or b""):
+    for problem in _broken_markers(START_PAGE, disk.readable(config.vault, START_PAGE) or b""):
         findings.add("", problem)
     for path in _cut_off(config, paths):
         findings.add("", error(f"{path} has lost its end, and so notes of its session.", archives.restoring(path)))

@@ -19,7 +19,7 @@ from mdmem.history.git import part
 from mdmem.history.git.part import VaultPart
 from mdmem.search import freshness, index
 from mdmem.search.index import DamagedError
-from mdmem.vault import NOTES, disk, generated
+from mdmem.vault import NOTES, START_PAGE, disk, generated
 from mdmem.vault import links as note_links
 from mdmem.vault import note as notes
 from mdmem.vault.links import WrittenLink
@@ -38,7 +38,7 @@ def links(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     vault_part = part.of(config.vault)
     folders = UnreadableFolders(config.vault)
     count = 0
-    for path in chain(["README.md"], (path for path in scope.notes(config) if path != "README.md")):
+    for path in chain([START_PAGE], (path for path in scope.notes(config) if path != START_PAGE)):
         text = _text_with_links(config, path)
         for link in note_links.written(text) if text else ():
             if link.how != "id":  # an id may be that of a forgotten note

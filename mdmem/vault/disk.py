@@ -12,7 +12,7 @@ import time
 
 from mdmem import files, system
 from mdmem.hook_errors import VaultError, no_vault
-from mdmem.vault import is_in_journal
+from mdmem.vault import START_PAGE, is_in_journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -332,7 +332,7 @@ def is_note_path(path: str, *, ours: bool = True) -> bool:
     """
     if not path.endswith(NOTE_ENDINGS) or path.startswith(".") or "/." in path or "\0" in path:
         return False
-    return not (ours and (path == "README.md" or path.startswith("templates/")))
+    return not (ours and (path == START_PAGE or path.startswith("templates/")))
 
 
 def read_path(root: str, path: str) -> bytes | None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from mdmem import timestamps
 from mdmem.capture import page
 from mdmem.search.index.view import View, cached_with_view
-from mdmem.vault import disk, front_matter, generated, note
+from mdmem.vault import START_PAGE, disk, front_matter, generated, note
 from mdmem.views import rows
 from mdmem.views.rows import NoteRow
 from mdmem.views.sessions import SessionRow
@@ -79,8 +79,8 @@ def lines(listing: Listing, day: ListedDay, neighbors: tuple[ListedDay | None, L
     """Return the generated part. neighbors: the days before and after it that have a page."""
     before, after = neighbors
     folder = listing.day_page(day.name).rpartition("/")[0]
-    start = "README.md"  # the user may have moved or deleted it
-    links = [listed.link("Start", start, folder)] if os.path.lexists(f"{listing.root}/{start}") else []
+    has_start = os.path.lexists(f"{listing.root}/{START_PAGE}")  # the user may have moved or deleted it
+    links = [listed.link("Start", START_PAGE, folder)] if has_start else []
     links += [f"previous: {listed.link(before.name, listing.day_page(before.name), folder)}"] if before else []
     links += [f"next: {listed.link(after.name, listing.day_page(after.name), folder)}"] if after else []
     by_project = sorted(day.sessions, key=lambda session: session.project)
