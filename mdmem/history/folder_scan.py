@@ -6,6 +6,7 @@ It reads no index of git: of a folder it needs an lstat, of a changed one also i
 from __future__ import annotations
 
 import os
+import re
 import stat
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping
@@ -163,8 +164,18 @@ def _differences(
 
 
 def folded(name: str) -> str:
-    """Return what some systems take a name or path for."""
-    return unicodedata.normalize("NFC", name.casefold())
+    """Return what some system may take a name or path for: two names that any system takes for one are the same."""
+    if name.isascii():
+        return name.lower()
+    visible = _IGNORABLE.sub("", unicodedata.normalize("NFD", name))
+    return unicodedata.normalize("NFD", visible.upper().casefold())
+
+
+_IGNORABLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
+)
+"""Characters that are not shown, which disks with Unicode's case folding skip when they compare names."""
 
 
 def _may_differ(entry: os.DirEntry[str], folder: str, before: SeenFolders) -> bool:

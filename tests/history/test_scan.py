@@ -326,3 +326,19 @@ def test_of_many_changes_elsewhere_few_are_listed_where_one_path_matters_and_non
     assert [one.files for one in done.commits] == [1]
     assert sum(one.files for one in commit.commit(config, mode=BACKGROUND).commits) == 6
     assert git(vault, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("Plan.md", "plan.md"),  # all of them
+        ("ǅ.md", "ǆ.md"),
+        ("Straße.md", "STRASSE.md"),  # APFS, ext4
+        ("caf\u00e9.md", "cafe\u0301.md"),  # HFS+, APFS, ext4
+        ("\u212bngstrom.md", "\u00e5ngstrom.md"),
+        ("a\u200db.md", "ab.md"),  # HFS+, ext4
+        ("❤\ufe0f.md", "❤.md"),  # ext4
+    ],
+)
+def test_names_that_some_disk_takes_for_one_are_folded_to_one(name: str, other: str) -> None:
+    assert folder_scan.folded(name) == folder_scan.folded(other)

@@ -1498,7 +1498,8 @@ def test_two_files_that_a_disk_takes_for_one_are_not_received_until_one_is_renam
     first: Config, tmp_path: Path, remote: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     second = machine(tmp_path, remote)
-    monkeypatch.setattr(same_names, "ignores_case", lambda repo: repo.root != Path(first.vault))
+    monkeypatch.setattr(same_names, "joins_names", lambda repo: repo.root != Path(first.vault))
+    monkeypatch.setattr(same_names, "is_one", lambda _, path, other: path.lower() == other.lower())
     put(Path(second.vault), "notes/Plan.md", "# Upper\n")
     put(Path(second.vault), "notes/moved.md", "# Moved\n")
     sync.sync(second)
@@ -1523,6 +1524,23 @@ def test_two_files_that_a_disk_takes_for_one_are_not_received_until_one_is_renam
     assert trees(third) == trees(first)
     assert Path(second.vault, "notes/Plan.md").read_text() == "# Upper\n"
     assert Path(second.vault, "notes/other plan.md").read_text() == "# Lower\n"
+
+
+def test_names_that_only_other_disks_take_for_one_are_received(
+    first: Config, tmp_path: Path, remote: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["notes/Straße/a.md", "notes/Strasse/a.md", "notes/❤\ufe0f.md", "notes/❤.md"]
+    for name in names:
+        put(Path(first.vault), name, f"{name}\n")
+    if len(list(Path(first.vault).glob("notes/**/*.md"))) < len(names):
+        pytest.skip("this disk takes them for one")
+    second = machine(tmp_path, remote)
+    monkeypatch.setattr(same_names, "joins_names", lambda repo: True)
+
+    settle(first, second)
+
+    assert [Path(second.vault, name).read_text() for name in names] == [f"{name}\n" for name in names]
+    assert not [*Path(second.vault, ".git").glob("mdmem-names-*")]
 
 
 @pytest.mark.slow

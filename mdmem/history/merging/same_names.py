@@ -1,12 +1,17 @@
 """Same names: files that this system takes for one, as `Plan.md` and `plan.md` on most disks of macOS and Windows.
 
 Only one of them would be written, and the next commit would give both its text, on all machines.
+
+Disks differ in what they take for one: `Straße` and `Strasse` are two names on NTFS and one on ext4 with casefold;
+a disk of macOS may keep `A` and `a` apart, yet not the two ways to write `é`. So the disk itself is asked.
 """
 
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Collection, Iterable
+from pathlib import Path
 
 from mdmem.errors import GitError
 from mdmem.history import folder_scan
@@ -14,9 +19,30 @@ from mdmem.history.git.repository import Repository
 from mdmem.history.merging import join
 
 
-def ignores_case(repo: Repository) -> bool:
-    """Whether the vault's disk takes names for one that differ only in case."""
-    return os.path.lexists(repo.root / ".GIT")
+def joins_names(repo: Repository) -> bool:
+    """Whether the vault's disk takes some different names for one."""
+    return os.path.lexists(repo.root / ".GIT") or is_one(repo, "\u00e9", "e\u0301")
+
+
+def is_one(repo: Repository, first: str, other: str) -> bool:
+    """Whether the vault's disk takes these paths for one file; also when it cannot tell.
+
+    It is tried with empty files in a new folder in `.git`.
+    """
+    pairs = zip(first.split("/"), other.split("/"), strict=True)
+    try:
+        with tempfile.TemporaryDirectory(prefix="mdmem-names-", dir=repo.git_dir) as folder:
+            return all(_is_found(Path(folder), name, as_name) for name, as_name in pairs if name != as_name)
+    except OSError:
+        return True
+
+
+def _is_found(folder: Path, name: str, as_name: str) -> bool:
+    """Whether a file that is created as `name` exists as `as_name`."""
+    (folder / name).touch()
+    found = os.path.lexists(folder / as_name)
+    (folder / name).unlink()
+    return found
 
 
 def refuse(repo: Repository, new: Iterable[str], beside: str = "", gone: Collection[str] = ()) -> None:
@@ -26,19 +52,22 @@ def refuse(repo: Repository, new: Iterable[str], beside: str = "", gone: Collect
 
     Raises GitError when there are such files.
     """
-    by_name: dict[str, str] = {}
-    for path in new if ignores_case(repo) else ():
-        _compare(path, by_name.setdefault(folder_scan.folded(path), path))
+    by_name: dict[str, list[str]] = {}
+    for path in new if joins_names(repo) else ():
+        alike = by_name.setdefault(folder_scan.folded(path), [])
+        _compare(repo, path, alike)
+        alike.append(path)
     deleted = frozenset(gone)
     for path, _ in join.files(repo, beside) if by_name and beside else ():
         if path not in deleted:
-            _compare(path, by_name.get(folder_scan.folded(path), path))
+            _compare(repo, path, by_name.get(folder_scan.folded(path), ()))
 
 
-def _compare(path: str, other: str) -> None:
-    if path != other:
-        first, last = sorted((path, other))
-        raise GitError(
-            f"This system takes {first} and {last} for one file, so that one would replace the other. Nothing was"
-            " received. Rename one of them on a machine that has it, sync there, then try again."
-        )
+def _compare(repo: Repository, path: str, alike: Collection[str]) -> None:
+    for other in alike:
+        if path != other and is_one(repo, path, other):
+            first, last = sorted((path, other))
+            raise GitError(
+                f"This system takes {first} and {last} for one file, so that one would replace the other. Nothing was"
+                " received. Rename one of them on a machine that has it, sync there, then try again."
+            )
