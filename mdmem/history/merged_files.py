@@ -18,7 +18,7 @@ from mdmem.history.merging.both import Both
 from mdmem.history.merging.undecided import KeptPlace
 from mdmem.history.rewrite import RewriteStep
 from mdmem.progress import ProgressCallback, ignore, reporting
-from mdmem.vault import archives, disk, layout
+from mdmem.vault import archives, disk, layout, packed
 
 
 class MergedFiles:
@@ -57,12 +57,19 @@ class MergedFiles:
                 self._delete(path)
         return kept
 
-    def _unpack(self, deletes: Iterable[str], puts: Iterable[str]) -> None:
-        """Unpack the archives whose notes become files again."""
-        packed = {folder for path in deletes if (folder := layout.archived_in(path))}
-        for folder in packed & {layout.folder_of(path) for path in puts} if packed else ():
-            if disk.read_file(self._config.vault, layout.archive_of(folder)) is not None:
-                archives.unpack(self._config, folder)
+    def _unpack(self, deletes: Iterable[str], puts: Texts) -> None:
+        """Unpack the archives whose notes become files again, without the notes that were deleted elsewhere."""
+        archived = {folder for path in deletes if (folder := layout.archived_in(path))}
+        for folder in archived & {layout.folder_of(path) for path in puts} if archived else ():
+            archive = layout.archive_of(folder)
+            if disk.read_file(self._config.vault, archive) is None:
+                continue
+            committed = packed.parse(self._before.get(archive) or b"")
+            texts = {path: text for name, text in committed.items() if (path := f"{folder}/{name}") not in puts}
+            deleted = [path for path in texts if disk.is_packed(self._config.vault, path)]
+            archives.unpack(self._config, folder)
+            for path in deleted:
+                rewrite.take(self._config, RewriteStep(path, texts[path], None))  # unless it was changed here
 
     def _take_along(self, path: str, puts: Texts) -> list[KeptPlace]:
         """Merge a moved file's uncommitted changes into it under its new name."""

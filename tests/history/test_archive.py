@@ -29,6 +29,7 @@ from mdmem.vault import archives, disk, note, packed
 from mdmem.views.sessions import SessionRow
 from mdmem.views.vault_pages import listed, session_page, upkeep
 from tests.helpers.history_vault import captured, git, head_files, put, run_here, start, turn
+from tests.helpers.machines import machine, settle
 
 SESSION = "11893aaf-19fa-41d2-8238-13269b9b3ca0"
 FOLDER = "journal/acme-notes-app/2024-03-05/0800-why-does-the-lexer-fail-11893aaf"
@@ -424,6 +425,51 @@ def test_a_change_from_another_machine_to_an_archived_note_arrives(old: Config, 
     assert everything(there.vault) == before
     assert everything(old.vault) == before
     assert sync.sync(there).received or everything(there.vault) == before
+
+
+ANSWER = f"{FOLDER}/001-003-response-fixed-r1.md"
+
+
+@pytest.mark.parametrize("how", ["forgotten", "private"])
+def test_a_packed_note_that_is_forgotten_or_made_private_does_not_come_back_from_another_machine(
+    old: Config, vault: Path, tmp_path: Path, how: str
+) -> None:
+    remote = tmp_path / "remote.git"
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", str(remote))
+    git(vault, "remote", "add", "origin", str(remote))
+    packed_vault(old)
+    sync.sync(old)
+    there = machine(tmp_path, remote)
+    answer = disk.read_path(old.vault, ANSWER) or b""
+    changed = answer.replace(b"---\n", b"---\nprivate: true\n", 1) if how == "private" else None
+    rewrite.take(there, rewrite.RewriteStep(ANSWER, answer, changed))
+
+    settle(there, old, there, old)
+
+    assert disk.read_path(old.vault, ANSWER) is None
+    assert disk.read_path(there.vault, ANSWER) == changed
+    assert disk.read_path(old.vault, PROMPT) == disk.read_path(there.vault, PROMPT) != None  # noqa: E711
+    assert not {ANSWER, ARCHIVE} & set(git(remote, "ls-tree", "-r", "--name-only", "main").splitlines())
+
+
+def test_a_packed_note_that_is_deleted_elsewhere_and_changed_here_stays(
+    old: Config, vault: Path, tmp_path: Path
+) -> None:
+    remote = tmp_path / "remote.git"
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", str(remote))
+    git(vault, "remote", "add", "origin", str(remote))
+    packed_vault(old)
+    sync.sync(old)
+    there = machine(tmp_path, remote)
+    forget.apply(there, forget.plan(there, [ANSWER]))
+    sync.sync(there)
+    file = vault / ARCHIVE
+    answer = disk.read_path(old.vault, ANSWER) or b""
+    file.write_bytes(file.read_bytes().replace(answer, answer + b"\nMine.\n"))
+
+    settle(old, there)
+
+    assert [b"Mine." in (disk.read_path(one.vault, ANSWER) or b"") for one in (old, there)] == [True, True]
 
 
 @pytest.mark.slow
