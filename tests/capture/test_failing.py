@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import time
 from collections.abc import Callable
@@ -77,6 +78,29 @@ def test_only_the_first_failure_is_the_time_and_a_line_in_the_log(settings: Conf
     assert timestamps.local_time(START) in told
     assert Path(settings.state_dir, "log").read_text("utf-8").count("the commit failed") == 1
     assert failing.told(settings, START + 7_200 + failing.SHOWN_SECONDS) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs fork")
+def test_a_commit_that_the_agent_kills_each_time_is_told_and_one_that_succeeds_ends_that(settings: Config) -> None:
+    def killed(now: float) -> None:
+        process = os.fork()
+        if not process:
+            with failing.recorded(settings, "commit", now):
+                os.kill(os.getpid(), signal.SIGKILL)
+        os.waitpid(process, 0)
+
+    killed(START)
+    killed(START + 90_000)
+    with pytest.raises(KeyboardInterrupt), failing.recorded(settings, "commit", START + 90_001):
+        raise KeyboardInterrupt
+
+    (told,) = failing.told(settings, START + 90_002, failing.LONG_SECONDS)
+    assert timestamps.local_time(START) in told
+    assert "the commit failed: ChildProcessError" in Path(settings.state_dir, "log").read_text("utf-8")
+    with failing.recorded(settings, "commit", START + 90_003):
+        pass
+    assert failing.told(settings, START + 90_004) == []
+    assert not [*Path(settings.state_dir).glob("commit-fails*")]
 
 
 def test_a_commit_that_waits_while_another_process_works_is_no_failure_until_an_hour_is_over(

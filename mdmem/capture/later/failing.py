@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 
-from mdmem import files, log, timestamps
+from mdmem import files, log, system, timestamps
 from mdmem.capture.pending import FAILING_FILES
 from mdmem.errors import LockedError, NotFoundError, UsageError
 from mdmem.vault import projects
@@ -30,13 +30,24 @@ _SENTENCES = {
     "sync": "every sync of the vault has failed since {}. `mdmem sync` says why.",
 }
 _MAX_BYTES = 64
+_RUNS = "-running"
+"""Suffix of the file that has the process id and start, in epoch seconds, of a command that runs, or was killed."""
 _WAITED = b"waited"
 """What ends the record of a command that has failed only because other mdmem processes held the lock."""
 
 
 @contextmanager
 def recorded(config: Config, command: str, now: float) -> Iterator[None]:
-    """Record when the `with` block of a commit or sync fails, and forget it when one succeeds."""
+    """Record when the `with` block of a commit or sync fails, and forget it when one succeeds.
+
+    It also records that the run before was killed: agents end commands of hooks that take too long.
+    """
+    mark = f"{_path(config, command)}{_RUNS}"
+    pid, _, began = files.try_read_own(mark, _MAX_BYTES).partition(b" ")
+    if pid.isdigit() and began.isdigit() and not system.is_running(int(pid)):
+        record(config, command, int(began), ChildProcessError("killed"))
+    own = b"%d %d" % (os.getpid(), now)
+    files.try_replace(mark, own)
     try:
         yield
     except (NotFoundError, UsageError):
@@ -44,6 +55,9 @@ def recorded(config: Config, command: str, now: float) -> Iterator[None]:
     except Exception as error:
         record(config, command, now, error)
         raise
+    finally:
+        if files.try_read_own(mark, _MAX_BYTES) == own:
+            files.remove(mark)
     files.remove(_path(config, command))
 
 
