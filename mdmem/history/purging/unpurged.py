@@ -87,7 +87,7 @@ def refusal(repo: Repository, remote: str, url: str, done: GitResult) -> str:
         return f"The push to {remote} failed: {repository.reason(done)}{_hooks_of_all(repo, url, done.err)}"
     words = " ".join(" ".join(re.findall(r"(?m)^remote: (.*)", done.err)).split())
     told = f" It says: {words:.300}{'' if words[-1] in '.!?' else '.'}" if words else ""
-    if "secret" in words.lower():
+    if _FOUND_SECRET.search(words):
         told += " `mdmem purge TEXT` removes a text from every commit."
     tip = next((tip for sign, tip in _REFUSALS.items() if sign in found[1]), told)
     return f"{remote} rejected the push: {found[1]:.200}.{tip}{_hooks_of_all(repo, url, found[1])}"
@@ -111,6 +111,12 @@ def _hooks_of_all(repo: Repository, url: str, reason: str) -> str:
         f" `{way}`."
     )
 
+
+_FOUND_SECRET = re.compile(
+    r"(?i)push protection|\bleaks found\b|(?<!\bno )\bsecrets? (?:was |were |is |are )?(?:detected|found|leaked|exposed)\b"
+    r"|\b(?:contain|detect|found|leak|expose|includ)\w*:? (?:(?!no\b)\S+ ){0,3}secrets?\b(?! not\b)"
+)
+"""Matches the words with which a remote says that a push contains a secret; others speak of their own secrets."""
 
 _REFUSALS = {
     "checked out": " That branch is checked out there: sync through a bare repository (git init --bare PATH).",
