@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 import tracemalloc
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ from mdmem.history.git.paths import PackedPaths
 from mdmem.history.purging import purge
 from mdmem.history.space import clone
 from mdmem.search import index
-from tests.helpers.history_vault import git, put, run_here, start, turn
+from tests.helpers.history_vault import git, head_files, put, run_here, start, turn
 
 
 def test_a_new_repository_has_the_branch_main_and_no_hooks(vault: Path) -> None:
@@ -452,6 +453,39 @@ def test_a_lock_of_a_killed_run_goes_even_if_the_clock_was_set_back_since(vault:
 
     assert commit.commit(settings).commits
     assert not lock.exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the git is a shell script")
+@pytest.mark.parametrize("moves", [True, False])
+@pytest.mark.parametrize("name", ["HEAD.lock", "refs/heads/main.lock"])
+def test_a_lock_of_a_git_that_was_killed_alone_blocks_no_later_commit(
+    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, moves: bool
+) -> None:
+    settings = start(vault)
+    put(vault, "notes/a.md", "a\n")
+    commit.commit(settings)
+    real, lock = shutil.which("git"), vault / ".git" / name
+    script = f"""#!/bin/sh
+case " $* " in *" update-ref -m mdmem "*) [ -e {tmp_path}/once ] || {{
+    touch {tmp_path}/once
+    {f'{real} "$@"' if moves else ":"}
+    touch {lock}
+    kill -9 $$
+}} ;; esac
+exec {real} "$@"
+"""
+    put(tmp_path, "bin/git", script).chmod(0o700)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    put(vault, "notes/b.md", "b\n")
+
+    with nullcontext() if moves else pytest.raises(GitError):
+        assert len(commit.commit(settings).commits) == 1
+
+    assert (tmp_path / "once").exists()
+    assert not lock.exists()
+    put(vault, "notes/c.md", "c\n")
+    assert commit.commit(settings).commits
+    assert set(head_files(vault)) >= {"notes/a.md", "notes/b.md", "notes/c.md"}
 
 
 @pytest.mark.parametrize("holds", [[], ["file"]])

@@ -9,6 +9,8 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 from mdmem.errors import GitError
@@ -76,11 +78,16 @@ def move(repo: Repository, branch: str, head: str, goal: str, lock_fd: int) -> b
     Raises GitError when git fails.
     """
     command = ("update-ref", "-m", "mdmem", branch, goal, head or "0" * len(goal))
+    locks = [lock for lock in _locks(repo, branch) if not lock.exists()]
     result = repository.attempt(repo, *command, env=_committed_by(*repository.identity(repo)), lock_fd=lock_fd)
-    if result.status and tip(repo, branch) == head:
+    if result.status < 0:  # killed; our mark will be younger than what it left, so that `heal` would keep it
+        for lock in locks:
+            _remove_stale(lock)
+    now = tip(repo, branch) if result.status else goal
+    if now == head:
         raise _failed(repo, result)
     repository.attempt(repo, *DELETE_PENDING, lock_fd=lock_fd)  # if that fails, the next commit replaces it
-    return result.status == 0
+    return now == goal
 
 
 def write(repo: Repository, branch: str, head: str, drafts: list[CommitDraft], lock_fd: int) -> bool:
@@ -148,13 +155,23 @@ def heal(repo: Repository, branch: str) -> None:
     if not path.exists():
         return
     began_ns = path.stat().st_mtime_ns
-    for lock in (repo.git_dir / "HEAD.lock", *(repo.common_dir / f"{ref}.lock" for ref in (branch, PENDING))):
-        if not lock.exists() or lock.stat().st_mtime_ns < began_ns:
-            continue
+    for lock in _locks(repo, branch):
+        if lock.exists() and lock.stat().st_mtime_ns >= began_ns:
+            _remove_stale(lock)
+
+
+def _locks(repo: Repository, branch: str) -> list[Path]:
+    """Return the locks that git holds while it moves a branch of ours, or `PENDING`."""
+    return [repo.git_dir / "HEAD.lock", *(repo.common_dir / f"{ref}.lock" for ref in (branch, PENDING))]
+
+
+def _remove_stale(lock: Path) -> None:
+    """Remove a lock that stays as it is until it is `STALE_SECONDS` old."""
+    with suppress(FileNotFoundError):
         made = lock.stat().st_mtime
         age = max(0.0, time.time() - made)  # a lock from the future: the clock was set back
         time.sleep(max(0.0, STALE_SECONDS - age))
-        if lock.exists() and lock.stat().st_mtime == made:
+        if lock.stat().st_mtime == made:
             lock.unlink()
 
 
