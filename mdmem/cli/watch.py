@@ -238,8 +238,7 @@ def _print_status(config: Config, *, as_json: bool) -> None:
             f" {plural.number(status['batches'], 'batch', 'batches')},"
             f" {plural.number(status['answered'], 'request')} answered."
         )
-        if outdated := storing.outdated_watcher(status):
-            click.echo(f"{outdated} `mdmem watch --stop`, then `mdmem watch --background` renews it.")
+        _print_outdated(status)
         if status.get("polling"):
             click.echo(f"It scans the whole vault every few seconds, because {status['polling']}.")
         if status.get("synced"):
@@ -249,6 +248,13 @@ def _print_status(config: Config, *, as_json: bool) -> None:
         click.echo(storing.silent_watcher(status))
     else:
         click.echo(f"No watcher is running on {config.vault}. `mdmem watch --background` starts one (optional).")
+
+
+def _print_outdated(status: dict[str, Any]) -> None:
+    from mdmem.views import storing
+
+    if outdated := storing.outdated_watcher(status):
+        click.echo(f"{outdated} `mdmem watch --stop`, then `mdmem watch --background` renews it.")
 
 
 def _stop(config: Config) -> None:
@@ -269,6 +275,7 @@ def _start(config: Config) -> None:
     status = client.status(config)
     if status["running"]:
         click.echo("A watcher is already running.")
+        _print_outdated(status)
         return
     if silent := storing.silent_watcher(status):
         raise BusyError(silent)

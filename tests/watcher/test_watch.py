@@ -154,6 +154,16 @@ def older(vault: Path, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes]
         process.wait()
 
 
+@pytest.mark.slow
+def test_that_the_watcher_that_runs_already_is_another_version_is_said(
+    older: tuple[subprocess.Popen[bytes], Path], mdmem: Run
+) -> None:
+    said = mdmem("watch", "--background").stdout
+
+    assert "A watcher is already running." in said
+    assert f"The watcher is mdmem 0.0.1; this is {__version__}. `mdmem watch --stop`" in said
+
+
 def is_replaced_by(version: str, vault: Path, process: subprocess.Popen[bytes], mdmem: Run) -> None:
     """Check that another version goes on in a watcher's process, and ends well."""
     until(lambda: status(vault).get("version") == version, "the new version runs")
