@@ -92,7 +92,7 @@ def todo(
     """
     if closed:
         items = [work.mark_done(config, key, now=options.now(), agent=startup.calling_agent()) for key in closed]
-        render.say("\n".join(f"Closed: {render.safe(item.text)}" for item in items), items, as_json=as_json)
+        render.say("\n".join(f"Closed: {item.text}" for item in items), items, as_json=as_json)
         return
     note_rows.refresh(config)
     items = work.open_work(config, project, now=options.now())

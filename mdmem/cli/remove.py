@@ -70,7 +70,7 @@ def forget(
         return 0
     for target in targets[:SHOWN]:
         name = target.id or note.id_of_path(target.path)
-        click.echo(f"{name:10} {wording.day(target.created):10} {safe(target.title or target.path)}")
+        click.echo(safe(f"{name:10} {wording.day(target.created):10} {target.title or target.path}"))
     if len(targets) > SHOWN:
         click.echo(f"and {len(targets) - SHOWN} more")
     for path in worded:

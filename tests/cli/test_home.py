@@ -24,7 +24,7 @@ from mdmem.errors import NotFoundError
 from mdmem.progress import tell
 from mdmem.vault import exclusions, journal, pauses
 from tests.helpers import cli_day
-from tests.helpers.cli_day import FIRST, MORNING, SECOND, Day, complete
+from tests.helpers.cli_day import FIRST, MORNING, SECOND, Day, complete, completions
 from tests.helpers.history_vault import FOLDER, captured
 from tests.helpers.transcript_files import Talk
 
@@ -356,6 +356,27 @@ def test_completion_knows_the_values_of_filters(day: Day, monkeypatch: pytest.Mo
         assert complete(day, monkeypatch, "search", "parser", begin) == found
     assert complete(day, monkeypatch, "search", "kind", ":", "pref") == ["preference"], "as bash takes it apart"
     assert "prompt" in complete(day, monkeypatch, "search", "kind", ":")
+
+
+def test_completion_offers_nothing_that_a_shell_would_run_or_a_terminal_obey(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = cli_day.empty(tmp_path)
+    session = mine.vault / "journal" / "a;b" / "2026-09-14" / "0800-x-00000001"
+    session.mkdir(parents=True)
+    (session / "001-000-prompt-x-7m2x4kd9qp.md").write_text(
+        "---\nid: 7m2x4kd9qp\nkind: prompt\nsession: x$(id)\n"
+        'title: "red \\e[31m\\nplain"\n'
+        'tags: ["x$(id)", "x`id`", "x;id", "x\\nplain,id", "x y", "--x", x-ü.1]\n---\nWords.\n'
+    )
+    mine.run("index")
+
+    assert complete(mine, monkeypatch, "tag", "7m2x4kd9qp", "x") == ["x-ü.1"]
+    assert complete(mine, monkeypatch, "search", "tag:") == ["tag:x-ü.1"]
+    assert complete(mine, monkeypatch, "history", "x") == []
+    assert complete(mine, monkeypatch, "list", "--project", "") == []
+    (item,) = completions(mine, monkeypatch, "show", "7m")
+    assert item.help == "red \ufffd[31m plain"
 
 
 @pytest.mark.parametrize(

@@ -291,6 +291,44 @@ def test_titles_cannot_steer_the_terminal(tmp_path: Path) -> None:
     assert len(out.splitlines()) == 1
 
 
+def test_no_value_of_a_note_can_steer_the_terminal(tmp_path: Path) -> None:
+    mine = cli_day.empty(tmp_path)
+    evil = "e\x1b]0;x\x07\x9b31m\x7f\u202e\u2066"
+    folder = mine.vault / "journal" / "app" / "2026-09-14" / "0800-evil-00000001"
+    folder.mkdir(parents=True)
+    keys = (
+        "title",
+        "tool",
+        "exit_code",
+        "duration_ms",
+        "agent",
+        "model",
+        "branch",
+        "cwd",
+        "project",
+        "status",
+        "error",
+    )
+    values = dict.fromkeys((*keys, "created", "supersedes", "relates_to"), evil) | {"tags": [evil], "files": [evil]}
+    for number, kind in enumerate(("prompt", "observation", "response", "decision", "task")):
+        meta = {**values, "kind": kind, "session": "00000001-evil", "prompt": 1, "sequence": number, "success": False}
+        text = f"---\n{json.dumps(meta | {'id': f'{evil}{number}'})}\n---\nThe parser {evil}\n"
+        (folder / f"001-00{number}-{kind}-evil-7m2x4kd9q{number}.md").write_text(text)
+    note = f"{folder.relative_to(mine.vault)}/001-001-observation-evil-7m2x4kd9q1.md"
+    commands = (
+        "list", "sessions", "stats", "tree", "decisions", "todo", "proposals", "fixes", "prompts parser", "digest",
+        "search parser", "related NOTE", "about parser", "history 00000001-evil", "timeline NOTE", "tag NOTE", "status",
+        "digest 00000001-evil", "doctor", "forget NOTE", "show 7m2x", "pin NOTE", "promote NOTE --to CLAUDE.md",
+    )  # fmt: skip
+    for command in commands:
+        for as_json in ("", " --json"):
+            done = mine.attempt(*f"{command}{as_json}".replace("NOTE", note).split())
+            shown = f"{done.stdout}{done.stderr}{done.exception}"
+            assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", shown), (command, shown)
+    listed = json.loads(mine.run("list", "--json").stdout)
+    assert {row["agent"] for row in listed} == {evil}, "escaped, not changed"
+
+
 # -- sessions --------------------------------------------------------------------------------------
 
 

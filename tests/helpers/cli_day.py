@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import click.testing
 import pytest
-from click.shell_completion import ShellComplete
+from click.shell_completion import CompletionItem, ShellComplete
 
 from mdmem import config
 from mdmem.agents import Event
@@ -207,7 +207,11 @@ def strand_a_note(day: Day, root: Path) -> None:
 
 def complete(day: Day, monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
     """Return the shell's completions for the last word of a command line."""
+    return [item.value for item in completions(day, monkeypatch, *words)]
+
+
+def completions(day: Day, monkeypatch: pytest.MonkeyPatch, *words: str) -> list[CompletionItem]:
+    """Return the same with what is shown beside each of them."""
     for name, value in day.env.items():
         monkeypatch.setenv(name, value)
-    found = ShellComplete(cli, {}, "mdmem", "_MDMEM_COMPLETE").get_completions(list(words[:-1]), words[-1])
-    return [item.value for item in found]
+    return ShellComplete(cli, {}, "mdmem", "_MDMEM_COMPLETE").get_completions(list(words[:-1]), words[-1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,18 @@ if TYPE_CHECKING:
 Function = Callable[..., Any]
 MOST = 50
 """Maximum number of completions."""
+_WORD = re.compile(r"(?!-)[\w.,:/@%+=~#-]+")
+"""Matches what every shell takes for one word. Bash inserts a completion unquoted, and a note from a remote may have
+the tag `$(rm -r x)`."""
+
+
+def _item(value: str, title: str) -> CompletionItem:
+    """Return a completion that is shown with the beginning of a title, which anybody may have written."""
+    from click.shell_completion import CompletionItem
+
+    from mdmem.cli.terminal import render
+
+    return CompletionItem(value, help=" ".join(render.safe(title[:60]).split()))
 
 
 def config_of(ctx: click.Context) -> Config:
@@ -31,7 +44,7 @@ def _one_of(names: Callable[[click.Context], Iterable[str]]) -> Function:
     """Complete a word from a list of names, by a part of one where none begins like it."""
 
     def complete(ctx: click.Context, _: click.Parameter, begin: str) -> list[str]:
-        known = list(names(ctx))
+        known = list(filter(_WORD.fullmatch, names(ctx)))
         return [name for name in known if name.startswith(begin)] or [name for name in known if begin in name]
 
     return complete
@@ -41,20 +54,18 @@ def _in_index(key: str) -> Function:
     """Complete the value of a facet from the index, which is not updated for a keystroke."""
 
     def complete(ctx: click.Context, _: click.Parameter, begin: str) -> list[str] | list[CompletionItem]:
-        from click.shell_completion import CompletionItem
-
         from mdmem.search import index
 
         try:
             view = index.current(config_of(ctx))
             start = f"{key}:{begin.removeprefix('mem:')}".lower()
             terms = sorted(view.starting_with("facet", start, MOST))[:MOST] if view else []
-            named = [term for term in terms if not term.endswith(":")]
+            named = [term for term in terms if _WORD.fullmatch(term.partition(":")[2])]
             if view is None or key not in ("id", "session"):
                 return [term.partition(":")[2] for term in named]
             notes = {term: min(view.notes("facet", term), default=None) for term in named}
             return [
-                CompletionItem(term.partition(":")[2], help=str(view.facts(number)["title"])[:60])
+                _item(term.partition(":")[2], str(view.facts(number)["title"]))
                 for term, number in notes.items()
                 if number is not None
             ]
@@ -68,11 +79,9 @@ def _keyed(items: Callable[[Config], Iterable[tuple[str, str]]]) -> Function:
     """Complete the key of an item, shown with its text; nothing is updated for a keystroke."""
 
     def complete(ctx: click.Context, _: click.Parameter, begin: str) -> list[CompletionItem]:
-        from click.shell_completion import CompletionItem
-
         try:
             rows = items(config_of(ctx))
-            return [CompletionItem(key, help=text[:60]) for key, text in rows if key.startswith(begin)][:MOST]
+            return [_item(key, text) for key, text in rows if key.startswith(begin)][:MOST]
         except Exception:  # noqa: BLE001 - as above
             return []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import shutil
 import sys
 from itertools import accumulate
@@ -35,11 +36,20 @@ def toml(value: Any) -> str:
 def as_json(value: Any) -> str:
     """Return a value as JSON, without escaping other scripts; bytes of a file name that are not text stay escaped.
 
-    A named tuple becomes an object, and a number that JSON lacks, such as infinity, a string.
+    A named tuple becomes an object, and a number that JSON lacks, such as infinity, a string. What a terminal would
+    obey is escaped: control characters, also those above ASCII, and direction marks.
     """
     value = _jsonable(value)
     text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if text.isascii() or "\\ud" not in ascii(text) else json.dumps(value, default=str)
+    if text.isprintable():
+        return text
+    if "\\ud" in ascii(text):
+        return json.dumps(value, default=str)
+    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+_OBEYED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Matches what JSON leaves as it is, and a terminal obeys."""
 
 
 def print_json(value: Any) -> None:
@@ -48,13 +58,13 @@ def print_json(value: Any) -> None:
 
 
 def say(text: str, value: Any, *, as_json: bool) -> None:
-    """Print what a command has done: a text for people, or a value as JSON."""
+    """Print what a command has done: a text for people, without control characters, or a value as JSON."""
     import click  # a plain search needs none
 
     if as_json:
         print_json(value)
     else:
-        click.echo(text)
+        click.echo(safe(text))
 
 
 def print_array(values: Iterable[Any]) -> None:
@@ -129,17 +139,21 @@ def terminal() -> Console | None:
 
 
 def write(lines: Iterable[Iterable[Piece]]) -> None:
-    """Print lines of styled pieces, in color on a terminal."""
+    """Print lines of styled pieces, in color on a terminal, without control characters."""
     screen = terminal()
     if screen is None:
-        sys.stdout.writelines("".join([text for text, _ in line]) + "\n" for line in lines)
+        sys.stdout.writelines(safe("".join([text for text, _ in line])) + "\n" for line in lines)
         return
     from rich.text import Text
 
     for line in lines:
-        text = Text.assemble(*line)
+        text = Text.assemble(*_safe(line))
         indent = len(text.plain) - len(text.plain.lstrip())
         _wrapped(screen, Text(" " * indent), text[indent:])
+
+
+def _safe(line: Iterable[Piece]) -> Iterator[Piece]:
+    return ((safe(text), style) for text, style in line)
 
 
 def block(pieces: Iterable[Piece], indent: int) -> None:
@@ -148,11 +162,11 @@ def block(pieces: Iterable[Piece], indent: int) -> None:
     if screen is None:
         import textwrap  # a plain search needs none
 
-        print(textwrap.indent("".join([text for text, _ in pieces]), " " * indent))
+        print(textwrap.indent(safe("".join([text for text, _ in pieces])), " " * indent))
         return
     from rich.text import Text
 
-    _wrapped(screen, Text(" " * indent), Text.assemble(*pieces), folds=True)
+    _wrapped(screen, Text(" " * indent), Text.assemble(*_safe(pieces)), folds=True)
 
 
 def hanging(first: Sequence[Piece], rest: Iterable[Piece]) -> None:
@@ -166,7 +180,7 @@ def hanging(first: Sequence[Piece], rest: Iterable[Piece]) -> None:
         return
     from rich.text import Text
 
-    lead, below = Text.assemble(*first), Text.assemble(*rest)
+    lead, below = Text.assemble(*_safe(first)), Text.assemble(*_safe(rest))
     if lead.cell_len + min(below.cell_len, LEAST_BELOW) > screen.width:
         lead.rstrip()
         screen.print(lead, soft_wrap=True)
