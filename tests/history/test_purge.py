@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import re
 import subprocess
 from collections.abc import Callable
+from math import ceil
 from pathlib import Path
 from string import punctuation
 
@@ -255,7 +257,7 @@ def test_what_a_person_stashed_last_is_rewritten_and_stays(vault: Path) -> None:
 
 
 @pytest.mark.slow
-def test_remotes_and_transcripts_are_named_with_what_to_run(vault: Path, tmp_path: Path) -> None:
+def test_remotes_programs_and_transcripts_are_named_with_what_to_run(vault: Path, tmp_path: Path) -> None:
     config = start(vault)
     put(vault, "notes/a.md", f"{TEXT}\n")
     commit.commit(config)
@@ -267,6 +269,7 @@ def test_remotes_and_transcripts_are_named_with_what_to_run(vault: Path, tmp_pat
 
     assert done.left == []
     assert "`mdmem sync` replaces it, and keeps what other machines have added" in done.elsewhere[0]
+    assert "`mdmem web`, `mdmem watch`, and the MCP server" in done.elsewhere[-2]
     assert "transcripts" in done.elsewhere[-1]
 
 
@@ -483,6 +486,47 @@ def test_what_is_purged_is_in_no_title_on_a_page(vault: Path, target: str, kind:
 
     assert done.left == []
     assert b"qu$ab" not in every_byte(vault, Path(config.state_dir)).replace(b"\\", b"")
+
+
+@pytest.mark.parametrize("text", ['the "Falcon" project', "Zürich7", "~~~???", "falcon"])
+@pytest.mark.parametrize("before", range(4))
+@pytest.mark.parametrize("after", range(4))
+def test_a_text_is_matched_in_base64_and_hexadecimal_behind_and_before_anything(
+    text: str, before: int, after: int
+) -> None:
+    pattern, data = patterns.literal(text), b"\xfa" * before + text.encode() + b"\x05" * after
+    for matched in (base64.b64encode(data), base64.urlsafe_b64encode(data), base64.b64encode(data).rstrip(b"=")):
+        left = pattern.sub(b"", matched).rstrip(b"=")
+        assert len(left) <= ceil(before * 8 / 6) + ceil(after * 8 / 6), "digits of what is around it"
+        wrapped = b"".join(b"%c\r\n" % digit for digit in matched)
+        assert pattern.sub(b"", wrapped).replace(b"\r\n", b"").rstrip(b"=") == left
+    for written in (data.hex(), data.hex().upper(), data.hex(" "), data.hex(":"), data.hex("\n")):
+        cut = [data[:before].hex(), data[before + len(text.encode()) :].hex()]
+        kept = re.sub(r"[ :\n]", "", pattern.sub(b"", written.encode()).decode()).lower()
+        assert kept == "".join(cut)
+
+
+def test_a_text_too_short_to_tell_is_not_matched_in_other_notations() -> None:
+    assert patterns.literal("cache").search(base64.b64encode(b"cache") + b"cache".hex().encode()) is None
+    assert patterns.literal("caches", encoded=False).search(base64.b64encode(b"caches")) is None
+
+
+@pytest.mark.slow
+def test_what_a_tool_showed_of_a_text_in_base64_or_hexadecimal_is_purged(vault: Path) -> None:
+    config = start(vault)
+    shown = f"{base64.encodebytes(f'About {TEXT}, once more, and on and on'.encode()).decode()}{TEXT.encode().hex(' ')}"
+    captured(vault, "001-001-bash-base64-plan-7gk2q9m4x1", "observation", "base64 plan", body=shown)
+    commit.commit(config)
+
+    planned = purge.plan(config, TEXT)
+    done = purge.apply(config, planned)
+
+    assert list(planned.found.files.values()) == [2]
+    assert done.left == []
+    stored = every_byte(vault, Path(config.state_dir))
+    assert TEXT.encode().hex(" ").encode() not in stored
+    assert base64.b64encode(TEXT.encode())[4:12] not in stored
+    assert stored.count(b"[REDACTED]") >= 2
 
 
 def test_an_expression_leaves_what_it_left_beside_titles() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from string import ascii_lowercase, digits
 
 from mdmem.errors import UsageError
@@ -29,8 +29,10 @@ def any_of(patterns: Iterable[bytes]) -> re.Pattern[bytes]:
     return re.compile(b"(?m)" + joined) if joined else NOTHING
 
 
-def literal(text: str) -> re.Pattern[bytes]:
+def literal(text: str, *, encoded: bool = True) -> re.Pattern[bytes]:
     """Match a text literally, with line breaks of either kind, and as YAML, JSON and the titles on pages escape it.
+
+    encoded: also in base64 and in hexadecimal, unless it is so short that other data may have these characters.
 
     Raises UsageError when the text is empty.
     """
@@ -39,7 +41,41 @@ def literal(text: str) -> re.Pattern[bytes]:
     text = text.replace("\r\n", "\n")
     forms = {text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]}
     longest_first = sorted(forms, key=len, reverse=True)
-    return re.compile(b"|".join(map(_escaped, longest_first)))
+    data = os.fsencode(text)
+    is_telling = encoded and len(data) >= LEAST_ENCODED
+    return re.compile(b"|".join([*map(_escaped, longest_first), *(_encoded(data) if is_telling else ())]))
+
+
+LEAST_ENCODED = 6
+"""Minimum length in bytes of a text that is also matched in base64 and in hexadecimal."""
+_LEAST_KNOWN = 4
+_BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+_FOR_URLS = {"+": "+-", "/": "/_"}
+_WRAPPED = rb"(?:\r?\n)?"
+
+
+def _encoded(data: bytes) -> Iterator[bytes]:
+    """Yield the patterns for bytes in hexadecimal, and in base64 behind any other bytes; both may be wrapped."""
+    digits = [b"[%b%b]" % (c, c.upper()) if c.isalpha() else c for c in (b"%c" % byte for byte in data.hex().encode())]
+    pairs = [first + second for first, second in zip(digits[::2], digits[1::2], strict=True)]
+    yield rb"(?:[ :]|\\x|\r?\n)?".join(pairs)
+    bits = "".join(f"{byte:08b}" for byte in data)
+    for before in ("", "?" * 8, "?" * 16):
+        known = before + bits
+        known += "?" * (-len(known) % 6)
+        sixes = [known[at : at + 6] for at in range(len(before) // 6 * 6, len(known), 6)]
+        is_shared = sixes[0].count("?") > 6 - _LEAST_KNOWN  # it tells next to nothing, and would slow the search
+        yield _WRAPPED.join(map(_base64_digit, sixes[is_shared:]))
+
+
+def _base64_digit(bits: str) -> bytes:
+    """Match the digits of base64 that have these six bits; a question mark is any bit."""
+    fitting = [_BASE64[value] for value in range(64) if all(map(_fits, f"{value:06b}", bits))]
+    return b"[%b]" % re.escape("".join(_FOR_URLS.get(digit, digit) for digit in fitting)).encode()
+
+
+def _fits(bit: str, wanted: str) -> bool:
+    return wanted in (bit, "?")
 
 
 def _escaped(form: str) -> bytes:

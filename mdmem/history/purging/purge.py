@@ -25,6 +25,9 @@ from mdmem.history.rewrite import RewriteStep
 from mdmem.progress import ProgressCallback, ignore
 from mdmem.vault import disk, journal, layout, note
 
+MAX_ENCODED = 12
+"""Maximum number of texts of another machine that are also searched for in base64 and hexadecimal, which takes long."""
+
 
 class Occurrences(NamedTuple):
     """Where a purge finds its text.
@@ -144,7 +147,8 @@ def plan_again(config: Config, texts: Collection[bytes], marks: Collection[str])
     drop = tuple(path for path in known_paths if marks and purge_record.mark(journal.id_in(path)) in marks)
     texts = frozenset(filter(patterns.is_specific, texts))  # an earlier version recorded also others
     literals = [os.fsdecode(text) for text in sorted(texts, key=len, reverse=True)]
-    of_texts = [patterns.literal(text).pattern for text in literals]
+    encoded = len(literals) <= MAX_ENCODED
+    of_texts = [patterns.literal(text, encoded=encoded).pattern for text in literals]
     of_notes = [patterns.of_note(journal.id_in(path)).pattern for path in drop]
     pattern = patterns.any_of([*of_texts, *of_notes])
     names = patterns.in_names(*literals)

@@ -1,4 +1,4 @@
-"""Where a purge does not reach: remotes, unreachable commits there, transcripts; and what to do about each."""
+"""Where a purge does not reach: remotes, their unreachable commits, programs, transcripts; what to do about each."""
 
 from __future__ import annotations
 
@@ -18,6 +18,11 @@ TRANSCRIPTS = (
     "mdmem does not change the agents' own transcripts, from which `mdmem import --again` may bring the text back. "
     "Search them with: "
     "grep -rlF 'THE TEXT' ~/.claude/projects ~/.codex/sessions"
+)
+
+PROGRAMS = (
+    "Programs that were running may still have it in memory, until they end: `mdmem web`, `mdmem watch`, and the MCP "
+    "server of an open agent."
 )
 
 HOSTS = {
@@ -40,7 +45,7 @@ FORCE = {
 
 
 def of_purge(repo: Repository, moved: dict[str, str], texts: int, untold: int) -> list[str]:
-    """Return hints about remotes and transcripts that may still have what was purged.
+    """Return hints about remotes, programs and transcripts that may still have what was purged.
 
     moved: the rewritten commits. texts: number of different texts that other machines are told of; untold: of others.
     """
@@ -60,7 +65,7 @@ def of_purge(repo: Repository, moved: dict[str, str], texts: int, untold: int) -
             told.append(
                 f"They find {found} purged texts in their own new notes: after that sync, run the same purge there too."
             )
-    return [*told, TRANSCRIPTS]
+    return [*told, PROGRAMS, TRANSCRIPTS]
 
 
 def unreachable(url: str) -> str:
