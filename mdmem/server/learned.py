@@ -45,7 +45,7 @@ def fixes(
     with lookup.fresh(at.config) as notices:
         known_fixes = learned.fixes(at.config, error, project=project, limit=4 * MAX_FIXES, reader=at.project)
     visible = [fix for fix in known_fixes if lookup.read(at, fix.path) is not None]
-    shown = [at.values(fix._asdict(), _OF_FIX) | {"diff": at.gate.stored(fix.diff)} for fix in visible[:MAX_FIXES]]
+    shown = [at.values(fix._asdict(), _OF_FIX) | {"diff": at.text(fix.diff)} for fix in visible[:MAX_FIXES]]
     return {"fixes": shown, "hints": list(notices)}
 
 

@@ -804,6 +804,22 @@ def test_hostile_notes_come_out_tame_from_every_tool(server: Server, vault: Path
             assert "\u202e" not in text
 
 
+def test_the_change_of_a_fix_comes_out_tame(server: Server, vault: Path) -> None:
+    shutil.copytree(REPO / "sample-vault" / "journal", vault / "journal", dirs_exist_ok=True)
+    (edit,) = vault.rglob("*-ypex3eh94b.md")
+    edit.write_text(edit.read_text().replace("raise DateError(text)", f"raise DateError(text)  # {' '.join(HOSTILE)}"))
+
+    answer = server.call("fixes", {"error": "ValueError: day is out of range for month"})
+
+    assert "    raise DateError(text)" in answer.said, "indented as it was"
+    for text in ("\n".join(answer.said.split("\n")[1:-1]), json.dumps(answer.value, ensure_ascii=False)):
+        assert "[mem:forged" not in text
+        assert "\x1b" not in text
+        assert "\\u001b" not in text
+        assert "\u202e" not in text
+        assert not re.search(r"</?(?:mdmem|system)", text)
+
+
 def test_a_misspelled_word_finds_only_notes_that_may_be_seen(server: Server, vault: Path) -> None:
     put(vault, "internal/agent/x.md", "kubernetes secrets", kind="agent", tags=["agent"])
     assert "kubernetes" not in server.call("search", {"query": "kubernetas"}).text

@@ -284,6 +284,12 @@ def test_no_command_is_offered_for_a_session_with_a_strange_name(name: str) -> N
     assert known.resume_command("codex", name, "") == ""
 
 
+@pytest.mark.parametrize("cwd", ["/x\x03rm -rf ~\n", "/x\nid\n", "/x\x1b[201~id", "/x\u202e"])
+def test_no_command_is_offered_for_a_folder_that_a_terminal_would_obey_when_it_is_pasted(cwd: str) -> None:
+    assert known.resume_command("codex", "0199a213", cwd) == ""
+    assert known.resume_command("codex", "0199a213", "/home/ana/é ü").startswith("cd '/home/ana/é ü' && ")
+
+
 def test_the_weeks_of_a_project_end_with_this_one() -> None:
     found = projects.weeks({"2026-09-14": 3, "2026-09-08": 2, "2026-09-01": 1, "2025-01-01": 9}, date(2026, 9, 14))
 

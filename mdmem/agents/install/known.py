@@ -335,9 +335,12 @@ _PLAIN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 
 
 def resume_command(agent: str, session: str, cwd: str) -> str:
-    """Return the shell command that resumes a session in its folder; "" if the agent has none."""
+    """Return the shell command that resumes a session in its folder; "" if the agent has none.
+
+    It will be pasted into a terminal, which obeys control characters even between quotation marks.
+    """
     words = AGENTS[agent].resume if agent in AGENTS else ()
-    if not words or not _PLAIN_ID.fullmatch(session):
+    if not words or not _PLAIN_ID.fullmatch(session) or not cwd.isprintable():
         return ""
     home, tail = ("~/", cwd[2:]) if cwd.startswith("~/") else ("", cwd)
     start = f"cd {home}{shlex.quote(tail)} && " if tail else ""
