@@ -12,7 +12,7 @@ import sys
 from mdmem import files
 from mdmem.hashing import sha256, short
 from mdmem.hook_errors import ConfigError
-from mdmem.settings import BY_KEY, SETTINGS, Setting, Settings, neither
+from mdmem.settings import BY_KEY, SETTINGS, Setting, Settings, enclosed, neither
 from mdmem.values import Value
 
 TYPE_CHECKING = False
@@ -231,7 +231,7 @@ def combine(
 
 def stricter(row: Setting[Any], user: Mapping[str, Any], value: Any) -> Any:
     """Return the effective value of a row. user: the user's settings; value: the vault's value."""
-    if row.stricter is None or (row.stricter is neither and row.key in user):
+    if row.stricter is None or (row.stricter in (neither, enclosed) and row.key in user):
         return user.get(row.key, row.default)
     return row.stricter(user.get(row.key, row.default), value)
 
@@ -239,7 +239,7 @@ def stricter(row: Setting[Any], user: Mapping[str, Any], value: Any) -> Any:
 def _is_taken(row: Setting[Any], value: Any, counts: Any, *, in_user: bool) -> bool:
     """Whether a vault's value takes effect, alone or together with the user's."""
     is_added = isinstance(value, list) and all(item in counts for item in value) and (in_user or counts != row.default)
-    return value == counts or is_added or row.stricter is neither
+    return value == counts or is_added or row.stricter is neither or (row.stricter is enclosed and in_user)
 
 
 def _parse(path: str, state: str, warnings: list[str]) -> dict[str, Any]:

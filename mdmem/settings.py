@@ -60,6 +60,18 @@ def neither(own: T, given: T) -> T:  # noqa: ARG001 - same signature as the othe
     return given
 
 
+def enclosed(own: str, given: str) -> str:
+    """Return the vault's mark if nothing that is masked may begin or end like it, as a word in brackets; else the own.
+
+    What looks like a mark is taken for masked: with "ACME" as the mark, a pattern for `ACME-1234` would hide nothing.
+    """
+    is_enclosed = len(given) > 2 and given[0] in _OPENING and given[-1] in _CLOSING and given.isprintable()
+    return given if is_enclosed or not given else own
+
+
+_OPENING, _CLOSING = "[({<«‹【「–—*•█", "])}>»›】」–—*•█"
+
+
 class Setting(_Typed["T"]):
     """A setting: its dotted key, default, meaning, and who may set it.
 
@@ -163,8 +175,8 @@ class PrivacySettings(SettingsSection):
     __slots__ = ()
     NAME = "privacy"
 
-    marker = Setting("[PRIVATE]", "Replacement text for a private section; may be empty.", neither)
-    redacted = Setting("[REDACTED]", "Replacement text for a secret.", neither)
+    marker = Setting("[PRIVATE]", "Replacement text for a private section; may be empty.", enclosed)
+    redacted = Setting("[REDACTED]", "Replacement text for a secret.", enclosed)
     name_kinds = Setting(False, "Whether privacy.redacted names the kind of secret: [REDACTED:github-token].", less)
     keep_lines = Setting(False, "Whether a private section is replaced by as many lines as it had.", less)
     tags = Setting(["private"], "Words whose tags hide text: <word>, [word], <!-- word -->.", all_of)

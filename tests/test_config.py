@@ -11,7 +11,7 @@ import hypothesis
 import hypothesis.strategies as st
 import pytest
 
-from mdmem import config
+from mdmem import config, privacy
 from mdmem.cli.terminal import render
 from mdmem.settings import BY_KEY, SETTINGS, Setting, all_of, common, neither
 from tests.conftest import REPO, own_settings
@@ -223,6 +223,8 @@ LOOSER = {
     "learn.accept": True,
     "learn.protocol": True,
     "inject.on": ["ask", "turns", "start", "failure", "edit", "read"],
+    "privacy.marker": "ACME-",
+    "privacy.redacted": "#",
 }
 STRICTER = {
     "sync.max_file_mb": 5,
@@ -269,6 +271,32 @@ def test_a_vault_can_make_a_setting_stricter_than_the_users_own(vault: Path, key
     found = load(vault)
     assert found.settings.values[key] == STRICTER[key]
     assert found.warnings == ()
+
+
+@pytest.mark.parametrize("key", ["privacy.marker", "privacy.redacted"])
+def test_a_mark_of_a_vault_counts_only_if_no_secret_begins_or_ends_like_it(vault: Path, key: str) -> None:
+    for mark in ("[kept out]", "–– kept out ––", "<#>", "*" * 5):
+        (vault / "mdmem.toml").write_text(f"{key} = {render.toml(mark)}\n")
+        assert load(vault).settings.values[key] == mark
+    for mark in ("A", "ghp_", "#", "[", "[A", "A]", "[a\nb]", "[a\u200bb]", "[]"):
+        (vault / "mdmem.toml").write_text(f"{key} = {render.toml(mark)}\n")
+        assert load(vault).settings.values[key] == BY_KEY[key].default, mark
+    own_settings(f"{key} = 'mine'\n")
+    (vault / "mdmem.toml").write_text(f"{key} = '[theirs]'\n")
+    assert (load(vault).settings.values[key], load(vault).warnings) == ("mine", ())
+
+
+@pytest.mark.parametrize("mark", ["A", "ACME-", "[A]", "[ACME-]"])
+@pytest.mark.parametrize("key", ["marker", "redacted"])
+def test_no_mark_of_a_vault_lets_through_what_the_users_pattern_masks(vault: Path, key: str, mark: str) -> None:
+    own_settings("privacy.patterns = ['ACME-[0-9]{6}']\n")
+    (vault / "mdmem.toml").write_text(f"privacy.{key} = {render.toml(mark)}\n")
+
+    cleaned = privacy.clean("see ACME-123456 and [ACME-123456]", rules=privacy.Rules.of(load(vault).settings))
+
+    assert "123456" not in cleaned.value
+    again = privacy.clean(cleaned.value, rules=privacy.Rules.of(load(vault).settings))
+    assert again.value == cleaned.value
 
 
 @hypothesis.given(

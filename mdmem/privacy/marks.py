@@ -25,7 +25,10 @@ def _cut(text: str, start: int, end: int, marks: tuple[str, ...]) -> Iterator[tu
     for mark in marks:
         at = text.find(mark, max(0, start - _LONGEST_MARK), end)
         while at >= 0:
-            close = text.find("]", at, at + _LONGEST_MARK) + 1 if mark[0] == "[" else at + len(mark)
+            close = at + len(mark)
+            if mark[0] == "[" and mark[-1] != "]":  # its kind may follow
+                is_whole = text[close : close + 1] in ("]", ":")
+                close = text.find("]", close, at + _LONGEST_MARK) + 1 if is_whole else 0
             if at <= start < close or at < end < close:
                 yield at, close
             at = text.find(mark, at + 1, end)
