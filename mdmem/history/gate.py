@@ -10,10 +10,10 @@ from typing import NamedTuple
 from mdmem import files, privacy
 from mdmem.privacy import encoded
 from mdmem.settings import Settings
-from mdmem.vault import archives, disk, generated, layout, note, packed, people
+from mdmem.vault import archives, disk, generated, is_in_journal, layout, note, packed, people
 
 TOO_LARGE, UNREADABLE, DISK, CUT_OFF = "too large", "unreadable", "disk", "cut off"
-NUL, NESTED, FILE_NAME = "NUL byte", "nested repository", "file name"
+NUL, NESTED, FILE_NAME, SESSION_NAME = "NUL byte", "nested repository", "file name", "name in a session"
 """Rules for what is no text to be searched; they have rows in `_ADVICE`."""
 
 IN_HISTORY = " The private text is already in history; `mdmem purge 'THE TEXT' --apply` removes it there too."
@@ -54,6 +54,7 @@ class HeldBack(NamedTuple):
 
 
 _CANNOT_BE_READ = "{path} cannot be read, so it was not committed."
+_NAME_HOLDS = "The name of {path} holds private text or what looks like a secret, so it was not committed."
 _ADVICE = {
     TOO_LARGE: ("{path} is larger than {most} MiB, so it was not committed.", "Split it, or move it out of the vault."),
     UNREADABLE: (  # for lack of permission
@@ -76,9 +77,13 @@ _ADVICE = {
         ),
         "Save it as UTF-8, without NUL bytes, and commit again, or, if it may stay: {accept}",
     ),
-    FILE_NAME: (
-        "The name of {path} holds private text or what looks like a secret, so it was not committed.{known}",
-        "Rename it.",
+    FILE_NAME: (f"{_NAME_HOLDS}{{known}}", "Rename it."),
+    SESSION_NAME: (  # made of a prompt, as the names of the session's folder and page
+        _NAME_HOLDS,
+        (
+            "The session's folder and page, which are committed with its other notes, may be named so too."
+            " `mdmem purge 'THE TEXT' --apply` removes it from these names, and from history."
+        ),
     ),
 }
 """Rule -> why a file was not committed, and what its owner can do."""
@@ -106,7 +111,7 @@ class CommitGate:
         """
         is_note = path.endswith(disk.NOTE_ENDINGS)
         if people.clean_path(self._rules, path, data if is_note or layout.archived_in(path) else None) != path:
-            return HeldBack(path, 1, FILE_NAME)
+            return HeldBack(path, 1, SESSION_NAME if is_in_journal(path) else FILE_NAME)
         if layout.archived_in(path) and packed.is_cut_off(data):
             return HeldBack(path, 1, CUT_OFF)
         if layout.archived_in(path) and packed.parse(data):

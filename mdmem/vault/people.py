@@ -169,9 +169,10 @@ def _made_end(stem: str, data: bytes | None) -> str:
 
 
 def _said_in(rules: privacy.Rules, data: bytes | None) -> tuple[str, ...]:
-    """Return what the private sections of a note say."""
+    """Return what the private sections of a note say, without those of which a purge left only a mark."""
     text = data.decode("utf-8", "replace") if data else ""
-    return privacy.clean(text, rules=rules).spans if privacy.may_hold_private([text], rules) else ()
+    spans = privacy.clean(text, rules=rules).spans if privacy.may_hold_private([text], rules) else ()
+    return tuple(span for span in spans if span.strip() not in (rules.marker, rules.redacted))
 
 
 def _cleaned_name(rules: privacy.Rules, name: str, private_texts: tuple[str, ...]) -> str:

@@ -512,6 +512,26 @@ def test_a_text_too_short_to_tell_is_not_matched_in_other_notations() -> None:
 
 
 @pytest.mark.slow
+def test_what_is_marked_in_a_prompt_later_is_purged_from_the_names_that_were_made_of_it(vault: Path) -> None:
+    config = start(vault)
+    claude.send(claude.prompt("Meet Zorblat Quuxdotter about the parser"))
+    claude.send(claude.stop("It is planned."))
+    (asked,) = vault.rglob("001-000-prompt-*.md")
+    asked.write_text(asked.read_text().replace("Zorblat Quuxdotter", "<private>Zorblat Quuxdotter</private>"))
+
+    (held_back,) = commit.commit(config).held_back
+    assert held_back.why.startswith(f"The name of {asked.relative_to(vault)} holds private text")
+    assert "The session's folder and page" in held_back.todo
+    assert "`mdmem purge 'THE TEXT' --apply` removes it from these names" in held_back.todo
+    done = purge.apply(config, purge.plan(config, "Zorblat Quuxdotter"))
+
+    assert done.left == []
+    assert b"quuxdotter" not in every_byte(vault, Path(config.state_dir)).lower()
+    (held_back,) = commit.commit(config).held_back
+    assert held_back.rule == "private-tag", "its name is no longer to blame"
+
+
+@pytest.mark.slow
 def test_what_a_tool_showed_of_a_text_in_base64_or_hexadecimal_is_purged(vault: Path) -> None:
     config = start(vault)
     shown = f"{base64.encodebytes(f'About {TEXT}, once more, and on and on'.encode()).decode()}{TEXT.encode().hex(' ')}"
