@@ -95,8 +95,9 @@ def import_(config: Config, /, **values: Any) -> None:
     Transcripts of Claude Code, Codex, Gemini CLI, Copilot CLI and OpenCode become the notes that hooks would have
     stored, with their original times; sessions that hooks stored are completed. A folder of markdown, such as an
     Obsidian vault, is copied to notes/imported/. PATH may also be a `conversations.json` exported from ChatGPT or
-    Claude.ai, or claude-mem's memory, ~/.claude-mem. Private sections and secrets are removed from everything. --since,
-    --until and --on select sessions by their last event.
+    Claude.ai, claude-mem's memory, ~/.claude-mem, or the JSON file of another memory tool (`mdmem help import` lists
+    them). Private sections and secrets are removed from everything. --since, --until and --on select sessions by their
+    last event.
 
     \b
     Example:  mdmem import --dry-run
@@ -307,10 +308,12 @@ def _preview(plan: ImportPlan, *, as_json: bool) -> None:
             f"{plural.number(sum(row.sessions for row in rows), 'session')}, at most {plural.number(events, 'note')}."
         )
     for folder in plan.folders:
-        names = ", ".join(folder.files) if folder.follow and folder.files else "Markdown"
+        is_named = folder.holds_memories or (folder.follow and folder.files)
+        names = ", ".join(folder.files) if is_named else "Markdown"
         click.echo(f"{names} in {render.safe(str(folder.root))} -> notes/imported/{folder.name}/")
     if plan.files:
-        click.echo(f"{plural.number(plan.files, 'markdown file')}.")
+        only = not any(folder.holds_memories for folder in plan.folders)
+        click.echo(f"{plural.number(plan.files, 'markdown file' if only else 'file')}.")
     if plan.known:
         _tell_known(plan.known)
     if not (rows or plan.files):

@@ -17,8 +17,8 @@ from mdmem.agents.install.known import ROWS
 from mdmem.config import Config
 from mdmem.errors import PatternError
 from mdmem.privacy import memory
-from mdmem.slug import slug
-from mdmem.transcripts import promotion
+from mdmem.slug import RESERVED, slug
+from mdmem.transcripts import memory_files, promotion
 from mdmem.transcripts.lines import decode, head
 from mdmem.transcripts.saved import Skipped
 from mdmem.vault import NOTES, creation, disk, editing, exclusions, followed_copies, note, people, titles
@@ -48,6 +48,16 @@ class MarkdownFolder(NamedTuple):
     files: tuple[str, ...] = ()
     cwd: str = ""
     follow: str = ""
+
+    @property
+    def holds_memories(self) -> bool:
+        """Whether this is a file of memories, each of which becomes a note."""
+        return self.files[:1] != () and self.files[0].endswith(memory_files.SUFFIXES)
+
+    @property
+    def updates(self) -> bool:
+        """Whether a note that nobody has edited follows the source that it was made from."""
+        return bool(self.follow) or self.holds_memories
 
 
 def loaded_by(folder: MarkdownFolder, path: str) -> list[str]:
@@ -98,8 +108,8 @@ def unchecked(what: str, why: str) -> str:
     return f"{what} that could not be checked for private text{': ' if why else ''}{why.removesuffix('.')}"
 
 
-def bring(config: Config, rules: privacy.Rules, folder: MarkdownFolder, path: str, skipped: Skipped) -> bool:
-    """Copy one file into the vault; return False if it is there already or must not be imported, which is counted.
+def bring(config: Config, rules: privacy.Rules, folder: MarkdownFolder, path: str, skipped: Skipped) -> int:
+    """Copy one file into the vault; return how many notes are new or changed. What is passed over is counted.
 
     Raises OSError or VaultError when it cannot be read, or the vault cannot be written.
     """
@@ -107,32 +117,56 @@ def bring(config: Config, rules: privacy.Rules, folder: MarkdownFolder, path: st
     owner = project.identify(folder.cwd or str(folder.root))
     if not exclusions.takes_path(config, str(source.resolve()), owner):
         skipped["file in an excluded folder"] += 1
-        return False
+        return 0
     data = source.read_bytes()[: disk.MAX_READ_BYTES + 1]
-    parsed = note.parse(data)
-    if parsed.problem:  # invalid front matter is kept as text, so that nothing is lost
-        parsed = note.Parsed({}, data.decode("utf-8", "replace"))
-    if len(data) > disk.MAX_READ_BYTES or people.keeps_private(parsed.meta):
-        skipped["file too long" if len(data) > disk.MAX_READ_BYTES else "file that says it is private"] += 1
-        return False
+    if len(data) > disk.MAX_READ_BYTES:
+        skipped["file too long"] += 1
+        return 0
+    if folder.holds_memories:
+        found = [(f"{each.name}.md", note.Parsed(each.meta, each.body)) for each in memory_files.read(data, skipped)]
+    else:
+        parsed = note.parse(data)
+        if parsed.problem:  # invalid front matter is kept as text, so that nothing is lost
+            parsed = note.Parsed({}, data.decode("utf-8", "replace"))
+        found = [(path, parsed)]
+    changed = source.stat().st_mtime
     name = owner.name if folder.cwd else ""
     echo = memory.load_all(config) if folder.follow else None  # an agent may write down private text
+    return sum(_bring(config, rules, echo, folder, text_of, changed, name, skipped) for text_of in found)
+
+
+def _bring(
+    config: Config,
+    rules: privacy.Rules,
+    echo: privacy.Echo | None,
+    folder: MarkdownFolder,
+    text_of: tuple[str, note.Parsed],
+    changed: float,
+    project_name: str,
+    skipped: Skipped,
+) -> bool:
+    """Store one text, given with its path, as a note; return whether anything was written."""
+    path, parsed = text_of
+    what = "memory" if folder.holds_memories else "file"
+    if people.keeps_private(parsed.meta):
+        skipped[f"{what} that says it is private"] += 1
+        return False
     try:
-        new_note, place = _make(rules, echo, folder, path, parsed, source.stat().st_mtime, name)
+        new_note, place = _make(rules, echo, folder, path, parsed, changed, project_name)
     except UncheckedError as error:
-        skipped[unchecked("file", str(error))] += 1
+        skipped[unchecked(what, str(error))] += 1
         return False
     if new_note is None:
-        skipped["file with nothing to keep"] += 1
+        skipped[f"{what} with nothing to keep"] += 1
         return False
     if _publish(config, folder, place, new_note, skipped):
         return True
-    skipped["file that is there already"] += 1
+    skipped[f"{what} that is there already"] += 1
     return False
 
 
 def _publish(config: Config, folder: MarkdownFolder, place: list[str], new_note: note.Note, skipped: Skipped) -> bool:
-    """Create a file's note, or update that of a followed file; return whether anything was written."""
+    """Create a file's note, or update one that follows its source; return whether anything was written."""
     *folders, file_name = place
     data = note.render(new_note).encode("utf-8", "replace")
     with disk.open_folder(config.vault, (*HOME, *folders), create=True) as target:
@@ -143,7 +177,7 @@ def _publish(config: Config, folder: MarkdownFolder, place: list[str], new_note:
             file_name = f"{stem}-{new_note.id}.{suffix}"
             if disk.create(target, file_name, data):
                 return True
-        return bool(folder.follow) and _update(target, file_name, new_note, skipped)
+        return folder.updates and _update(target, file_name, new_note, skipped)
 
 
 def _update(target: disk.Folder, name: str, new_note: note.Note, skipped: Skipped) -> bool:
@@ -188,11 +222,13 @@ def _make(
         if not body.strip() and not clean["meta"]:
             return None
         heading = "" if folder.follow else titles.heading(body)
+        if folder.holds_memories:
+            heading = titles.first_line(body, rules.marker)
         title = text(clean["meta"].get("title")) or heading or Path(place[-1]).stem
         meta = {f"original_{key}" if key in _OURS else key: value for key, value in clean["meta"].items()}
         meta["tags"] = _tags(clean["meta"].get("tags"))
         meta.pop("title", None)
-        if folder.follow:
+        if folder.updates:
             meta |= {"source": clean["source"], "loaded_by": loaded_by(folder, path) or None}
         return note.Draft(title, "", {**meta, "imported_from": clean["path"]}, body)
 
@@ -202,7 +238,7 @@ def _make(
             "path": f"{folder.name}/{path}",
             "meta": parsed.meta,
             "body": promotion.without_all(parsed.body) if folder.follow else parsed.body,
-            "source": _short(folder.root / path),
+            "source": _short(folder.root / (folder.files[0] if folder.holds_memories else path)),
         },
         build,
         identity=("imported", folder.name, path),
@@ -214,14 +250,14 @@ def _make(
     new_note, cleaned = note.new(request, rules, echo)
     if cleaned.failure is not None:
         raise UncheckedError(cleaned.failure if isinstance(cleaned.failure, PatternError) else "")
-    if new_note is not None and folder.follow:
+    if new_note is not None and folder.updates:
         new_note.meta[DIGEST] = note.fingerprint(new_note.title, new_note.body)
     return new_note, place
 
 
 def _short(path: Path) -> str:
-    """Return a path with `~` for the home folder, which hides the user's name."""
-    home = Path.home()
+    """Return an absolute path with `~` for the home folder, which hides the user's name."""
+    home, path = Path.home(), path.absolute()
     return f"~/{path.relative_to(home).as_posix()}" if path.is_relative_to(home) else path.as_posix()
 
 
@@ -237,6 +273,7 @@ def _place(path: str) -> list[str]:
 def _name(part: str) -> str:
     """Return a name unchanged if every file system accepts it, because links between notes use it."""
     plain = all(map(note.is_legible, part)) and not set(part) & _NO_NAME and part == part.strip(" .")
+    plain = plain and part.partition(".")[0].lower() not in RESERVED
     return note.cut_bytes(part, 120) if part and plain else slug(part) or "unnamed"
 
 

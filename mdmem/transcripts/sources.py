@@ -10,7 +10,7 @@ from typing import NamedTuple
 from mdmem import project
 from mdmem.agents.install import known
 from mdmem.errors import NotFoundError
-from mdmem.transcripts import chats, claude_mem, markdown
+from mdmem.transcripts import chats, claude_mem, markdown, memory_files
 from mdmem.transcripts.lines import HEAD_BYTES, decode, head, is_database, rows
 from mdmem.transcripts.saved import Skipped, Source, is_quiet
 
@@ -55,7 +55,10 @@ def find(paths: Iterable[Path], env: Mapping[str, str]) -> TranscriptSource:
             raise NotFoundError(f"There is nothing at {path}.")
         at_path = _file(path) if path.is_file() else _folder(path)
         if not (at_path.transcripts or at_path.folders):
-            raise NotFoundError(f"{path} contains no transcript that mdmem can read and no Markdown.")
+            raise NotFoundError(
+                f"{path} contains no transcript that mdmem can read and no Markdown. `mdmem help import` lists what it"
+                " can read."
+            )
         importable.transcripts.extend(at_path.transcripts)
         importable.folders.extend(at_path.folders)
     for source in () if named_paths else SOURCES:
@@ -88,6 +91,8 @@ def _file(path: Path) -> TranscriptSource:
     source = recognize(path)
     if source and path.suffix == _DATABASE:
         return TranscriptSource(_below(source, path), [])
+    if source is None and memory_files.is_file_of(path):
+        return TranscriptSource([], [_markdown(path.parent, path.stem, (path.name,))])
     transcript = transcript_of(source, path) if source else None
     return TranscriptSource([transcript] if transcript else [], [])
 

@@ -1,0 +1,159 @@
+"""Memory files: what memory servers keep in one JSON file, read as notes.
+
+A knowledge graph, as MCP's server-memory and its successors write it, has one entity or relation per line; an entity
+becomes a note, and its relations become links in it. mem0 and OpenMemory export a list, of which each memory becomes a
+note.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mdmem.agents import mapping, objects, text
+from mdmem.hashing import short
+from mdmem.transcripts.saved import Skipped
+from mdmem.vault import disk
+
+SUFFIXES = (".json", ".jsonl")
+_LISTS = ("memories", "results")
+_TEXTS = ("memory", "content")
+_TAGS = ("tags", "categories")
+_CREATED = ("created", "created_at", "createdAt")
+_NOT_FACTS = frozenset([*_TEXTS, *_TAGS, *_CREATED, "type", "name", "entityType", "observations", "hash", "score"])
+_NO_LINK = frozenset("[]|#^\n")
+
+
+class SavedMemory(NamedTuple):
+    """One memory. name: of its file, without suffix and unique in its source. meta: its front matter.
+
+    A memory of a list has no title, which is made from its cleaned text, and its name stays when the text changes.
+    """
+
+    name: str
+    meta: dict[str, Any]
+    body: str
+
+
+def is_file_of(path: Path) -> bool:
+    """Whether a file contains memories in a known format; False if it cannot be read or is too long."""
+    try:
+        if path.suffix not in SUFFIXES or not path.is_file() or path.stat().st_size > disk.MAX_READ_BYTES:
+            return False
+        return bool(read(path.read_bytes(), Skipped()))
+    except OSError:
+        return False
+
+
+def read(data: bytes, skipped: Skipped) -> list[SavedMemory]:
+    """Return the memories in a file; [] if it is in no known format. Objects without a memory are counted."""
+    decoded = data.decode("utf-8-sig", "replace")
+    try:
+        whole = json.loads(decoded)
+    except (ValueError, RecursionError):
+        whole = None
+    if isinstance(whole, dict) and whole.get("type") not in ("entity", "relation"):
+        rows = next((whole[key] for key in _LISTS if isinstance(whole.get(key), list)), None)
+        return _named(_of_list(rows, skipped)) if rows else _named(_of_graph(_as_lines(whole), skipped))
+    if isinstance(whole, list):
+        return _named(_of_list(whole, skipped))
+    return _named(_of_graph(_lines(decoded, skipped), skipped))
+
+
+def _as_lines(graph: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the lines of a graph that is one object, as server-memory's `read_graph` answers."""
+    kinds = (("entity", "entities"), ("relation", "relations"))
+    return [{**row, "type": kind} for kind, key in kinds for row in objects(graph.get(key))]
+
+
+def _lines(decoded: str, skipped: Skipped) -> Iterator[dict[str, Any]]:
+    for line in decoded.split("\n"):
+        try:
+            row = json.loads(line) if line.strip() else {}
+        except (ValueError, RecursionError):
+            row = None
+        if isinstance(row, dict):
+            yield row
+        else:
+            skipped["unreadable line"] += 1
+
+
+def _of_graph(lines: Iterable[dict[str, Any]], skipped: Skipped) -> Iterator[SavedMemory]:
+    """Yield one memory per entity, and one for each name that only relations mention and that links to others."""
+    entities: dict[str, dict[str, Any]] = {}
+    lists: dict[str, list[str]] = {}
+    for line in lines:
+        name = text(line.get("name")).strip()
+        start, end, relation = (text(line.get(key)).strip() for key in ("from", "to", "relationType"))
+        if line.get("type") == "entity" and name:
+            entities[name] = {**line, **entities.get(name, {})}
+            observed = line.get("observations")
+            items = [text(item).strip() for item in observed] if isinstance(observed, list) else []
+            lists.setdefault(name, []).extend(_item(item) for item in items if item)
+        elif line.get("type") == "relation" and start and end:
+            lists.setdefault(start, []).append(f"- {relation or 'relates to'} {_link(end)}")
+        elif line and line.get("type") != "_aim":  # which mcp-knowledge-graph begins its files with
+            skipped["object without a memory"] += 1
+    for name, items in lists.items():
+        facts = entities.get(name, {})
+        kind = "-".join(text(facts.get("entityType")).split())
+        meta = {"title": name, **_facts(facts), "tags": [*([kind] if kind else []), *_tags(facts)]}
+        yield SavedMemory(name, meta, "\n".join(dict.fromkeys(items)) + "\n" if items else "")
+
+
+def _item(observation: str) -> str:
+    return "- " + observation.replace("\n", "\n  ")
+
+
+def _link(name: str) -> str:
+    return name if _NO_LINK & set(name) else f"[[{name}]]"
+
+
+def _of_list(rows: list[Any], skipped: Skipped) -> Iterator[SavedMemory]:
+    for row in rows:
+        item = mapping(row)
+        words = "" if "role" in item else next((item[key] for key in _TEXTS if text(item.get(key)).strip()), "")
+        if not words:
+            skipped["object without a memory"] += 1
+            continue
+        more = mapping(item.get("metadata")) or mapping(item.get("metadata_"))
+        meta = {**_facts(more), **_facts(item), "tags": [*_tags(item), *_tags(more)]}
+        yield SavedMemory(f"memory-{short(text(item.get('id')) or words, 8)}", meta, words)
+
+
+def _facts(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the plain values that a memory has besides its text, and when it was created."""
+    facts = {key: value for key, value in row.items() if key not in _NOT_FACTS and isinstance(value, (str, int, float))}
+    created = next((row[key] for key in _CREATED if row.get(key)), None)
+    if isinstance(created, (int, float)):
+        created = _moment(float(created))
+    return {**facts, "created": created} if isinstance(created, str) else facts
+
+
+def _moment(seconds: float) -> str | None:
+    """Return a time in seconds, or milliseconds, since 1970 as ISO 8601."""
+    try:
+        return datetime.fromtimestamp(seconds / 1000 if seconds > 1e11 else seconds, UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _tags(row: dict[str, Any]) -> list[str]:
+    values = (row.get(key) for key in _TAGS)
+    return [tag for value in values if isinstance(value, list) for tag in value if isinstance(tag, str)]
+
+
+def _named(memories: Iterable[SavedMemory]) -> list[SavedMemory]:
+    """Return the memories with names that are unique and are no paths."""
+    named: dict[str, SavedMemory] = {}
+    for memory in memories:
+        name = plain = memory.name.replace("/", "-")
+        count = 1
+        while name in named:
+            count += 1
+            name = f"{plain}-{count}"
+        named[name] = memory._replace(name=name)
+    return list(named.values())

@@ -1,0 +1,166 @@
+"""Memories that other tools keep in one JSON file become notes, one each, which follow that file until edited."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import frontmatter
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdmem.transcripts import memory_files
+from mdmem.transcripts.saved import Skipped
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+KEYS = [
+    "type", "name", "entityType", "observations", "from", "to", "relationType", "memory", "content", "role", "results",
+    "memories", "entities", "relations", "metadata", "tags", "created_at", "createdAt", "id",
+]  # fmt: skip
+JSON: st.SearchStrategy[Any] = st.recursive(
+    st.one_of(
+        st.none(), st.booleans(), st.floats(), st.sampled_from(["entity", "relation", "_aim"]), st.text(max_size=5)
+    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(KEYS), inner, max_size=6)),
+    max_leaves=20,
+)
+GRAPH: list[dict[str, Any]] = [
+    {"type": "entity", "name": "Acme_API", "entityType": "web service", "observations": ["Uses FastAPI", "Port\n8080"]},
+    {"type": "entity", "name": "src/John", "entityType": "person", "observations": ["PIN <private>sesame</private>"]},
+    {"type": "relation", "from": "src/John", "to": "Acme_API", "relationType": "maintains"},
+]
+MEM0: dict[str, Any] = {
+    "results": [
+        {"id": "a1", "memory": "Ana likes TypeScript", "created_at": "2025-01-02T03:04:05Z", "categories": ["taste"]},
+        {"id": "a2", "memory": "Exports run at night", "created_at": 1_736_000_000, "metadata": {"source": "chat"}},
+        {"id": "a3", "memory": " "},
+    ]
+}
+
+
+def graph(path: Path, *more: dict[str, Any]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in [*GRAPH, *more]), "utf-8")
+    return path
+
+
+def notes(vault: Path, folder: str) -> dict[str, frontmatter.Post]:
+    home = vault / "notes" / "imported" / folder
+    return {path.name: frontmatter.load(str(path)) for path in home.iterdir()}
+
+
+@pytest.mark.parametrize("name", ["memory.jsonl", "memory.json"])
+def test_each_entity_of_a_knowledge_graph_becomes_a_note_with_its_relations(
+    vault: Path, tmp_path: Path, ask: Run, name: str
+) -> None:
+    shown = ask("import", "--yes", str(graph(tmp_path / "kept" / name))).stdout
+
+    assert shown == "Imported 2 notes.\n"
+    found = notes(vault, "memory")
+    assert set(found) == {"Acme_API.md", "src-John.md"}
+    assert found["Acme_API.md"].content == "- Uses FastAPI\n- Port\n  8080"
+    assert found["Acme_API.md"]["tags"] == ["web-service", "imported"]
+    assert found["src-John.md"]["title"] == "src/John"
+    assert found["src-John.md"].content == "- PIN [PRIVATE]\n- maintains [[Acme_API]]"
+
+
+def test_a_graph_that_a_tool_answered_as_one_object_is_read_like_its_lines() -> None:
+    kinds = ("entity", "relation")
+    entities, relations = ([line for line in GRAPH if line["type"] == kind] for kind in kinds)
+    whole = json.dumps({"entities": entities, "relations": relations})
+    lines = "\n".join(json.dumps(line) for line in GRAPH)
+
+    assert memory_files.read(whole.encode(), Skipped()) == memory_files.read(lines.encode(), Skipped())
+
+
+def test_what_cannot_be_read_of_a_graph_is_counted(vault: Path, tmp_path: Path, ask: Run) -> None:
+    path = graph(tmp_path / "memory.jsonl", {"type": "_aim", "source": "mcp-knowledge-graph"}, {"type": "entity"})
+    with path.open("a") as file:
+        file.write('{"type": "entity", "na')
+
+    shown = ask("import", "--yes", str(path)).stdout
+
+    assert "Imported 2 notes." in shown
+    assert "1×  object without a memory" in shown and "1×  unreadable line" in shown
+
+
+def test_names_that_files_cannot_have_or_share_lose_no_memory(vault: Path, tmp_path: Path, ask: Run) -> None:
+    names = ["a/b", "a-b", "../../up", "CON", "a:b", "x" * 300, "日本", "[x]"]
+    lines = [{"type": "entity", "name": name, "entityType": "", "observations": [f"is {name}"]} for name in names]
+    path = graph(tmp_path / "memory.jsonl", *lines)
+
+    ask("import", "--yes", str(path))
+
+    found = notes(vault, "memory")
+    assert {f"- is {name}" for name in names} <= {each.content for each in found.values()}
+    assert not {"CON.md", "con.md"} & set(found)  # a device on Windows
+    assert not (vault / "notes" / "up.md").exists()
+
+
+def test_each_memory_of_a_list_becomes_a_note_of_its_time(vault: Path, tmp_path: Path, ask: Run) -> None:
+    path = tmp_path / "mem0.json"
+    path.write_text(json.dumps(MEM0), "utf-8")
+
+    shown = ask("import", "--yes", str(path)).stdout
+
+    assert "Imported 2 notes." in shown and "1×  object without a memory" in shown
+    found = {str(each["title"]): each for each in notes(vault, "mem0").values()}
+    assert set(found) == {"Ana likes TypeScript", "Exports run at night"}
+    assert found["Ana likes TypeScript"]["tags"] == ["taste", "imported"]
+    assert found["Ana likes TypeScript"]["original_id"] == "a1"
+    assert str(found["Ana likes TypeScript"]["created"]).startswith("2025-01-02")
+    assert str(found["Exports run at night"]["created"]).startswith("2025-01-04")
+
+
+def test_a_note_follows_its_memory_until_somebody_edits_it(vault: Path, tmp_path: Path, ask: Run) -> None:
+    path = tmp_path / "mem0.json"
+    path.write_text(json.dumps(MEM0), "utf-8")
+    ask("import", "--yes", str(path))
+    (night,) = (name for name, each in notes(vault, "mem0").items() if "night" in each.content)
+    home = vault / "notes" / "imported" / "mem0"
+    (home / night).write_text((home / night).read_text("utf-8") + "\nNot on Sundays.\n", "utf-8")
+
+    path.write_text(json.dumps(MEM0).replace("likes", "loves").replace("at night", "at noon"), "utf-8")
+    shown = ask("import", "--yes", str(path)).stdout
+
+    assert "Imported 1 note." in shown and "so has its note, which is kept" in shown
+    texts = sorted(each.content for each in notes(vault, "mem0").values())
+    assert texts == ["Ana loves TypeScript", "Exports run at night\n\nNot on Sundays."]
+
+
+def test_the_graph_of_a_project_in_a_hidden_folder_is_only_for_that_project(
+    vault: Path, tmp_path: Path, ask: Run
+) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path / "shop")], check=True)
+
+    ask("import", "--yes", str(graph(tmp_path / "shop" / ".aim" / "memory.jsonl")))
+
+    assert {each["project"] for each in notes(vault, "shop-memory").values()} == {"shop"}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", "[1, 2]", '{"a": 1}', '[{"role": "user", "content": "hi"}]', "[" * 9999]
+)
+def test_other_json_is_refused(vault: Path, tmp_path: Path, ask: Run, text: str) -> None:
+    path = tmp_path / "other.json"
+    path.write_text(text, "utf-8")
+
+    refused = ask("import", "--yes", str(path))
+
+    assert refused.returncode == 5 and "`mdmem help import`" in refused.stderr
+    assert not (vault / "notes" / "imported").exists()
+
+
+@given(JSON, st.booleans())
+def test_any_json_is_read_or_counted(value: Any, lines: bool) -> None:
+    rows = value if lines and isinstance(value, list) else [value]
+    data = "\n".join(json.dumps(row) for row in rows).encode()
+
+    found = memory_files.read(data, Skipped())
+
+    assert len({memory.name for memory in found}) == len(found)
+    assert all("/" not in memory.name for memory in found)
