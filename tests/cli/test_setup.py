@@ -81,6 +81,33 @@ def test_a_vault_is_not_made_of_the_home_folder(ask: Run, home: Path) -> None:
     assert sorted(home.parent.rglob("*")) == before
 
 
+def test_a_vault_is_not_made_of_a_folder_of_projects(ask: Run, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    git(tmp_path, "init", "-q", str(work / "shop"))
+
+    done = ask("init", str(work))
+
+    assert (done.returncode, "a vault is a folder of its own" in done.stderr) == (4, True)
+    assert [path.name for path in work.iterdir()] == ["shop"]
+
+
+def test_a_folder_of_notes_with_a_repository_in_it_becomes_a_vault(ask: Run, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    git(tmp_path, "init", "-q", str(notes / "snippets"))
+    (notes / "ideas.md").write_text("Use tabs.\n")
+
+    ask("init", str(notes), check=True)
+
+    assert (notes / "mdmem.toml").exists()
+
+
+def test_a_vault_where_nothing_can_be_written_is_refused_with_what_to_do(ask: Run) -> None:
+    done = ask("init", "/proc/memory")
+
+    assert done.returncode == 4
+    assert "cannot be created at /proc/memory" in done.stderr and "`mdmem init PATH`" in done.stderr
+
+
 def test_another_vault_than_the_one_in_use_says_how_to_use_it(
     ask: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

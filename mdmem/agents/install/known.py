@@ -361,7 +361,7 @@ def row_of(agent: str) -> KnownAgent:
         import difflib
 
         similar = difflib.get_close_matches(agent, CLIENTS, 1)
-        tip = f" Did you mean {similar[0]}?" if similar else ""
+        tip = f" Did you mean {similar[0]}?" if similar else " Others can have memory as tools: `mdmem help mcp`."
         raise UsageError(f"There is no agent called {agent!r}; mdmem knows {', '.join(AGENTS)}.{tip}")
     return AGENTS[agent]
 

@@ -38,15 +38,15 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
     """
     loaded = config.load(path or vault)
     root = Path(loaded.vault)
-    _refuse_unfit(root, inside=inside)
-    is_new = not _is_vault(root)
-    with progress.ProgressBar("Committing", shown=not as_json) as bar:
-        try:
-            made = make_vault(loaded, bar.step)
-        except GitError:
-            if not (root / ".git").exists():
-                render.warn(f"The vault is at {root}, but has no history. Run `mdmem init` again once git works.")
-            raise
+    try:
+        _refuse_unfit(root, inside=inside)
+        is_new = not _is_vault(root)
+        made = _make_with_bar(loaded, shown=not as_json)
+    except OSError as error:
+        raise VaultError(
+            f"The vault cannot be created at {root}: {error.strerror or error}. Choose a folder that you can write to:"
+            " `mdmem init PATH`."
+        ) from error
     before = config.load().vault
     named = _remember_vault(root) if path else False
     if not is_new:
@@ -64,6 +64,18 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
     click.echo(f"Next: {known.advice()} registers the hooks.")
     if made and (root / ".obsidian").is_dir():
         click.echo("For Obsidian: `mdmem config obsidian` adds views of sessions, failures, decisions and files.")
+
+
+def _make_with_bar(loaded: Config, *, shown: bool) -> list[str]:
+    with progress.ProgressBar("Committing", shown=shown) as bar:
+        try:
+            return make_vault(loaded, bar.step)
+        except GitError:
+            if not Path(loaded.vault, ".git").exists():
+                render.warn(
+                    f"The vault is at {loaded.vault}, but has no history. Run `mdmem init` again once git works."
+                )
+            raise
 
 
 def _refuse_unfit(root: Path, *, inside: bool) -> None:
@@ -89,9 +101,18 @@ def _refuse_unfit(root: Path, *, inside: bool) -> None:
 
 
 def _holds_more(root: Path) -> bool:
-    """Whether a folder is the user's home or the root of all, and is not a vault yet."""
+    """Whether a folder is the user's home, the root of all or a folder of repositories, and is not a vault yet."""
+    if _is_vault(root):
+        return False
     folder = root.resolve()
-    return folder in (Path(config.home()).resolve(), Path(folder.anchor)) and not _is_vault(root)
+    return folder in (Path(config.home()).resolve(), Path(folder.anchor)) or _holds_repositories(folder)
+
+
+def _holds_repositories(folder: Path) -> bool:
+    """Whether a folder's own files are no notes, and a folder in it is a git repository, such as a project."""
+    inside = list(folder.iterdir()) if folder.is_dir() else []
+    has_notes = any(path.suffix == ".md" or path.name == ".obsidian" for path in inside)
+    return not has_notes and any(os.access(path / ".git", os.F_OK) for path in inside)
 
 
 def _is_vault(root: Path) -> bool:
