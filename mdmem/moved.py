@@ -11,6 +11,10 @@ import os
 from mdmem import files
 from mdmem.hashing import short
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.hook_errors import VaultError
+
 _NAME = "vault"
 """File in the state folder: the vault's stamp and path."""
 
@@ -28,6 +32,19 @@ def remember(state_dir: str, vault: str) -> None:
 def was_there(state_dir: str) -> bool:
     """Whether the vault that has this state folder once had commits at its place."""
     return bool(_read(state_dir)[0])
+
+
+def missing(state_dir: str, vault: str) -> VaultError:
+    """Return the error for a vault that is not at its place; one that was there must not be answered with a new one."""
+    from mdmem.hook_errors import VaultError, no_vault
+
+    if not was_there(state_dir):
+        return no_vault(vault)
+    return VaultError(
+        f"The vault at {vault} is gone: its disk is not mounted, or it was moved or deleted.",
+        "Mount its disk, or move it back; what is queued is then stored. If you moved it:"
+        " `mdmem config set --user vault PATH`, or set MDMEM_VAULT. `mdmem init` begins a new one.",
+    )
 
 
 def take_over(state_dir: str, vault: str) -> None:

@@ -281,11 +281,14 @@ def _print_told(text: str, _done: int, total: int) -> None:
 
 def _alone(ctx: click.Context) -> None:
     """Show the home screen, or the help if there is no vault yet."""
-    from mdmem import config
+    from mdmem import config, moved
 
-    if os.path.isdir(config.load(ctx.obj).vault):  # noqa: PTH112 - nothing else here needs pathlib
+    loaded = config.load(ctx.obj)
+    if os.path.isdir(loaded.vault):  # noqa: PTH112 - nothing else here needs pathlib
         from mdmem.cli import home
 
         home.show(ctx.obj)
+    elif moved.was_there(loaded.state_dir):
+        raise moved.missing(loaded.state_dir, loaded.vault)
     else:
         click.echo(f"{ctx.get_help()}\n\nThere is no vault yet: `mdmem init` creates one.")

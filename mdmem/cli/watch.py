@@ -16,10 +16,10 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from mdmem import files, log, plural, system, timestamps, upgrade
+from mdmem import files, log, moved, plural, system, timestamps, upgrade
 from mdmem.cli.terminal import options, render
 from mdmem.config import Config
-from mdmem.errors import BusyError, MdmemError, no_vault
+from mdmem.errors import BusyError, MdmemError
 from mdmem.system import child_process
 from mdmem.watcher import client
 
@@ -58,7 +58,7 @@ def command(config: Config, mode: str | None, as_json: bool) -> None:
               mdmem watch --status
     """
     if not Path(config.vault).is_dir():
-        raise no_vault(config.vault)
+        raise moved.missing(config.state_dir, config.vault)
     if mode == "status":
         _print_status(config, as_json=as_json)
     elif mode == "stop":

@@ -34,9 +34,8 @@ def vault(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     root = Path(config.vault)
     if not root.is_dir():
         if moved.was_there(config.state_dir):
-            text = f"The vault at {root} is gone: its disk is not mounted, or it was moved or deleted."
-            todo = "Mount its disk, or move it back; what is queued is then stored. If you moved it, set `vault` in"
-            yield error(text, f"{todo} config.toml, or MDMEM_VAULT. `mdmem init` begins a new one.")
+            gone = moved.missing(config.state_dir, config.vault)
+            yield error(gone.text, gone.todo)
         else:
             yield error(f"There is no vault at {root}.", "`mdmem init` creates one.")
         return

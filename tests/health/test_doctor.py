@@ -897,5 +897,10 @@ def test_a_vault_that_is_gone_is_not_answered_with_a_new_one(vault: Path, ask: R
     assert f"The vault at {vault} is gone: its disk is not mounted, or it was moved or deleted." in shown
     assert "Mount its disk, or move it back; what is queued is then stored." in shown
     assert "(missing: `mdmem doctor` says what to do)" in ask("status").stdout
+    for command in ((), ("search", "a"), ("watch", "--status")):
+        done = ask(*command)
+        assert (done.returncode, done.stdout) == (4, "")
+        assert f"The vault at {vault} is gone" in done.stderr
+        assert "If you moved it: `mdmem config set --user vault PATH`" in done.stderr
     vault.with_name("moved").rename(vault)
     assert "is gone" not in ask("doctor", "--only", "vault").stdout

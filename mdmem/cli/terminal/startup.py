@@ -9,7 +9,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from mdmem.errors import UsageError, no_vault
+from mdmem.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +47,9 @@ def vault_config(given_vault: str | None) -> Config:
 
     loaded = config.load(given_vault)
     if not os.path.isdir(loaded.vault):  # noqa: PTH112 - nothing else here needs pathlib
-        raise no_vault(loaded.vault)
+        from mdmem import moved
+
+        raise moved.missing(loaded.state_dir, loaded.vault)
     for warning in loaded.warnings:
         print(f"mdmem: {warning}", file=sys.stderr, flush=True)
     return loaded
