@@ -36,8 +36,8 @@ _TURN_EVENTS = 100
 class Tally:
     """The result of an import.
 
-    added: kind of note -> number of new notes. known: number of events already stored. completed: number of stored
-    notes that were completed. sessions: number of sessions with a new note.
+    added: kind of note, or `picture` -> number of new ones. known: number of events already stored.
+    completed: number of stored notes that were completed. sessions: number of sessions with a new note.
     private: number of events not stored because they are private. skipped: reason -> number of things skipped.
     failed: number of notes that should have been stored; unremembered: those of them whose private text could not be
     remembered. withheld: number of events with a text that could not be checked.
@@ -225,27 +225,28 @@ class Import:
         Raises OSError or VaultError when the vault cannot be written.
         """
         rules = privacy.Rules.of(self.config.settings, skips_slow=True)
-        every = [(folder, name) for folder in found for name in markdown.files(folder)]
+        folders = (markdown.Bringing.of(self.config, rules, folder, self.tally.skipped) for folder in found)
+        every = [(into, name) for into in folders for name in markdown.files(into.folder)]
         with self._synced():
-            for folder, name in reporting(every, "Importing files", report):
+            for into, name in reporting(every, "Importing files", report):
                 if self.stopped():
                     return
-                self._file(folder, name, rules)
+                self._file(into, name)
 
-    def _file(self, folder: markdown.MarkdownFolder, name: str, rules: privacy.Rules) -> None:
-        path = folder.root / name
+    def _file(self, into: markdown.Bringing, name: str) -> None:
+        path = into.folder.root / name
         try:
             facts = path.stat()
             if self.imported.has(path, facts.st_size, facts.st_mtime_ns):
                 self.tally.known += 1
                 return
-            added = markdown.bring(self.config, rules, folder, name, self.tally.skipped)
+            added = markdown.bring(into, name)
         except (FileNotFoundError, PermissionError):
             if _can_read(path):
                 raise  # the vault cannot be written
             self.tally.skipped[_UNREADABLE] += 1
             return
-        self.tally.added["note"] += added
+        self.tally.added += added
         self.imported.add(path, facts.st_size, facts.st_mtime_ns)
 
     @contextlib.contextmanager

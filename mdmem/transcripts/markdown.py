@@ -1,12 +1,15 @@
 """Markdown folders: imports an Obsidian vault, a `memory/` folder or a MEMORY.md as the user's own notes.
 
-They are copied to `notes/imported/<name>/` with their folders, names and front matter, through the same privacy gate as
-everything else. An existing copy is not changed, whatever happens to the original. Only copies of followed files are
-updated, until a person edits them.
+They are copied to `notes/imported/<name>/` with their folders, names, front matter and the pictures that they show,
+through the same privacy gate as everything else. An existing copy is not changed, whatever happens to the original.
+Only copies of followed files, and notes made of a file of memories, are updated, until a person edits them.
 """
 
 from __future__ import annotations
 
+import os
+import posixpath
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +24,8 @@ from mdmem.slug import RESERVED, slug
 from mdmem.transcripts import memory_files, promotion
 from mdmem.transcripts.lines import decode, head
 from mdmem.transcripts.saved import Skipped
-from mdmem.vault import NOTES, creation, disk, editing, exclusions, followed_copies, note, people, titles
+from mdmem.vault import NOTES, attachments, creation, disk, editing, exclusions, followed_copies, links, note, people
+from mdmem.vault import titles as note_titles
 from mdmem.vault.followed_copies import CONFLICT, DIGEST
 
 SUFFIXES = (".md", ".markdown")
@@ -108,61 +112,139 @@ def unchecked(what: str, why: str) -> str:
     return f"{what} that could not be checked for private text{': ' if why else ''}{why.removesuffix('.')}"
 
 
-def bring(config: Config, rules: privacy.Rules, folder: MarkdownFolder, path: str, skipped: Skipped) -> int:
-    """Copy one file into the vault; return how many notes are new or changed. What is passed over is counted.
+class LinkedPictures:
+    """The pictures below a folder of markdown, as links in its notes name them; none that is hidden or outside."""
+
+    def __init__(self, root: Path, *, whole: bool) -> None:
+        """whole: look for a name below the whole folder, not only where the link says."""
+        self._root = root.resolve()
+        self._by_name: dict[str, list[str]] | None = None if whole else {}
+
+    def of(self, body: str, folder: str, skipped: Skipped) -> Iterator[str]:
+        """Yield the paths of the pictures that a text in `folder` links to; other linked files are counted.
+
+        A wikilink names a picture by its path, or by its name wherever it is, the shortest path first.
+        """
+        for link in links.written(body):
+            suffix = posixpath.splitext(link.target)[1].lower()
+            if not suffix or suffix in SUFFIXES or link.how == "id":
+                continue
+            places = [posixpath.normpath(posixpath.join(folder, link.target))]
+            is_picture = suffix[1:] in attachments.PICTURES
+            if link.how == "wiki":
+                places.append(posixpath.normpath(link.target))
+                places += self._alike(link.target.lower()) if is_picture else ()
+            found = next((place for place in places if self._has(place)), "")
+            if found and is_picture:
+                yield found
+            elif found:
+                skipped["linked file that is no note and no picture"] += 1
+
+    def _has(self, place: str) -> bool:
+        path = (self._root / place).resolve()
+        return not f"/{place}".count("/.") and path.is_relative_to(self._root) and path.is_file()
+
+    def _alike(self, end: str) -> list[str]:
+        """Return the pictures whose paths end so in lower case, the shortest path first."""
+        if self._by_name is None:
+            self._by_name = {}
+            for folder, folders, names in os.walk(self._root):
+                folders[:] = [name for name in folders if name[0] != "."]
+                for name in names:
+                    place = Path(folder, name).relative_to(self._root).as_posix()
+                    self._by_name.setdefault(name.lower(), []).append(place)
+        named = self._by_name.get(posixpath.basename(end), [])
+        return sorted((path for path in named if end in links.endings(path.lower())), key=lambda path: path.count("/"))
+
+
+class Bringing(NamedTuple):
+    """The import of one folder: whose notes they become, and what is passed over.
+
+    owner: the project that the folder is about, or is in. echo: what sessions said in private, if an agent may have
+    written it down.
+    """
+
+    config: Config
+    rules: privacy.Rules
+    folder: MarkdownFolder
+    owner: project.Project
+    echo: privacy.Echo | None
+    pictures: LinkedPictures
+    skipped: Skipped
+
+    @classmethod
+    def of(cls, config: Config, rules: privacy.Rules, folder: MarkdownFolder, skipped: Skipped) -> Bringing:
+        """Return the import of a folder. skipped: reason -> number of things passed over, which grows."""
+        owner = project.identify(folder.cwd or str(folder.root))
+        echo = memory.load_all(config) if folder.follow else None
+        return cls(config, rules, folder, owner, echo, LinkedPictures(folder.root, whole=not folder.files), skipped)
+
+    def takes(self, path: Path) -> bool:
+        """Whether a file is in no excluded folder; one that is gets counted."""
+        takes = exclusions.takes_path(self.config, str(path.resolve()), self.owner)
+        self.skipped["file in an excluded folder"] += not takes
+        return takes
+
+
+def bring(into: Bringing, path: str) -> Counter[str]:
+    """Copy one file into the vault; return how many notes and pictures are new or changed.
 
     Raises OSError or VaultError when it cannot be read, or the vault cannot be written.
     """
-    source = folder.root / path
-    owner = project.identify(folder.cwd or str(folder.root))
-    if not exclusions.takes_path(config, str(source.resolve()), owner):
-        skipped["file in an excluded folder"] += 1
-        return 0
+    source = into.folder.root / path
+    if not into.takes(source):
+        return Counter()
     data = source.read_bytes()[: disk.MAX_READ_BYTES + 1]
     if len(data) > disk.MAX_READ_BYTES:
-        skipped["file too long"] += 1
-        return 0
-    if folder.holds_memories:
-        found = [(f"{each.name}.md", note.Parsed(each.meta, each.body)) for each in memory_files.read(data, skipped)]
-    else:
-        parsed = note.parse(data)
-        if parsed.problem:  # invalid front matter is kept as text, so that nothing is lost
-            parsed = note.Parsed({}, data.decode("utf-8", "replace"))
-        found = [(path, parsed)]
+        into.skipped["file too long"] += 1
+        return Counter()
     changed = source.stat().st_mtime
-    name = owner.name if folder.cwd else ""
-    echo = memory.load_all(config) if folder.follow else None  # an agent may write down private text
-    return sum(_bring(config, rules, echo, folder, text_of, changed, name, skipped) for text_of in found)
+    if into.folder.holds_memories:
+        found = memory_files.read(data, into.skipped)
+        texts = ((f"{each.name}.md", note.Parsed(each.meta, each.body)) for each in found)
+        return Counter(note=sum(_bring(into, name, parsed, changed)[0] for name, parsed in texts))
+    parsed = note.parse(data)
+    if parsed.problem:  # invalid front matter is kept as text, so that nothing is lost
+        parsed = note.Parsed({}, data.decode("utf-8", "replace"))
+    is_new, body = _bring(into, path, parsed, changed)
+    shown = () if into.folder.follow else into.pictures.of(body, posixpath.dirname(path), into.skipped)
+    return Counter(note=is_new, picture=sum(_bring_picture(into, picture) for picture in dict.fromkeys(shown)))
 
 
-def _bring(
-    config: Config,
-    rules: privacy.Rules,
-    echo: privacy.Echo | None,
-    folder: MarkdownFolder,
-    text_of: tuple[str, note.Parsed],
-    changed: float,
-    project_name: str,
-    skipped: Skipped,
-) -> bool:
-    """Store one text, given with its path, as a note; return whether anything was written."""
-    path, parsed = text_of
-    what = "memory" if folder.holds_memories else "file"
+def _bring(into: Bringing, path: str, parsed: note.Parsed, changed: float) -> tuple[bool, str]:
+    """Store one text as a note; return whether anything was written, and the note's body. What is not is counted."""
+    what = "memory" if into.folder.holds_memories else "file"
     if people.keeps_private(parsed.meta):
-        skipped[f"{what} that says it is private"] += 1
-        return False
+        into.skipped[f"{what} that says it is private"] += 1
+        return False, ""
     try:
-        new_note, place = _make(rules, echo, folder, path, parsed, changed, project_name)
+        new_note, place = _make(into, path, parsed, changed)
     except UncheckedError as error:
-        skipped[unchecked(what, str(error))] += 1
-        return False
+        into.skipped[unchecked(what, str(error))] += 1
+        return False, ""
     if new_note is None:
-        skipped[f"{what} with nothing to keep"] += 1
+        into.skipped[f"{what} with nothing to keep"] += 1
+        return False, ""
+    is_new = _publish(into.config, into.folder, place, new_note, into.skipped)
+    into.skipped[f"{what} that is there already"] += not is_new
+    return is_new, new_note.body
+
+
+def _bring_picture(into: Bringing, path: str) -> bool:
+    """Copy a picture that a note shows, unless it is there already; return whether it was copied."""
+    source = into.folder.root / path
+    if not into.takes(source):
         return False
-    if _publish(config, folder, place, new_note, skipped):
-        return True
-    skipped[f"{what} that is there already"] += 1
-    return False
+    if source.stat().st_size > into.config.settings.sync.max_file_mb * 1_000_000:
+        into.skipped["picture that sync.max_file_mb does not allow"] += 1
+        return False
+    cleaned = privacy.clean(f"{into.folder.name}/{path}", rules=into.rules)
+    if cleaned.failure is not None or cleaned.value != f"{into.folder.name}/{path}":
+        into.skipped["picture with private text in its name"] += 1
+        return False
+    *folders, name = _place(cleaned.value)
+    with disk.open_folder(into.config.vault, (*HOME, *folders), create=True) as target:
+        return disk.create(target, name, source.read_bytes())
 
 
 def _publish(config: Config, folder: MarkdownFolder, place: list[str], new_note: note.Note, skipped: Skipped) -> bool:
@@ -204,16 +286,9 @@ def note_id(folder: MarkdownFolder, path: str) -> str:
     return note.make_id("imported", folder.name, path)
 
 
-def _make(
-    rules: privacy.Rules,
-    echo: privacy.Echo | None,
-    folder: MarkdownFolder,
-    path: str,
-    parsed: note.Parsed,
-    changed: float,
-    project_name: str,
-) -> tuple[note.Note | None, list[str]]:
+def _make(into: Bringing, path: str, parsed: note.Parsed, changed: float) -> tuple[note.Note | None, list[str]]:
     """Return a file's note and its place in the vault, both made from cleaned text only."""
+    folder, rules = into.folder, into.rules
     place: list[str] = []
 
     def build(clean: Any) -> note.Draft | None:
@@ -221,9 +296,9 @@ def _make(
         body = str(clean["body"])
         if not body.strip() and not clean["meta"]:
             return None
-        heading = "" if folder.follow else titles.heading(body)
+        heading = "" if folder.follow else note_titles.heading(body)
         if folder.holds_memories:
-            heading = titles.first_line(body, rules.marker)
+            heading = note_titles.first_line(body, rules.marker)
         title = text(clean["meta"].get("title")) or heading or Path(place[-1]).stem
         meta = {f"original_{key}" if key in _OURS else key: value for key, value in clean["meta"].items()}
         meta["tags"] = _tags(clean["meta"].get("tags"))
@@ -243,11 +318,11 @@ def _make(
         build,
         identity=("imported", folder.name, path),
         created=timestamps.note_time(_created(parsed.meta, path, changed)),
-        context={"project": project_name},
+        context={"project": into.owner.name if folder.cwd else ""},
         origin="prompt",
         max_bytes=disk.MAX_READ_BYTES,
     )
-    new_note, cleaned = note.new(request, rules, echo)
+    new_note, cleaned = note.new(request, rules, into.echo)
     if cleaned.failure is not None:
         raise UncheckedError(cleaned.failure if isinstance(cleaned.failure, PatternError) else "")
     if new_note is not None and folder.updates:

@@ -819,3 +819,65 @@ def test_following_begins_in_a_folder_that_is_empty_yet(vault: Path, tmp_path: P
     assert command._plan(settings, ImportedFiles(settings), asked).found == []
     with pytest.raises(NotFoundError):
         command._plan(settings, ImportedFiles(settings), asked._replace(follow=False))
+
+
+def shots(root: Path) -> Path:
+    """Return a folder of notes that show pictures."""
+    for path, text in {
+        "A.md": "![[far.png]] ![there](<att/a b.jpg>) ![[att/shot.PNG|200]] [[plan.pdf]] [private]![[key.png]][/private]",
+        "B.md": "![up](../../outside.png) ![[.hidden/x.png]] `![[unused.png]]` ![web](https://example.org/w.png)",
+        "att/deep/far.png": "deep",
+        "att/a b.jpg": "jpg",
+        "att/shot.PNG": "upper",
+        ".hidden/x.png": "hidden",
+        "key.png": "key",
+        "unused.png": "unused",
+        "plan.pdf": "pdf",
+        "../../outside.png": "outside",
+    }.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")
+    return root
+
+
+def test_the_pictures_that_notes_show_come_along(vault: Path, tmp_path: Path, ask: Run) -> None:
+    source = shots(tmp_path / "x" / "y" / "mine")
+
+    shown = ask("import", "--yes", str(source), check=True).stdout
+
+    assert "Imported 2 notes, 3 pictures." in shown
+    assert "1×  linked file that is no note and no picture" in shown
+    home = vault / "notes" / "imported" / "mine"
+    pictures = [path for path in home.rglob("*") if path.is_file() and path.suffix != ".md"]
+    assert {path.relative_to(home).as_posix() for path in pictures} == {
+        "att/shot.PNG",
+        "att/a b.jpg",
+        "att/deep/far.png",
+    }
+    assert (home / "att" / "a b.jpg").read_text("utf-8") == "jpg"
+
+
+def test_a_picture_that_is_there_is_kept_and_one_that_is_missing_comes_again(
+    vault: Path, tmp_path: Path, ask: Run
+) -> None:
+    source = shots(tmp_path / "x" / "y" / "mine")
+    ask("import", "--yes", str(source), check=True)
+    home = vault / "notes" / "imported" / "mine" / "att"
+    (home / "a b.jpg").write_text("edited", encoding="utf-8")
+    (home / "shot.PNG").unlink()
+
+    shown = ask("import", "--yes", "--again", str(source), check=True).stdout
+
+    assert "Imported 1 picture." in shown
+    assert ((home / "a b.jpg").read_text("utf-8"), (home / "shot.PNG").exists()) == ("edited", True)
+
+
+def test_a_picture_that_is_too_large_or_excluded_stays_where_it_is(vault: Path, tmp_path: Path, ask: Run) -> None:
+    source = shots(tmp_path / "x" / "y" / "mine")
+    (source / "att" / "shot.PNG").write_bytes(b"x" * 10_000_001)
+    ask("config", "set", "--user", "capture.exclude_paths", f'["{source}/att/deep"]', check=True)
+
+    shown = ask("import", "--yes", str(source), check=True).stdout
+
+    assert "Imported 2 notes, 1 picture." in shown
+    assert "1×  picture that sync.max_file_mb does not allow" in shown and "1×  file in an excluded folder" in shown
