@@ -824,7 +824,7 @@ def test_following_begins_in_a_folder_that_is_empty_yet(vault: Path, tmp_path: P
 def shots(root: Path) -> Path:
     """Return a folder of notes that show pictures."""
     for path, text in {
-        "A.md": "![[far.png]] ![there](<att/a b.jpg>) ![[att/shot.PNG|200]] [[plan.pdf]] [private]![[key.png]][/private]",
+        "A.md": "![[far.png]] ![t](<att/a b.jpg>) ![[att/shot.PNG|200]] [[plan.pdf]] <private>![[key.png]]</private>",
         "B.md": "![up](../../outside.png) ![[.hidden/x.png]] `![[unused.png]]` ![web](https://example.org/w.png)",
         "att/deep/far.png": "deep",
         "att/a b.jpg": "jpg",
