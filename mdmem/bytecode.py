@@ -216,12 +216,12 @@ def _compiled(package: str, name: str, compiled: dict[str, list[_Row]]) -> list[
     visited = {row[0] for file in _files_before(name) for row in _compiled(package, file, compiled)}
 
     def visit(module: str) -> None:
-        source = _source(package, module)
+        source = "" if module in visited else _source(package, module)
+        if source and "." in module:
+            visit(module.rpartition(".")[0])  # which may import the module
         if module in visited or not source:
             return
         visited.add(module)
-        if "." in module:
-            visit(module.rpartition(".")[0])
         with open(package + source, "rb") as file:
             tree = ast.parse(file.read())
         for imported in _imported(tree):

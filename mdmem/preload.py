@@ -200,6 +200,10 @@ def load(package: str, name: str = EVERY) -> None:
     except BaseException:
         for module_name, _, _ in modules:
             loaded.pop(module_name, None)
+        for module_name, _, _ in modules:
+            parent, _, own_name = module_name.rpartition(".")
+            if parent in loaded:
+                vars(loaded[parent]).pop(own_name, None)  # `from PARENT import MODULE` would take the empty module
         raise
 
 

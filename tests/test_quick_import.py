@@ -173,6 +173,31 @@ def test_where_one_module_fails_none_of_the_file_is_loaded(package: Path) -> Non
     assert loaded(package) == {}
 
 
+def test_a_module_that_failed_is_gone_from_its_package_too(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bytecode, "ROOTS", {preload.EVERY: ("mdmem.inner",), "later": ("mdmem.one",)})
+    (package / "one.py").write_text("from mdmem.inner import two\nraise RuntimeError\n")
+    assert bytecode.write(str(package))
+    code = (
+        "import sys; names = {'preloads': sys.argv[1]}\n"
+        f"exec(open({str(REPO / 'mdmem' / 'preload.py')!r}).read(), names)\n"
+        "try: names['load'](sys.argv[1], 'later')\n"
+        "except RuntimeError: print(*(name for name in vars(sys.modules['mdmem.inner']) if name == 'two'), 'failed')"
+    )
+    words = [sys.executable, "-I", "-S", "-B", "-c", code, str(package)]
+
+    assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == "failed\n"
+
+
+def test_a_module_that_its_own_package_imports_runs_before_what_needs_it_there(package: Path) -> None:
+    (package / "one.py").write_text("from mdmem.inner.two import name\n")
+    (package / "inner" / "two.py").write_text("name = 'two'\n")
+    (package / "inner" / "three.py").write_text("from mdmem.inner.two import name\n")
+    (package / "inner" / "__init__.py").write_text("from mdmem.inner import three\n")
+    assert bytecode.write(str(package))
+
+    assert [*loaded(package)][-3:] == ["mdmem.inner.three", "mdmem.inner", "mdmem.one"]
+
+
 def test_a_file_that_cannot_be_written_is_told(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preload, "path_in", lambda *_: str(package / "one.py" / "file"))
 
@@ -219,6 +244,20 @@ def test_a_file_holds_every_module_that_it_is_made_for_and_is_not_written_twice(
 
     missing = set(bytecode.ROOTS[name]).difference(module for module, _, _ in preload.read(package, name))
     assert not missing, "while one is missing, the file is never taken for fresh, and written again each time"
+
+
+@pytest.mark.parametrize("name", bytecode.ROOTS)
+def test_a_file_is_loaded_without_an_error_of_its_modules(name: str) -> None:
+    package = str(REPO / "mdmem")
+    assert bytecode.write(package)
+    code = (
+        "import sys; names = {'preloads': sys.argv[1]}\nexec(open(sys.argv[1] + '/preload.py').read(), names)\n"
+        "for earlier in names['BEFORE'].get(sys.argv[2], ()): __import__(earlier)\n"
+        "names['load'](sys.argv[1], sys.argv[2])"
+    )
+    done = subprocess.run([sys.executable, "-I", "-S", "-B", "-c", code, package, name], capture_output=True, text=True)
+
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 _MADE = """
