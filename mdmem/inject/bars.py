@@ -212,7 +212,8 @@ def _of_answer(shape: Shape, first: Answer) -> Bars:
 
 
 def _question(shape: Shape) -> list[str]:
-    return english.without_leading(folds(words(shape.words)))
+    """Return the words of a question, without those that only say that it is about the present."""
+    return [word for word in english.without_leading(folds(words(shape.words))) if word not in english.NOW]
 
 
 def _needed_grade(shape: Shape) -> int:

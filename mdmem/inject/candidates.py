@@ -11,7 +11,7 @@ from mdmem.inject import bars, echoes, evidence, follow_ups, turns
 from mdmem.inject.rendering import answer_item
 from mdmem.inject.rendering.block import Item, Section
 from mdmem.search import overturned, recall, replaced
-from mdmem.search.asking import english, facts, parts, references, unfinished
+from mdmem.search.asking import at_hand, english, facts, parts, references, unfinished
 from mdmem.search.asking.english import LIKELY, POSSIBLE, SURE
 from mdmem.search.asking.prose import fold, folds, words
 from mdmem.search.asking.shape import Shape
@@ -185,6 +185,8 @@ def looked_up(
     answers, chosen, why = _searched(at, query, shape, asker(between=days), guess)
     if not chosen and days is not None:
         answers, chosen, why = _searched(at, query, shape, asker(), guess)
+    if chosen and shape is not None and at_hand.is_of_the_present(shape):
+        chosen = _with_newest(chosen, answers)
     chosen = list(_with_superseding(chosen, answers, partial(overturned.superseding, at.config, asker())))
     terms = frozenset(analysis.query_terms(query))
     chars = at.config.settings.inject.chars
@@ -259,6 +261,26 @@ def _in_force(at: Occasion, answers: Sequence[Answer]) -> Sequence[Answer]:
 CHANGED_LATER = "changed later: see the entry above"
 _LATER_OF = 2
 """Number of the best answers of which it is known whether they were taken back later."""
+
+
+def _with_newest(chosen: list[Answer], answers: Iterable[Answer]) -> list[Answer]:
+    """Return the answers to what is now in force, behind the best of them a newer one that has half of the question.
+
+    What was decided last may say less of what is asked than a note, or than what was first talked about.
+    """
+    first = chosen[0]
+    if not first.is_talk and first.folder:
+        return chosen  # what took back a change is found by the change
+    since = first.hits[0].created
+    newer = (
+        one for one in answers if one.hits[0].created > since and one.coverage >= HALF and one.weight >= SAID_RARELY
+    )
+    said = [one for one in newer if one.said > 0]
+    newest = max(said, key=lambda one: (one.coverage, one.hits[0].created), default=first)
+    return chosen if newest in chosen else [first, newest, *chosen[1:]]
+
+
+HALF, SAID_RARELY = 0.5, 0.8
 
 
 def _with_superseding(

@@ -28,6 +28,8 @@ from mdmem.search.asking import corrections
         "das klappt immer noch nicht",
         "non, plutôt en anglais",
         "No, mejor con guiones",
+        "too expensive, drop it",
+        "vergiss es, das ist zu teuer",
     ],
 )
 def test_an_objection_corrects_the_turn_before(prompt: str) -> None:

@@ -1,8 +1,8 @@
-"""At hand: tells questions in other languages than English about how things are now from those about earlier work."""
+"""At hand: tells questions about how things are now, those in other languages than English also by their form."""
 
 from __future__ import annotations
 
-from mdmem.search.asking import prose, shape
+from mdmem.search.asking import english, prose, shape
 from mdmem.search.asking.languages import LANGUAGES, is_participle, is_unspaced, unspaced
 
 TYPE_CHECKING = False
@@ -23,6 +23,14 @@ def asks_why(asked: Shape) -> bool:
 def counts(asked: Shape) -> bool:
     """Whether a question asks how many there are now: `quanti fogli ha il file?`."""
     return _asks_of_now(asked, "counts")
+
+
+def is_of_the_present(asked: Shape) -> bool:
+    """Whether a question in any language says that it is about the present: `what do we use now`."""
+    if is_unspaced(asked.language):
+        return any(part in asked.words for part in unspaced()[asked.language].now)
+    known = LANGUAGES[asked.language].of("now") if asked.language in LANGUAGES else english.NOW
+    return not known.isdisjoint(prose.folds(prose.words(asked.words)))
 
 
 def _asks_of_now(asked: Shape, name: str) -> bool:

@@ -40,7 +40,8 @@ _RUNS = tuple(
     tuple(run.split())
     for run in (
         "changed my mind", "changed our mind", "changed our minds", "change of plan", "change of plans",
-        "on second thought", "on second thoughts", "scratch that", "forget that", "not what i", "i meant",
+        "on second thought", "on second thoughts", "scratch that", "forget that", "forget it", "drop it", "drop that",
+        "vergiss es", "lass das", "laisse tomber", "dejalo", "deixa pra la", "lascia perdere", "not what i", "i meant",
         "i told you", "i said", "you misunderstood", "doch nicht", "anders uberlegt", "doch lieber", "nicht so",
         "change davis", "a la place", "au lieu", "en vez", "en lugar", "mejor no", "em vez", "still fails",
         "still failing", "still broken", "still wrong", "still crashes", "still happens", "still not", "still the same",

@@ -36,7 +36,7 @@ _BACK = _words(  # past times by themselves
     "yesterday ago earlier before previously already originally formerly recently lately ever initially historically"
 )
 _CURRENTLY = _words("currently presently nowadays")
-_NOW = _CURRENTLY | _words("now")  # with one, a question is about what earlier work has brought about
+NOW = _CURRENTLY | _words("now")  # with one, a question is about what earlier work has brought about
 _LAST = _words("last previous prior past earlier other")  # past times with a word of `_PERIOD`
 _PERIOD = _words(
     "time week weeks month months year night day days sprint session sessions conversation conversations chat chats "
@@ -148,10 +148,28 @@ def judge(words: list[str], *, asks: bool) -> int:
         return grade
     ours = wh and not used.isdisjoint(WE)
     done = used & PAST or used & WE
-    spoken = back or ours or (past and (wh or (done and not used & (HERE | _YOU)))) or used & _NOW
-    if spoken or _asks_why(words, used):
+    if back or ours or (past and (wh or (done and not used & (HERE | _YOU)))):
+        return max(grade, LIKELY)
+    if used & NOW and not general.asks_what_became(words):
+        return max(grade, _of_now(asked, used))
+    if used & NOW or _asks_why(words, used):
         return max(grade, LIKELY)
     return grade if used & HERE else max(grade, POSSIBLE)
+
+
+def _of_now(asked: list[str], used: frozenset[str]) -> int:
+    """Return the grade of a question about the present: earlier work decides what is used, but not whether it runs.
+
+    asked: the words from the first that asks.
+    """
+    if asked[0] == "why":
+        return POSSIBLE
+    runs = asked[0] in _INVERTED - {"can"} or used & (FAILS | _SHOWN)  # `is the test green now?`
+    return LIKELY if not runs and general.PARTS_OF_CODE.isdisjoint(asked[1:2]) else NOT
+
+
+_SHOWN = _words("look looks defined declared rendered computed calculated imported missing")
+"""What something looks like and where it is computed is seen in the current files: `where is the port defined now`."""
 
 
 def _of_clause(words: list[str]) -> int:
@@ -202,20 +220,22 @@ _AGREES = _words("can do are may should must shall")
 def _reads_it(words: list[str], used: frozenset[str]) -> bool:
     """Whether the answer can be read or counted in the current files: `how many`, `where is it`, `how does it`."""
     does_so = _after(words[:2], _words("how"), _IS | _words("does")) and not used & _CHANGES
-    reads = (words[0] == "where" and not used & _NOW) or does_so
+    reads = (words[0] == "where" and not used & NOW) or does_so
     if reads and not used & (_AGREED | _NOTES | _OUTCOME) and not _after(words, _words("are"), WE):
         return True
     counts = _after(words, _words("how"), _words("many much")) and not _after(words, _words("much"), _MORE)
-    counts = counts and not used & (WE | _NOW)
+    counts = counts and (bool("many" in used and used & NOW and used & general.PARTS_OF_CODE) or not used & (WE | NOW))
     does = (words[:2] == ["what", "does"] and used & _DOES) or (words[:2] == ["what", "do"] and words[-1] in _DOES)
     return (
-        counts or bool(does and not used & (_CHANGES - _CURRENTLY)) or _after(words, _words("according"), _words("to"))
+        counts
+        or bool(does and not used & (_CHANGES if "do" in used else _CHANGES - NOW))
+        or _after(words, _words("according"), _words("to"))
     )
 
 
 _MORE = _words("more less faster slower bigger larger smaller longer shorter higher lower better worse")
 """`how much slower is X`: what was measured is in no file."""
-_DOES = _words("do return mean take accept expect print output contain look")
+_DOES = _words("do return mean take accept expect print output contain look say show")
 """`what does X return`: what something does is read where it is defined."""
 
 
@@ -311,7 +331,7 @@ _COMMANDS = _words("command commands cmd")
 _PLANNED = _words("going planning supposed meant")  # `were we going to …`
 _GOING = _words("going coming along progressing")
 """`how is X going` asks for its progress."""
-_CHANGES = WE | _GOING | _NOW | _words("again still left")
+_CHANGES = WE | _GOING | NOW | _words("again still left")
 """Words in questions about a state that earlier work has brought about."""
 _ORDERS = _words("do dont can cant")
 """Words that can begin an order as well as a question."""
@@ -322,7 +342,8 @@ def _asks_surely(words: list[str], used: frozenset[str], *, wh: bool, past: bool
     if used & MODAL and not past:
         return NOT
     what_came_of_it = past and (ours or (used & _OUTCOME and not used & (_YOU | HERE)))
-    if (past and back) or (wh and (what_came_of_it or used & _STORY)):
+    told = used & _STORY and "here" not in used and len(without_leading(words)) > 2  # not `what happened?`
+    if (past and back) or (wh and (what_came_of_it or told)):
         return SURE
     forgot = wh and words[-1] == "again" and "why" not in used and (ours or past)  # `how do we release again`
     return SURE if forgot or _after(words, _LAST, frozenset(["attempt", "attempts"])) else NOT

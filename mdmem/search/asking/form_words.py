@@ -110,3 +110,12 @@ FAILING_UNSPACED = (
     "同じ", "まだ", "また", "する", "した", "している", "です", "が", "の", "は",
     "테스트", "실패", "오류", "에러", "같은", "아직도", "또", "했어", "해", "하지", "가", "이",
 )  # fmt: skip
+
+_BEFORE = """
+a al de con en da di per hasta mit von wegen uber seit fur zu bei bis aus auf ab um
+durch gegen ohne nach unter pour avec depuis aan met
+op e et y und o na z c
+из с на до для от при по
+"""
+BEFORE_ASKS = frozenset(_BEFORE.split())
+"""Words that may come before a question word: `a cuántos ms`, `à combien`, `из-за чего`."""

@@ -21,8 +21,10 @@ class Language:
     back.
     counts: asking for a number. was: with these, for one in the past. explains: asking how something works in general.
     here: pointing at the work at hand. notes: names for memories. other: more words that identify the language.
-    now: present times, with which a question is about the state that earlier work has brought about.
+    now: present times, with which a question is about the state that earlier work has brought about. looks: verbs of
+    what something does or shows at present, which the current files tell.
     points: pronouns for what was spoken of before, no articles.
+    begins: what else asks as the first word.
     be: words that tell of the past with a participle that has one of `be_ends`, with accents: `ist passiert`.
     have: words of `past` that are in the present without a participle. may: words that look like those of `past`, with
     accents, but propose something. how: asking how to do something, before an infinitive with one of `infinitives` or,
@@ -149,8 +151,9 @@ LANGUAGES: dict[str, Language] = {
         other="der die das da den dem ein eine einen und ist sind nicht mit im auf fur von beim macht gab gabs gibt "
         "vom ins hoch gross lang lange oft schnell weit vor eigentlich mehr so dass "
         "es zum zur uber in aus bei nach bis mach wird werden kann konnen darf durfen soll sollen muss mussen sich nur "
-        "er ihn ihm sie ihr ihnen wegen",
+        "er ihn ihm sie ihr ihnen wegen jemals benutzen benutzt verwenden verwendet gewahlt ausprobiert",
         now="jetzt aktuell derzeit zurzeit momentan gegenwartig inzwischen mittlerweile",
+        looks="macht zeigt sieht gibt berechnet definiert aufgerufen",
         points="er ihn ihm sie es daran darauf daraus davon dafur dagegen damit dabei danach dazu daruber darum",
     ),
     "fr": Language(
@@ -172,9 +175,14 @@ LANGUAGES: dict[str, Language] = {
         places="pour dans avec",
         notes="notes souvenirs",
         here="ce cet cette ces mon ma mes ici ca",
+        begins="que qu",
+        be="est sest",
+        be_ends="passé arrivé changé devenu",
         other="le la les un une des du de et est sont dans pour sur avec il elle que pas plus si "
-        "faut peut peuvent doit doivent",
+        "faut peut peuvent doit doivent jamais utilise utilisons utilisait essaye choisi decide",
         now="maintenant actuellement desormais",
+        looks="fait retourne renvoie affiche saffiche calcule calcules calculee calculees defini definis definie "
+        "definies manque manquent",
         points="il elle ils elles lui leur ca cela",
     ),
     "es": Language(
@@ -199,8 +207,9 @@ LANGUAGES: dict[str, Language] = {
         here="este estos estas mi mis aqui",
         past_ends="ó aba aban",
         other="el la los las un una de del y es son en para con se no lo esta estan puede pueden debe deben "
-        "hasta durante sobre entre",
+        "hasta durante sobre entre usamos usado elegimos elegido probado alguna vez",
         now="ahora actualmente",
+        looks="hace ve muestra devuelve dice define calcula falta faltan",
         points="ella ellos ellas ello eso esto",
     ),
     "pt": Language(
@@ -222,11 +231,12 @@ LANGUAGES: dict[str, Language] = {
         likens="que como",
         places="com em no na nos nas para",
         notes="notas anotacoes",
-        here="este esse essa isto isso meu minha aqui",
+        here="este esse essa isto isso neste nesta nesse nessa meu minha aqui",
         past_ends="ou iu eu ava avam",
         other="o a os as um uma de do da e em para com se nao no na mesmo aquele aquela esta estao "
-        "pode podem deve devem",
+        "pode podem deve devem usamos usado escolhemos escolhido",
         now="agora atualmente",
+        looks="faz fica mostra devolve retorna diz definida definido calculado falta faltam",
         points="ele ela eles elas isso isto",
     ),
     "it": Language(
@@ -249,8 +259,11 @@ LANGUAGES: dict[str, Language] = {
         places="per con in nel nella",
         notes="appunti note",
         here="questo questa questi queste mio mia qui",
-        other="il lo la i gli le un una di del e in per con non si puo possono deve devono bisogna",
+        be="e",
+        be_ends="successo cambiato",
+        other="il lo la i gli le un una di del e in per con non si puo possono deve devono bisogna usiamo usato scelto",
         now="adesso ora attualmente ormai",
+        looks="appare mostra restituisce dice definita definito calcolato manca mancano",
         points="esso essa essi esse cio",
     ),
     "nl": Language(
@@ -273,6 +286,7 @@ LANGUAGES: dict[str, Language] = {
         here="deze dit mijn hier",
         other="de het een en is zijn van op voor met niet na aan uit over er nog mag mogen moet moeten kan kunnen",
         now="nu momenteel tegenwoordig inmiddels",
+        looks="doet toont ziet geeft berekend gedefinieerd",
         points="hem ze hij zij ervan erop ermee ervoor daarvan daarop daarmee daarvoor",
     ),
     "sv": Language(
@@ -319,6 +333,7 @@ LANGUAGES: dict[str, Language] = {
         here="ten ta to ten tej moj moja",
         other="jest sa w na z nie i do nad po od mozna wolno trzeba",
         now="teraz obecnie aktualnie",
+        looks="robi pokazuje zwraca wyglada",
         points="go jego jej je ich nim nia",
     ),
     "cs": Language(
@@ -366,9 +381,9 @@ LANGUAGES: dict[str, Language] = {
         points="onu onun bunu bunun",
     ),
     "ru": Language(
-        "что как почему зачем когда где какои какая какую какие какое кто чего чем сколько",
+        "что как почему зачем когда где какои какая какую какие какое каким каких кто чего чем сколько",
         "мы нас наш наша наше",
-        "был было была были решили делали сделали",
+        "был было была были решили делали сделали случилось произошло изменилось",
         "вчера позавчера раньше прошлыи прошлои прошлом прошлую прошлого недавно уже тогда назад ранее",
         "продолжи продолжим продолжаи продолжаем вернемся вернись остановились",
         why="почему зачем чего",
@@ -379,6 +394,7 @@ LANGUAGES: dict[str, Language] = {
         not_ends="если или",
         other="нельзя можно надо нужно не на в и с по из для о об от до после у",
         now="сеичас теперь",
+        looks="делает возвращает показывает выводит выглядит задается",
         points="его ее их он она оно они это",
     ),
     "uk": Language(
@@ -430,13 +446,3 @@ def is_unspaced(language: str) -> bool:
 
 _UNSPACED = frozenset(["ja", "zh", "ko", "th", "hi"])
 """The languages of `unspaced`, without its substrings."""
-
-
-_BEFORE = """
-a al de con en da di per hasta mit von wegen uber seit fur zu bei bis aus auf ab um
-durch gegen ohne nach unter pour avec depuis aan met
-op e et y und o na z c
-из с на до для от при
-"""
-BEFORE_ASKS = frozenset(_BEFORE.split())
-"""Words that may come before a question word: `a cuántos ms`, `à combien`, `из-за чего`."""

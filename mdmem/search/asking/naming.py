@@ -23,7 +23,7 @@ def only_names(prompt: str) -> bool:
         return False
     from mdmem.search.text.stopwords import FOREIGN
 
-    return FOREIGN.isdisjoint(words) and _TO_ME.isdisjoint(words)
+    return FOREIGN.isdisjoint(words) and _NO_NAMES.isdisjoint(words)
 
 
 _BEHIND_VERBS = orders.word_set("up down in out off on over")
@@ -48,8 +48,10 @@ _WISHES = orders.word_set("like love prefer rather")
 
 _ARTICLES = orders.word_set("o unos den")
 """Beside those in `FOREIGN`, and behind the first word, these make it an order: `deixa o botão maior`."""
-_TO_ME = orders.word_set("mir mich dir uns bitte moi nous stp svp nos favor mij ons alstublieft")
-"""Words of orders in other languages: `zeig mir X`, `montre-moi X`."""
+_NO_NAMES = orders.word_set(
+    "mir mich dir uns bitte moi nous stp svp nos favor mij ons alstublieft jetzt maintenant ahora agora adesso"
+)
+"""Words of orders and sentences in other languages: `zeig mir X`, `montre-moi X`, `e agora?`."""
 
 
 def _is_order_behind_label(prompt: str) -> bool:

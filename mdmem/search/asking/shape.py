@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mdmem.search.asking import english, failures, frames, naming, orders, prose, references, slips, unfinished
 from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, SURE
-from mdmem.search.asking.form_words import FAILING, FAILING_UNSPACED, FILLERS, LEFT_OFF
-from mdmem.search.asking.languages import BEFORE_ASKS, HOW_TO, LANGUAGES, is_unspaced, unspaced
+from mdmem.search.asking.form_words import BEFORE_ASKS, FAILING, FAILING_UNSPACED, FILLERS, LEFT_OFF
+from mdmem.search.asking.languages import HOW_TO, LANGUAGES, is_unspaced, unspaced
 from mdmem.search.asking.prose import folded_word
 from mdmem.values import Value
 
@@ -293,8 +293,8 @@ def _judge_whole(sentence: str, *, asks: bool) -> _Judgment:
         grade, resumes = _in_language(words, spoken, typed, language, asks=asks)
         if grade > best[0] or (known > most and grade != NOT):
             best = (grade, name, resumes)
-        elif known > most and any(language.has(name, spoken) for name in ("explains", "here", "how")):
-            best = (NOT, name, False)
+        elif known > most and any(language.has(name, spoken) for name in ("explains", "here", "how", "now")):
+            best = (NOT, name, False)  # `ist der Test jetzt grün?`
         most = max(most, known)
         if best[0] == SURE:
             return best
@@ -329,12 +329,19 @@ def _elided(typed: list[str]) -> list[str]:
     return prose.folds([word for word in behind if len(word) > 2])
 
 
+def _before_mark(word: str) -> list[str]:
+    """Return what is before the apostrophe of a word, or the word: `qu'utilisons`."""
+    return [word.replace("’", "'").partition("'")[0]]
+
+
 def _in_language(
     words: list[str], spoken: frozenset[str], typed: list[str], language: Language, *, asks: bool
 ) -> tuple[int, bool]:
     back, resumes, again = (language.has(name, spoken) for name in ("back", "resumes", "again"))
     begins = next((at for at, word in enumerate(words[:3]) if word not in BEFORE_ASKS), 0)
-    leads = not language.of("asks").isdisjoint((words[0], words[begins]))
+    leads = not language.of("asks").isdisjoint((words[0], words[begins])) or language.has(
+        "begins", _before_mark(typed[0])
+    )
     we, past = language.speaks_of_us(spoken, typed)
     asking = leads or (asks and (language.has("asks", spoken) or (we and past)))
     asking = asking or (past and language.has("anywhere", spoken))
@@ -344,7 +351,7 @@ def _in_language(
         return LIKELY, resumes
     if not (asking or resumes or again or (back and asks)):
         return NOT, False
-    here = language.has("here", spoken)
+    here = language.has("here", spoken - {"ce"} if "quest" in words else spoken)
     if language.has("counts", words[:2]) and not (we or back or language.has("was", words)):
         return (NOT if here else POSSIBLE), resumes  # can be counted in the current files
     is_general = language.has("explains", words) or language.asks_how_to(words)
@@ -353,7 +360,9 @@ def _in_language(
     speaks_of_past = back and (asking or asks) and (we or past)
     if (asking and we and past) or speaks_of_past or (resumes and (back or (we and past))):
         return SURE, resumes
-    if resumes or (back and asks) or (asking and not here and language.has("why", spoken)):
+    of_now = language.has("now", spoken) and not (we or past or back)
+    asks_why = asking and not here and language.has("why", spoken)
+    if resumes or (back and asks and not here) or (asks_why and not of_now):
         return LIKELY, resumes
     if again and (not here or not FAILING.isdisjoint(words)):
         return (LIKELY if past else POSSIBLE), resumes
@@ -361,7 +370,8 @@ def _in_language(
         return NOT, False
     if here:
         return (POSSIBLE if we else NOT), resumes
-    return (LIKELY if past or we or language.has("now", spoken) else POSSIBLE), resumes
+    is_at_hand = asks_why or language.has("looks", words) or not FAILING.isdisjoint(words)
+    return (LIKELY if past or we or (of_now and not is_at_hand) else POSSIBLE), resumes
 
 
 def is_past_unspaced(text: str, parts: Unspaced) -> bool:
@@ -385,7 +395,9 @@ def _in_unspaced(text: str, parts: Unspaced) -> tuple[int, bool]:
     past = is_past_unspaced(text, parts)
     if has(parts.sure) or (asks and back) or (resumes and back) or (asks and we and past):
         return SURE, resumes
-    is_likely = past or resumes or back or ((for_reason or has(parts.why) or has(parts.now)) and not has(parts.here))
+    of_now = has(parts.now) and not any(map(has, (parts.why, parts.looks)))
+    why = (for_reason or has(parts.why)) and not has(parts.now)
+    is_likely = past or resumes or back or ((why or of_now) and not has(parts.here))
     grade = LIKELY if is_likely else POSSIBLE
     return (grade, resumes) if asks or resumes or back else (NOT, False)
 

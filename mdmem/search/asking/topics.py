@@ -34,7 +34,7 @@ _BEFORE_TIME = frozenset(["last", "previous", "first", "some", "any", "that", "l
 
 def topic(text: str, language: str = "en") -> str:
     """Return a text without the words by which it asks in `language`; "" if nothing is left."""
-    words = text.split()
+    words = _uninverted(text.split()) if language == "fr" else text.split()
     spoken = LANGUAGES.get(language)
     own = ("asks", "we", "past", "back", "now", "resumes", "again", "counts", "other") if spoken else ()
     none = form_words.NO_TOPIC.union(*(spoken.of(name) for name in own)) if spoken else form_words.NO_TOPIC
@@ -56,6 +56,16 @@ def topic(text: str, language: str = "en") -> str:
     return _without_form(" ".join(subject).rstrip()) if language == "ja" else " ".join(subject)
 
 
+def _uninverted(words: list[str]) -> list[str]:
+    """Return French words, each verb without what is joined to it: `avons-nous`, `qu'utilise-t-on`."""
+    return [
+        part
+        for word in words
+        for part in (word.removeprefix("qu'").split("-") if word.rpartition("-")[2].lower() in _JOINED else [word])
+    ]
+
+
+_JOINED = frozenset(["je", "tu", "il", "elle", "on", "nous", "vous", "ils", "elles", "ce"])
 _ELIDED = {
     "fr": frozenset(["l", "d", "qu"]),
     "it": frozenset(["l", "d", "un", "c", "all", "dell", "dall", "nell", "sull", "quest"]),

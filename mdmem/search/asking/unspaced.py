@@ -12,7 +12,8 @@ class Unspaced:
     sure: substrings that ask about the past by themselves. why, here: as in `Language`. counts: asking for a number.
     reasons: nouns at the end of a text that ask for a reason; past_ends: what ends a question about the past. explains:
     substrings that ask what something is in general. now: present times, with which a question is about the state that
-    earlier work has brought about. points: pronouns for what was spoken of before.
+    earlier work has brought about. looks: as in `Language`, and what asks whether. points: pronouns for what was spoken
+    of before.
     """
 
     def __init__(self, asks: str, we: str, past: str, back: str, resumes: str, **more: str) -> None:
@@ -30,6 +31,7 @@ class Unspaced:
         self.counts = tuple(more.get("counts", "").split())
         self.points = tuple(more.get("points", "").split())
         self.now = tuple(more.get("now", "").split())
+        self.looks = tuple(more.get("looks", "").split())
 
 
 UNSPACED: dict[str, Unspaced] = {
@@ -44,6 +46,7 @@ UNSPACED: dict[str, Unspaced] = {
         here="この これ ここ",
         counts="いくつ 何個 何件 何人",
         now="現在 今の 今は 今では",
+        looks="表示 返す 返し 定義 失敗",
         points="それ あれ",
         reasons="理由 原因 経緯 いきさつ 対処 対処法 解決策",
         explains="とは何 とはなん とは？ って何 の違い",
@@ -61,6 +64,7 @@ UNSPACED: dict[str, Unspaced] = {
         here="这 這",
         counts="有多少 多少个 多少個 多少行 多少条 多少條 多少次 多少人 多少种 多少種 几个 幾個",
         now="现在 現在 目前 如今",
+        looks="吗 嗎 显示 顯示 返回 定义 定義 失败 失敗 什么样 什麼樣",
         points="它 那个 那個 这个 這個",
         reasons="原因 理由 缘由",
         explains="什么是 什麼是 是什么意思 是什麼意思 的区别 的區別",
@@ -77,6 +81,7 @@ UNSPACED: dict[str, Unspaced] = {
         here="이거",
         counts="몇 얼마",
         now="지금 현재",
+        looks="보여 반환 정의 실패",
         points="그거 그것 그게",
         reasons="이유 원인",
         explains="이란 차이",
