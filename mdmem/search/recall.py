@@ -37,6 +37,11 @@ SAME = 0.8
 SNIPPET_CHARS = 300
 MAX_CHECKED = 50
 """Number of best notes whose turns are checked for only repeating others: each check reads a file."""
+MAX_READ = 20
+"""Number of notes that are read for an identifier which may be written in another form."""
+_LEAST_JOINED = 6
+"""Letters of an identifier that hardly occur in a text by chance once its words are joined."""
+_JOINTS = dict.fromkeys(map(ord, "-_./ "))
 MAX_HITS = 3
 """Maximum number of notes returned per turn, besides the page of its session."""
 
@@ -310,10 +315,22 @@ class _Coverage:
     def _weighed(self, units: Sequence[Unit], known: Collection[Unit]) -> _WeighedWord:
         """Return the weight of one word; an identifier has units for the whole and its parts."""
         shares = [self._having(unit) if unit in known else {} for unit in units]
+        if len(units) > 1 and not shares[0]:
+            shares[0] = self._spelled_otherwise(units[0].terms[0][0], shares[1:])
         weights = [self._rarity(notes) for notes in shares]
         of_long_parts = [notes for unit, notes in zip(units, shares, strict=True) if len(unit.term) >= _LONG_PART]
         is_unknown = len(units) > 1 and not any(of_long_parts)
         return _WeighedWord(weights[0], shares, weights[1:], units[0].weight < JOINED, is_unknown)
+
+    def _spelled_otherwise(self, whole: str, parts: Sequence[Mapping[int, float]]) -> dict[int, float]:
+        """Return the notes that have an identifier in another form: `vatRates` for `vat_rates`, `vat-rates`."""
+        plain = whole.replace("_", "").removesuffix("i")  # the stem of `policy` ends so
+        if len(plain) < _LEAST_JOINED:
+            return {}
+        having = set.intersection(*map(set, parts))
+        read = ((one, people.readable(self._root, self._view.path(one))) for one in islice(sorted(having), MAX_READ))
+        texts = ((one, f"{text.meta.get('title')}\n{text.body}") for one, text in read)
+        return {one: 1.0 for one, text in texts if plain in text.lower().translate(_JOINTS)}
 
     def _of_number(self, number: Number) -> _WeighedWord:
         """Return the weight of a number, of which the index has each group of digits alone."""

@@ -411,3 +411,21 @@ def test_function_words_are_no_part_of_a_chinese_subject(tmp_path: Path, vault: 
 
     assert answer in given
     assert bool(given) == bool(answer)
+
+
+@pytest.mark.parametrize("name", ["maxmemoryPolicy", "maxmemory_policy", "MaxmemoryPolicy"])
+def test_an_identifier_is_known_in_the_forms_of_other_languages(vault: Path, tmp_path: Path, name: str) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    for number, (asked, ended) in enumerate(
+        [
+            ("Redis is full", "Its maxmemory-policy is volatile-lru now, as carts of bots never expired."),
+            ("the refund policy is hidden", "The policy is linked in the footer."),
+        ],
+        1,
+    ):
+        talk.says(asked)
+        talk.answers(ended)
+        talk = new_session(talk, number)
+
+    assert "volatile-lru" in ask(talk, f"what did we do about {name}?")
+    assert not ask(new_session(talk, 9), "what did we do about refundFooter?")
