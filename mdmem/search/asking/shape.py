@@ -339,9 +339,8 @@ def _in_language(
 ) -> tuple[int, bool]:
     back, resumes, again = (language.has(name, spoken) for name in ("back", "resumes", "again"))
     begins = next((at for at, word in enumerate(words[:3]) if word not in BEFORE_ASKS), 0)
-    leads = not language.of("asks").isdisjoint((words[0], words[begins])) or language.has(
-        "begins", _before_mark(typed[0])
-    )
+    leads = not language.of("asks").isdisjoint((words[0], words[begins]))
+    leads = leads or (words[0].startswith("qu") and language.has("begins", _before_mark(typed[0])))
     we, past = language.speaks_of_us(spoken, typed)
     asking = leads or (asks and (language.has("asks", spoken) or (we and past)))
     asking = asking or (past and language.has("anywhere", spoken))
@@ -360,7 +359,7 @@ def _in_language(
     speaks_of_past = back and (asking or asks) and (we or past)
     if (asking and we and past) or speaks_of_past or (resumes and (back or (we and past))):
         return SURE, resumes
-    of_now = language.has("now", spoken) and not (we or past or back)
+    of_now = not (we or past or back) and language.has("now", spoken)
     asks_why = asking and not here and language.has("why", spoken)
     if resumes or (back and asks and not here) or (asks_why and not of_now):
         return LIKELY, resumes
