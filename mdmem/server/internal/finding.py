@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from mdmem import timestamps, when
 from mdmem.errors import UsageError
 from mdmem.search.text import analysis
-from mdmem.server.internal.memories import FEEL, Memory, share, share_of
+from mdmem.server.internal.memories import FEEL, Memory, checked_share, share_of
 from mdmem.vault import user_notes
 
 SORT_ORDERS = ("asc", "desc")
@@ -179,7 +179,7 @@ def _to(key: str, value: Any) -> Keep:
 
 
 def _weight(key: str, value: Any) -> Keep:
-    least = share(f"The filter {key}", value)
+    least = checked_share(f"The filter {key}", value)
     return lambda memory: share_of(memory.meta.get("weight"), 0.0) >= least
 
 

@@ -306,13 +306,13 @@ def shares(numbers: Mapping[str, Any]) -> dict[str, float]:
         if name not in NUMBERS and not (name.startswith(FEEL) and plain):
             raise UsageError(f"There is no number {name!r:.60}. Give weight, trust or feel_..., such as feel_joy.")
         if value is not None:
-            given[name] = share(name, value)
+            given[name] = checked_share(name, value)
     if len(given) > _MAX_FEELINGS:
         raise UsageError(f"A memory takes at most {_MAX_FEELINGS} numbers.")
     return given
 
 
-def share(name: str, value: Any) -> float:
+def checked_share(name: str, value: Any) -> float:
     """Return a number from 0 to 1. Raises UsageError for any other value. name: for the message."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
         raise UsageError(f"{name} must be a number from 0 to 1, not {value!r:.40}.")
