@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import chain, islice
 
 from mdmem.lazy_pattern import lazy
@@ -192,7 +191,7 @@ class _Finder:
         self._topics = [topic for topic in wanted.topics if topic not in _ALSO] or list(wanted.topics)
         self._names = wanted.names
         self._created = view.numbers("created")
-        self._step = cache(self._find_step)
+        self._steps: dict[str, _Step | None] = {}
         self._is_cut = False
 
     def kept(self) -> int | None:
@@ -289,10 +288,13 @@ class _Finder:
         failed = view.notes("facet", "is:failed")
         self._is_cut = len(notes) > MAX_RUNS
         for note in sorted(notes, key=created.__getitem__, reverse=True)[:MAX_RUNS]:
-            if (step := self._step(runs.line(str(view.facts(note)["title"])))) is not None:
+            command = runs.line(str(view.facts(note)["title"]))
+            if command not in self._steps:
+                self._steps[command] = self._step(command)
+            if (step := self._steps[command]) is not None:
                 yield _Run(note, step, created[note], note in failed)
 
-    def _find_step(self, command: str) -> _Step | None:
+    def _step(self, command: str) -> _Step | None:
         """Return the step of a command that does what is wanted, or None."""
         prepared: list[steps.Step] = []
         for step in steps.split(command):

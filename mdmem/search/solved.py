@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import posixpath
 from bisect import bisect_right
-from functools import cache
+from functools import cache, partial
 from itertools import chain, islice
+from weakref import proxy
 
 from mdmem import timestamps
 from mdmem.agents import aliases
@@ -94,16 +95,18 @@ class Finder:
         self._failed = view.notes("facet", "is:failed")
         self._shells = view.with_any(f"tool:{name}" for name in runs.SHELLS) & self._notes
         self._edits = edits(view)
-        # Each run is compared with many others.
-        self._command = cache(lambda number: runs.check(self._line(number)))
-        self._runs = cache(lambda number: runs.checks(self._line(number)))
-        self._signatures = cache(lambda number: errors.signatures(self._body(number)))
-        self._failed_parts = cache(lambda number: errors.failed_parts(self._body(number)[-_LINES_CHARS:]))
-        self._runs_of_project = cache(self._find_runs_of_project)
-        self._in_order = cache(self._find_in_order)
-        self._ended = cache(self._find_end)
-        self._own_and_next = cache(self._find_own_and_next)
-        self._succeeded_in = cache(self._find_succeeded)
+        # Each run is compared with many others. A cache that refers to the finder itself would keep it, and its view,
+        # until the garbage collector runs.
+        me: Finder = proxy(self)
+        self._command = cache(lambda number: runs.check(me._line(number)))
+        self._runs = cache(lambda number: runs.checks(me._line(number)))
+        self._signatures = cache(lambda number: errors.signatures(me._body(number)))
+        self._failed_parts = cache(lambda number: errors.failed_parts(me._body(number)[-_LINES_CHARS:]))
+        self._runs_of_project = cache(partial(Finder._find_runs_of_project, me))
+        self._in_order = cache(partial(Finder._find_in_order, me))
+        self._ended = cache(partial(Finder._find_end, me))
+        self._own_and_next = cache(partial(Finder._find_own_and_next, me))
+        self._succeeded_in = cache(partial(Finder._find_succeeded, me))
 
     def find(self, signatures: list[str], similar_paths: list[str], limit: int) -> list[Fix]:
         """Return the fixes of errors with these signatures, or of similar errors in the notes at `similar_paths`."""

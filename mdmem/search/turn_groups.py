@@ -5,7 +5,7 @@ A turn is a prompt, its answer and the tool runs in between. Its number comes fi
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from itertools import chain, islice
 
 from mdmem.agents import prompts
@@ -168,7 +168,7 @@ class Kinds:
     def __init__(self, view: View, root: str) -> None:
         self._view = view
         self._root = root
-        self._names = cache(self._names_by_turn)
+        self._names = cache(partial(_names_by_turn, view))
         self._known = view.turn_kinds
 
     def __call__(self, note: int) -> int:
@@ -206,14 +206,15 @@ class Kinds:
             self._known[folder, turn] = kind_of_turn(path, self._names(folder)[turn])
         return self._known[folder, turn]
 
-    def _names_by_turn(self, folder: int) -> dict[int, list[str]]:
-        """Return the names of a folder's notes, by turn."""
-        turns: dict[int, list[str]] = {}
-        for name in self._view.names(self._view.members[folder]):
-            numbers = journal.numbers(name)
-            if numbers:
-                turns.setdefault(numbers[0], []).append(name)
-        return turns
+
+def _names_by_turn(view: View, folder: int) -> dict[int, list[str]]:
+    """Return the names of a folder's notes, by turn."""
+    turns: dict[int, list[str]] = {}
+    for name in view.names(view.members[folder]):
+        numbers = journal.numbers(name)
+        if numbers:
+            turns.setdefault(numbers[0], []).append(name)
+    return turns
 
 
 SHARE = 0.7
