@@ -101,12 +101,8 @@ def why_none(config: Config) -> str:
 
 
 _OTHER_NAMES = {
-    "claude": "claude-cli",
-    "claude-code": "claude-cli",
-    "cli": "claude-cli",
-    "ollama": "compatible",
-    "openai-compatible": "compatible",
-    "local": "compatible",
+    **dict.fromkeys(["claude", "claude-code", "cli"], "claude-cli"),
+    **dict.fromkeys(["ollama", "openai-compatible", "local"], "compatible"),
 }
 
 

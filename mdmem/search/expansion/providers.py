@@ -66,16 +66,8 @@ class Provider(NamedTuple):
 
 
 _REFUSALS = (
-    "i can't",
-    "i cannot",
-    "i can not",
-    "i'm sorry",
-    "i am sorry",
-    "sorry,",
-    "i'm unable",
-    "i am unable",
-    "as an ai",
-)
+    "i can't", "i cannot", "i can not", "i'm sorry", "i am sorry", "sorry,", "i'm unable", "i am unable", "as an ai",
+)  # fmt: skip
 
 
 def checked(answer: Any) -> str:

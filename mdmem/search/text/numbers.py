@@ -128,11 +128,9 @@ def _times(text: str, *, foreign: bool = False) -> Iterator[tuple[Number, str]]:
         start, end = match.span()
         before, told = text[max(start - 2, 0) : start], (match["told"] or "").strip().lower()
         minute = match["minute"] or (told and match["behind"])
-        if (
-            not (told or minute)
-            or _is_joined(before)
-            or (foreign and match["told"] == " am" and _is_on_the(text, start, end))
-        ):
+        if not (told or minute) or _is_joined(before):
+            continue
+        if foreign and match["told"] == " am" and _is_on_the(text, start, end):
             continue
         half = before if before in _HALVES else ""
         hour = int(match["hour"])

@@ -47,14 +47,10 @@ NESTED = ("internal_context", "internalContext")
 
 _OTHER_NAMES = {
     "type": "internal_type",
-    "owner_user_id": "ghost_owner",
-    "owner": "ghost_owner",
-    "accessor_user_id": "user_id",
-    "accessor": "user_id",
-    "space_id": "ghost_space",
-    "space": "ghost_space",
-    "group_id": "ghost_group",
-    "group": "ghost_group",
+    **dict.fromkeys(["owner_user_id", "owner"], "ghost_owner"),
+    **dict.fromkeys(["accessor_user_id", "accessor"], "user_id"),
+    **dict.fromkeys(["space_id", "space"], "ghost_space"),
+    **dict.fromkeys(["group_id", "group"], "ghost_group"),
 }
 """Other names that the parts of a context may have in such an object."""
 
