@@ -263,9 +263,8 @@ def _interpreted(words: list[str]) -> CommandRun | None:
     """Return what an interpreter runs: a module or a script; None for code on the command line."""
     for position, word in enumerate(words):
         if word == "-m":
-            return _step(words[position + 1 :]) or CommandRun(
-                " ".join(words[position + 1 : position + 2]), _arguments(words[2:])
-            )
+            module, behind = words[position + 1 : position + 2], words[position + 2 :]
+            return _step([*module, *behind]) or CommandRun(" ".join(module), _arguments(behind))
         if word in ("-c", "-e", "-", "--eval", "-p"):
             return None
         if word.rpartition("/")[2] in TESTS | BUILDS:

@@ -465,6 +465,8 @@ def test_an_unknown_id_is_refused_and_an_empty_list_says_so(at: Work) -> None:
         ("make test tests/a.py", "make test RIG=2 tests/b.py", False),
         ("uv run mypy --strict src", "mypy src", True),
         ("./deploy.sh staging", "bash deploy.sh staging", True),
+        ("python -m tools.check", "python -u -m tools.check", True),
+        ("python -u -m tools.check a.py", "python -m tools.check b.py", False),
         ("west flash", "west flash --recover", True),
         ("west flash", "west build", False),
         ("flutter build ios", "flutter test", False),
