@@ -179,8 +179,7 @@ class FollowRecord:
     def add(self, *words: str) -> None:
         """Add a row, unless it contains private or unprintable text."""
         row = "\t".join(words)
-        is_plain = row.isprintable() or row.replace("\t", "").isprintable()
-        if row in self._rows or not is_plain:
+        if row in self._rows or not row.replace("\t", "").isprintable():
             return
         echo = memory.load_all(self._config)
         if privacy.clean(row, rules=self._rules, origin="tool", echo=echo).value != row:
