@@ -5,13 +5,12 @@ Each step reads the text and returns edits. A scanner is imported only if the te
 
 from __future__ import annotations
 
-from mdmem.privacy import secrets
 from mdmem.privacy.job import Job
-from mdmem.privacy.secrets import has_any, may_hold_token, may_name
+from mdmem.privacy.secrets import has_any, searches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from mdmem.privacy.findings import Edit
     from mdmem.privacy.job import RuleSet
@@ -33,7 +32,8 @@ SHORTEST_REVEALED = 4
 
 def clean(text: str, job: Job) -> str:
     """Return a text that is storable, has no private sections or secrets, and would not change if cleaned again."""
-    if len(text) <= job.plain_chars and not job.secrets and job.revealed is None and not may_hold_token(text):
+    is_known = len(text) <= job.plain_chars and not job.secrets and job.revealed is None
+    if is_known and not searches.finds_token(text, job.marks):
         return text
     text = storable(text)
     if len(text) < SHORTEST and not job.rules.patterns and job.revealed is None and job.echo is None:
@@ -64,10 +64,9 @@ def is_plain(text: str, job: Job) -> bool:
     low = lower(text)
     if storable(text) is not text:
         return False
-    has_signs = secrets.may_hold_place(text) or secrets.may_hold_command(text) or has_any(low, _CONTEXTS)
-    has_signs = has_signs or secrets.may_log_in(text) or secrets.may_hold_chosen(text) or has_any(text, secrets.STREAMS)
-    has_signs = has_signs or (job.origin != "tool" and has_any(low, secrets.PROSE_SIGNS))
-    return not (has_signs or secrets.holds_number(text, low) or _has_tag(low, job.rules.tags) or may_name(low))
+    if has_any(low, _CONTEXTS) or has_any(text, _STREAMS) or _has_tag(low, job.rules.tags):
+        return False
+    return not searches.may_find(text, low, is_output=job.origin == "tool")
 
 
 def _may_change_again(text: str, unmarked: bool, job: Job) -> bool:
@@ -292,7 +291,7 @@ def _echo_edits(text: str, low: str, job: Job) -> list[Edit]:
 
 def secret_edits(text: str, low: str, job: Job) -> list[Edit]:
     """Return the edits that mask the secrets. `low` is the text in lower case."""
-    spans = _secret_spans(text, low, job) if job.rules.secrets else []
+    spans = searches.find(text, low, job.marks, is_output=job.origin == "tool") if job.rules.secrets else []
     if job.rules.patterns:
         from mdmem.privacy import patterns
 
@@ -350,63 +349,9 @@ def _joined(spans: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
     return joined
 
 
-def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
-    marks = job.marks
-    scans: list[Iterable[tuple[int, int, str]]] = secrets.numbers(text, low)
-    has_token = len(text) > _LONG or may_hold_token(text)
-    is_coded = False
-    if has_token:
-        from mdmem.privacy.secrets import tokens
-
-        scans.append(tokens.find(text))
-        has_key, is_coded = tokens.formats.may_encode(text)
-        if has_key:
-            from mdmem.privacy.secrets import key_blocks
-
-            scans.append(key_blocks.bare(text))
-    if is_coded or secrets.has_sign(text, (), secrets.DUMPED):
-        from mdmem.privacy.secrets import repeated
-
-        scans.append(repeated.in_base64(text, marks))
-    has_host, has_login, has_chosen = has_token and "@" in text, secrets.may_log_in(text), secrets.may_hold_chosen(text)
-    if has_host or has_login or has_chosen:
-        from mdmem.privacy.secrets import loose
-
-        scans += [loose.of_hosts(text)] if has_host else []
-        scans += [loose.of_addresses(text), loose.of_mails(text)] if has_login else []
-        scans += [loose.chosen(text)] if has_chosen else []
-    if job.origin != "tool" and has_any(low, secrets.PROSE_SIGNS):
-        from mdmem.privacy.secrets import nearby
-
-        scans.append(nearby.in_prose(text))
-    is_named = may_name(low)
-    if secrets.may_hold_place(text) or (is_named and has_any(text, secrets.NAMED_PLACE_SIGNS)):
-        from mdmem.privacy.secrets import places
-
-        scans.append(places.find(text, low, marks))
-    words = secrets.words(low)
-    if secrets.may_hold_command(text) or (is_named and has_any(text, secrets.NAMED_COMMAND_SIGNS)):
-        from mdmem.privacy.secrets import commands
-
-        scans.append(span for span in commands.find(text, low, words) if not text.startswith(marks, span[0]))
-    if is_named:
-        from mdmem.privacy.secrets import pairs
-
-        scans.append(pairs.in_text(text, low, marks, words))
-    if not scans:
-        return []
-    from mdmem.privacy import limits
-
-    return limits.spans_of(scans, len(text))
-
-
-_LONG = 16 * 1024
-"""A longer text is scanned for tokens without a check: it surely has a long word."""
-
-
 def _stream_edits(text: str, low: str, job: Job) -> list[Edit]:
     """Return the edits that remove what is private or secret in the deltas of a model's stream, taken together."""
-    if not has_any(low, secrets.STREAMS):
+    if not has_any(low, _STREAMS):
         return []
     from mdmem.privacy import views
 
@@ -415,15 +360,17 @@ def _stream_edits(text: str, low: str, job: Job) -> list[Edit]:
     return view.pieces_of(private_edits(said, low, job), text) or view.pieces_of(secret_edits(said, low, job))
 
 
+_STREAMS = ('"delta"', '"candidates"', '"done":false')  # one is in every stream of a model (`views.streamed`)
+
 _STEPS: tuple[Callable[[str, str, Job], list[Edit]], ...] = (
-    _stream_edits,
-    private_edits,
-    _context_edits,
-    _echo_edits,
-    secret_edits,
-    _repeated_edits,
+    _stream_edits,  # first, because the other steps would see the pieces of a stream, not what they say together
+    private_edits,  # before the context, whose removal could take a closing tag with it
+    _context_edits,  # blocks that hosts and memory programs add
+    _echo_edits,  # repetitions of the session's private sections
+    secret_edits,  # `searches.SEARCHES`, and the user's patterns
+    _repeated_edits,  # last, because it masks again what the steps before it, in any text, have found
 )
-"""In this order, because removing context first could remove a closing tag with it."""
+"""In this order; repeated until nothing changes."""
 
 
 # -- the tags of a typed prompt

@@ -138,12 +138,8 @@ PROSE_SIGNS = (
 )  # fmt: skip
 """Every sentence in which `nearby.in_prose` looks for a password contains one of these, in lower case."""
 
-IN_ONE_LINE = ("values", '"secret"', '"secrets"', "code", "stringdata", "cols", "columns", '"fields', '"head')
-"""Every table or block with secrets (`tables`) that has no line break contains one of these, in lower case."""
-
 PROMPTS = ("$ ", "❯ ", "➜ ", "php > ", "sqlite> ")  # of shells, which precede a command in a transcript
 
-STREAMS = ('"delta"', '"candidates"', '"done":false')  # one is in every stream of a model (`views.streamed`)
 SHORTEST_TOKEN = 14  # characters of a token that is recognizable by its format
 
 _BREAKS, _LONG = bytes(range(33)) + b"\"'`()[]{}<>,;", 4 * 1024
@@ -166,6 +162,19 @@ def has_sign(text: str, signs: tuple[str, ...], families: Families) -> bool:
         if part in text and has_any(text, family):
             return True
     return False
+
+
+def may_hold_dump(text: str) -> bool:
+    """Whether a text may hold a name of a secret and an equals sign as bytes: `73 73 77 … 3d`, `0x73, 0x73, 0x77`."""
+    for equals, between, form in _DUMPS:
+        parts = _PARTS if equals in text else ()
+        if has_any(text, [between.join([format(ord(sign), form) for sign in part]) for part in parts]):
+            return True
+    return False
+
+
+_DUMPS = ((" 3d ", " ", "02x"), ("0x3d, ", ", 0x", "02x"), ("   =   ", "   ", "c"))
+_PARTS = ("ssw", "wor", "oke", "cre", "key", "SSW", "WOR", "OKE", "CRE", "KEY")  # of names of secrets
 
 
 def may_hold_place(text: str) -> bool:
@@ -235,11 +244,6 @@ def may_hold_number(text: str) -> bool:
     It has ten digits in a row, but for blanks and hyphens.
     """
     return len(text) >= _SHORTEST_NUMBER and _TEN_DIGITS in _zeros(text)
-
-
-def holds_number(text: str, low: str) -> bool:
-    """Whether a text holds the number of a card, an account or a person."""
-    return any(True for spans in numbers(text, low) for _ in spans)
 
 
 def numbers(text: str, low: str) -> list[Iterable[tuple[int, int, str]]]:
@@ -365,13 +369,6 @@ def table(signs: str, written: str) -> bytes:
     other_bytes = bytes(range(256)).translate(None, listed)
     return bytes.maketrans(listed + other_bytes, written.encode("ascii") + b" " * len(other_bytes))
 
-
-DUMPED: Families = tuple([
-    (f"{before}{format(ord('='), form)}{between}", tuple(between.join([format(ord(sign), form) for sign in word])
-        for word in ("ssw", "wor", "oke", "cre", "key", "SSW", "WOR", "OKE", "CRE", "KEY")))
-    for before, between, form in ((" ", " ", "02x"), ("0x", ", 0x", "02x"), ("   ", "   ", "c"))
-])  # fmt: skip
-"""Parts of names of secrets as bytes, in a text that also has an equals sign as one: `73 73 77`, `0x73, 0x73, 0x77`."""
 
 PRINTED = (
     "pass", "ecret", "oken", "key", "auth", "op ", "vault ", "kubectl ", "bw ", "rand ", "pwgen", "security ", "cred",

@@ -36,12 +36,14 @@ def in_text(text: str, low: str, marks: tuple[str, ...], words: frozenset[str] |
     if bare is not text or "\x1b[" in text or secrets.has_any(low, literals.ESCAPES):
         plain = literals.unescaped(bare, low)
         yield from find(plain, literals.unescaped(low_bare, low), marks, words if bare is text else None)
-    if "\n" in text or secrets.has_any(low, secrets.IN_ONE_LINE):
+    if "\n" in text or secrets.has_any(low, _IN_ONE_LINE):
         yield from (span for span in tables.find(bare, low_bare) if not text.startswith(marks, span[0]))
     if text.lstrip()[:1] in _JSON and "\\n" in text and not text.startswith('"""'):
         yield from _in_strings(text, low, marks)
 
 
+_IN_ONE_LINE = ("values", '"secret"', '"secrets"', "code", "stringdata", "cols", "columns", '"fields', '"head')
+"""Every table or block with secrets (`tables`) that has no line break contains one of these, in lower case."""
 _JSON = ("{", "[", '"')
 """Beginnings of a text in JSON."""
 
