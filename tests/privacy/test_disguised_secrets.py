@@ -12,6 +12,7 @@ import pytest
 
 from mdmem.privacy import clean, disguises
 from mdmem.privacy.secrets import disguised
+from tests.helpers.cleaned_runs import ran
 
 VALUE = "Zugpferd71kanne"
 KEY_BYTES = bytes(range(7, 247)) * 5
@@ -127,6 +128,15 @@ def test_a_dump_of_bytes_without_a_text_column_shows_no_password(form: str, orig
     assert "[REDACTED]" in cleaned
     for at in range(len(VALUE) - 3):
         assert between.join([written(ord(char)) for char in VALUE[at : at + 4]]) not in cleaned
+
+
+@pytest.mark.parametrize("form", BYTE_FORMS)
+@pytest.mark.parametrize("settings", [SETTINGS, f"PASSWORD={VALUE[:6]}\n"])
+def test_a_command_that_dumps_bytes_shows_no_password(form: str, settings: str) -> None:
+    before, between, written = BYTE_FORMS[form]
+    dump = in_lines([written(code) for code in settings.encode()], before, between)
+
+    assert "[REDACTED]" in ran("cat dump", dump)["response"]["stdout"]
 
 
 @pytest.mark.parametrize("settings", [SETTINGS, f"# app\nexport API_TOKEN={VALUE * 2}\nA=1\n"])

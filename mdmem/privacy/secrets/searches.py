@@ -53,7 +53,7 @@ def find(text: str, low: str, marks: tuple[str, ...], *, is_output: bool) -> lis
 def may_find(text: str, low: str, *, is_output: bool) -> bool:
     """Whether any search but that in long words may find something: all their quick checks, the fastest first."""
     may = secrets.may_hold_place(text) or secrets.may_hold_command(text)
-    may = may or secrets.may_log_in(text) or secrets.may_hold_chosen(text)
+    may = may or secrets.may_log_in(text) or secrets.may_hold_chosen(text) or secrets.may_hold_dump(text)
     may = may or (not is_output and has_any(low, secrets.PROSE_SIGNS))
     may = may or any(True for spans in secrets.numbers(text, low) for _ in spans)
     return may or secrets.may_name(low)
