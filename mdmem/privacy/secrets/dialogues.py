@@ -5,7 +5,7 @@ from __future__ import annotations
 from mdmem.privacy import limits, secrets
 from mdmem.privacy.secrets import scan, values
 from mdmem.privacy.secrets.literals import line_before, line_end
-from mdmem.privacy.secrets.tokens.formats import BASE64
+from mdmem.privacy.secrets.tokens.formats import BASE64, LOWER_HEX
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ _LONGEST = 256  # characters of a value
 _SHORTEST_ANSWER = 4  # characters of base64
 _MOST_LINES = 4000  # of an encrypted vault
 _HEX_LINE = 80  # characters of such a line
-_HEX = "0123456789abcdef"
 
 
 def find(text: str) -> Iterator[Span]:
@@ -181,7 +180,7 @@ def _printed_keys(text: str) -> Iterator[Span]:
         for _, start in secrets.occurrences(text, *_NUMBERS):
             ahead = text[start : start + _LONGEST_NUMBER]
             first = ahead.lstrip()[:3]
-            if ahead[:1] in "\r\n" and first[2:] == ":" and not first[:2].strip(_HEX):
+            if ahead[:1] in "\r\n" and first[2:] == ":" and not first[:2].strip(LOWER_HEX):
                 number = ahead[: len(ahead) - len(ahead.lstrip(_IN_NUMBERS))]
                 rows, _, last = number.rpartition("\n")
                 number = rows if last.strip() == last else number  # the next label, such as "exponent1"
@@ -196,7 +195,7 @@ def _printed_keys(text: str) -> Iterator[Span]:
 _NUMBERS = ("priv:", "privateExponent:", "prime1:", "prime2:", "exponent1:", "exponent2:", "coefficient:")
 _ELEMENTS = ("(d #", "(p #", "(q #", "(u #", "(x #")
 _LONGEST_NUMBER = 8 * 1024  # characters, in hexadecimal digits
-_IN_NUMBERS = f"{_HEX}: \t\r\n"
+_IN_NUMBERS = f"{LOWER_HEX}: \t\r\n"
 
 
 def _bare(word: str) -> str:
@@ -212,7 +211,7 @@ def _vaults(text: str) -> Iterator[Span]:
         for _ in range(_MOST_LINES):
             line = text[at : line_end(text, at)]
             body = line.strip(" \t\r+-|")
-            if not body or body.strip(_HEX) or len(body) > _HEX_LINE:
+            if not body or body.strip(LOWER_HEX) or len(body) > _HEX_LINE:
                 break
             first = first or at + line.index(body)
             end = at + line.index(body) + len(body)

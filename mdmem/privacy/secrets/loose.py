@@ -10,7 +10,7 @@ from mdmem.privacy.secrets import groups, values
 from mdmem.privacy.secrets.literals import QUOTES, line_at, run_end, skip_blank
 from mdmem.privacy.secrets.names import ELSEWHERE, SHORT
 from mdmem.privacy.secrets.tokens import is_camel_case, shape, turns
-from mdmem.privacy.secrets.tokens.formats import DOTTED
+from mdmem.privacy.secrets.tokens.formats import DOTTED, HEX
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ _BEFORE_VALUE = ":/( "  # between a user's name and the value
 _HANGUL = ("가", "힣")  # the first and the last syllable
 _STOPS = " \t\r\n,;:)/\"'`<>|"  # end a value
 _SIGNS = frozenset("!@#$%^&*+~")
-_HEX = "0123456789abcdefABCDEF"
 _CODE = frozenset("=.()[]{}\\")  # in code, not in a password
 
 
@@ -71,7 +70,7 @@ def after_name(name: Name) -> list[Span]:
 
 
 def _is_commit(word: str) -> bool:
-    return len(word) in _COMMIT_LENGTHS and not word.strip(_HEX)
+    return len(word) in _COMMIT_LENGTHS and not word.strip(HEX)
 
 
 _COMMIT_LENGTHS = (7, 8, 9, 10, 40)
@@ -198,7 +197,7 @@ def of_hosts(text: str) -> Iterator[Span]:
         begin += len(sign)
         word = _word(text, begin) if sign else ""
         is_mixed = _SHORTEST <= len(word) <= _LONGEST and "0" in shape(word) and _OF_PATHS.isdisjoint(word)
-        is_mixed = is_mixed and (len(word) < _SHORTEST_HASH or word.strip(_HEX) != "")
+        is_mixed = is_mixed and (len(word) < _SHORTEST_HASH or word.strip(HEX) != "")
         if is_mixed and text[at - 1 : at].isalnum() and turns(shape(word)) * 3 >= len(word):
             yield begin, begin + len(word), "password"
 
@@ -351,7 +350,7 @@ def _is_secret(word: str) -> bool:
     form = shape(word)
     if "0" not in form or ("a" not in form and "A" not in form) or values.is_placeholder(word):
         return False
-    if word[:2] == "0x" or (len(word) >= _SHORTEST_HASH and not word.strip(_HEX)):
+    if word[:2] == "0x" or (len(word) >= _SHORTEST_HASH and not word.strip(HEX)):
         return False  # a number, or a hash
     if not _SIGNS.isdisjoint(word):
         return turns(form) >= 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mdmem.privacy.secrets import KEYWORDS_BEYOND_ASCII
 from mdmem.privacy.secrets.names import ELSEWHERE, LITERAL, STRONG
 from mdmem.privacy.secrets.tokens import is_camel_case, reads_like_words, shape, turns
+from mdmem.privacy.secrets.tokens.formats import DIGITS, HEX
 
 _WORDS = frozenset(
     """
@@ -152,7 +153,7 @@ def is_placeholder(value: str) -> bool:
 
 def is_color(value: str) -> bool:
     """Whether a value is a color, as in the styles of editors, where a "token" has one: `#ABB2BF`."""
-    return value[:1] == "#" and len(value) in (7, 9) and not value[1:].strip(_HEX)
+    return value[:1] == "#" and len(value) in (7, 9) and not value[1:].strip(HEX)
 
 
 def _is_path(low: str) -> bool:
@@ -318,9 +319,9 @@ _PARTS_OF_NAMES = ("pass", "pw", "secret", "token", "cred", "auth", "hash", "use
 
 def names_something(word: str) -> bool:
     """Whether a word after a name is a type, an algorithm, a size or a part: `OAuth2Token`, `argon2id`, `8chars`."""
-    if is_algorithm(word) or word.lower().rstrip(_DIGITS) in _PARTS:
+    if is_algorithm(word) or word.lower().rstrip(DIGITS) in _PARTS:
         return True
-    if word[0].isdigit() and word.lstrip(_DIGITS).isalpha():
+    if word[0].isdigit() and word.lstrip(DIGITS).isalpha():
         return True
     return is_camel_case(shape(word), word) and not word.rstrip("!?#*")[-2:].isdigit()
 
@@ -330,8 +331,6 @@ def is_algorithm(word: str) -> bool:
     return word.lower().startswith(_ALGORITHMS)
 
 
-_DIGITS = "0123456789"
-_HEX = f"{_DIGITS}abcdefABCDEF"
 _PARTS = frozenset(("field", "step", "page", "column", "input", "form", "case", "option", "test", "version", "phase"))
 _ALGORITHMS = (
     "argon2", "bcrypt", "pbkdf2", "scrypt", "sha1", "sha2", "sha3", "sha5", "md4", "md5", "ntlm", "base6", "base3",
