@@ -1,0 +1,82 @@
+"""Secrets in command lines: `mysql -p…`, `curl -u user:…`.
+
+A command line is split into words as a shell does (`scan.words`), including lines continued by `\\`. Each row of
+`table.COMMANDS` says which word has the secret; `arguments` finds it.
+"""
+
+from __future__ import annotations
+
+from mdmem.privacy import limits, secrets
+from mdmem.privacy.secrets.commands.table import BY_COMMAND, FlagRow
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.privacy.secrets.scan import Span
+
+_first_words: dict[str, str] = {}
+"""Command -> the first word of its name, as `secrets.words` splits it; "" if it has none. For long texts."""
+
+_LONGEST_COMMAND = 2048
+
+
+def find(text: str, low: str, words: frozenset[str] | None) -> Iterator[Span]:
+    """Find the secrets in command lines, in ascending order for each command.
+
+    words: the words of a long text, from `secrets.words`.
+
+    Raises:
+        FloodError: there are more than `limits.MOST_NAMES` words to judge.
+    """
+    judged = [0]
+    for command in _commands_in(low, words):
+        yield from _of_command(text, low, command, BY_COMMAND[command], judged)
+    if secrets.has_any(text, _DIALOGUES):
+        from mdmem.privacy.secrets import dialogues
+
+        yield from dialogues.piped(text, low, judged)
+        yield from dialogues.expected(text)
+        yield from dialogues.substituted(text, low)
+
+
+_DIALOGUES = ("|", "<<", "assword", "assphrase", "<(")
+
+
+def _commands_in(low: str, words: frozenset[str] | None) -> list[str]:
+    if words is None:
+        return [command for command in BY_COMMAND if command in low]
+    if not _first_words:
+        for command in BY_COMMAND:
+            _first_words[command] = "".join([sign if sign.isalnum() else " " for sign in command]).strip().split(" ")[0]
+    return [command for command, word in _first_words.items() if (not word or word in words) and command in low]
+
+
+def _of_command(text: str, low: str, command: str, rows: list[FlagRow], judged: list[int]) -> Iterator[Span]:
+    """Find the secrets of one command. judged: number of words judged so far, for all commands."""
+    from mdmem.privacy.secrets import scan  # rarely needed: most text with a flag has none of these commands
+    from mdmem.privacy.secrets.commands import arguments
+
+    at = low.find(command)
+    while at >= 0:
+        end = at + len(command)
+        if not low[at - 1 : at].isalnum():
+            end = _command_end(text, at)
+            matching = [row for row in rows if row[0].lstrip("-").lower() in low[at:end]]
+            words = list(scan.words(text, at, end)) if matching else []
+            judged[0] += len(words) * len(matching)
+            if judged[0] > limits.MOST_NAMES:
+                raise limits.FloodError
+            for row in matching:
+                yield from arguments.of_row(text, low, words, row)
+        at = low.find(command, end)
+
+
+def _command_end(text: str, at: int) -> int:
+    """Return the end of a command: the end of its line, or of the last line continued by a backslash."""
+    from mdmem.privacy.secrets.literals import line_end
+
+    end = line_end(text, at)
+    while text[end - 1 : end] == "\\" and end - at < _LONGEST_COMMAND and text[end : end + 1]:
+        end = line_end(text, end + 1)
+    return min(end, at + _LONGEST_COMMAND)
