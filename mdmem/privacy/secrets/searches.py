@@ -14,8 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    Span = tuple[int, int, str]
-    """Start, end and kind of a secret."""
+    from mdmem.privacy.secrets.scan import Span
+
     Found = Iterable[Iterable[Span]]
 
 
