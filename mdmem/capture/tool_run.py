@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mdmem.agents import Event
 
 LATER = ("async_launched", "remote_launched")
-"""Status of a run whose sub-agent has not answered yet."""
+"""Status of a run whose sub-agent has not answered yet: the keys of `teamwork.LATER`, which few hooks load."""
 
 _COMMIT_SECONDS = 600.0
 """Maximum age of a commit, when the hook runs, to count as made by the command."""

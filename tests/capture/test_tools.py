@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from mdmem.agents import aliases
-from mdmem.capture.tools import limits, table
+from mdmem.capture import tool_run
+from mdmem.capture.tools import limits, table, teamwork
 from mdmem.capture.tools.run import Run, RunFacts
 from mdmem.vault.note import OF_TOOL, Draft
 
@@ -613,6 +614,10 @@ def test_a_sub_agent_in_the_background_has_no_answer_yet() -> None:
     body = told("Agent", {"description": "Find", "prompt": "List every call."}, response).body
     assert body.startswith("Started in the background: its answer comes later.\n")
     assert "## Answer" not in body
+
+
+def test_every_note_that_says_that_its_answer_comes_later_is_waited_for() -> None:
+    assert set(tool_run.LATER) == set(teamwork.LATER)
 
 
 def test_tasks_say_their_number_and_what_became_of_them() -> None:
