@@ -46,7 +46,7 @@ def show(given_vault: str | None) -> None:
 
 def _not_heard() -> str:
     """Return what to do when no agent has sent an event yet."""
-    names = dict.fromkeys(row.title for row in registration.survey() if row.state in ("registered", "outdated"))
+    names = dict.fromkeys(row.title for row in registration.survey() if row.has_hooks)
     if not names:
         return f"No agent is registered yet: {known.advice()}."
     return f"Not heard from yet: {', '.join(names)}. Start a new session there."

@@ -149,7 +149,7 @@ def registrations(config: Config) -> Iterator[HealthFinding]:
     for row in map(mcp_registration.status, known.CLIENTS):
         if row.state == "outdated" and row.problem:
             yield error(f"{row.title}: {row.problem}", f"`mdmem install {row.agent} --mcp`")
-    present = {row.agent for row in rows if row.state in ("registered", "outdated")}
+    present = {row.agent for row in rows if row.has_hooks}
     missing = [agent for agent in known.detect() if agent.agent not in present]
     for agent in missing if present else ():
         yield note(f"{agent.title} is on this machine but not registered.", f"`mdmem install {agent.agent}`")
@@ -182,7 +182,7 @@ def _registration(row: Status, config: Config) -> Iterator[HealthFinding]:
 
 def events(config: Config) -> Iterator[HealthFinding]:
     """Check when each registered agent last sent an event."""
-    names = {row.agent: row.title for row in registration.survey() if row.state in ("registered", "outdated")}
+    names = {row.agent: row.title for row in registration.survey() if row.has_hooks}
     last_events = storing.last_heard(config)
     silent = [title for agent, title in names.items() if agent not in last_events]
     if silent:

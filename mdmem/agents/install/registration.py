@@ -55,6 +55,11 @@ class Status(NamedTuple):
     vault: str = ""
     problem: ConfigError | None = None
 
+    @property
+    def has_hooks(self) -> bool:
+        """Whether mdmem's hooks are registered, perhaps by an older mdmem."""
+        return self.state in ("registered", "outdated")
+
 
 _NEVER: Mapping[str, float] = MappingProxyType({})
 
