@@ -13,6 +13,7 @@ from mdmem.capture.pending import Capture, Outcome, PendingNote
 from mdmem.capture.store import publish
 from mdmem.hook_errors import VaultError, no_vault
 from mdmem.project import Project
+from mdmem.values import Value
 from mdmem.vault import disk, note
 
 TYPE_CHECKING = False
@@ -31,18 +32,15 @@ notes on a slow disk would use up its deadline; its own event is then queued beh
 _MAX_STUCK = 3  # sessions: if their notes fail, those of others will likely fail too
 
 
-class Flush:
+class Flush(Value):
     """The result of writing queued notes.
 
     written, damaged: number of notes. problem: why the first of the rest still waits.
     """
 
-    __slots__ = ("damaged", "problem", "written")
-
-    def __init__(self) -> None:
-        self.written = 0
-        self.damaged = 0
-        self.problem: Exception | None = None
+    written: int = 0
+    damaged: int = 0
+    problem: Exception | None = None
 
 
 def flush(config: Config, most: int | None = None, session_key: str = "", seconds: float = 0.0) -> Flush:
