@@ -607,3 +607,18 @@ def test_notes_of_which_one_has_the_others_name_elsewhere_are_joined_to_the_same
         for seed in range(6)
     }  # fmt: skip
     assert len(joined) == 1
+
+
+def test_a_new_note_that_is_similar_to_a_deleted_one_does_not_get_its_later_changes(two: tuple[Config, Config]) -> None:
+    first, second = two
+    week = "---\nid: {0}\ntitle: Week {1}\n---\n\n" + "".join(f"- [ ] duty {number}\n" for number in range(20))
+    put(Path(first.vault), "notes/week 40.md", week.format("week000040", 40))
+    met(first, second)
+    Path(first.vault, "notes/week 40.md").unlink()
+    put(Path(first.vault), "notes/week 41.md", week.format("week000041", 41))
+    edit(second.vault, "notes/week 40.md", "Done on the second machine.\n")
+
+    together = met(first, second)
+
+    assert together["notes/week 41.md"].decode() == week.format("week000041", 41)
+    assert together["notes/week 40.md"].decode() == week.format("week000040", 40) + "Done on the second machine.\n"

@@ -85,11 +85,14 @@ def _moves(repo: Repository, base: str, base_files: Tree, oid: str, files: Tree)
             if best:
                 moves[path] = best
                 candidates.remove(best)
-    return moves | _similar(repo, base, oid, set(left_paths) - set(moves), set(new_paths) - set(moves.values()))
+    left, new = set(left_paths) - set(moves), set(new_paths) - set(moves.values())
+    return moves | _similar(repo, base, oid, left, new, identities)
 
 
-def _similar(repo: Repository, base: str, oid: str, left_paths: set[str], new_paths: set[str]) -> Moves:
-    """Have git match files without an id that were moved and changed."""
+def _similar(
+    repo: Repository, base: str, oid: str, left_paths: set[str], new_paths: set[str], identities: Mapping[str, str]
+) -> Moves:
+    """Have git match files without an id that were moved and changed; two ids are two notes, however similar."""
     if not left_paths or not new_paths:
         return {}
     arguments = ("diff-tree", "-r", "--find-renames=60%", "--diff-filter=R", "--name-status", "-z", base, oid)
@@ -97,7 +100,9 @@ def _similar(repo: Repository, base: str, oid: str, left_paths: set[str], new_pa
     return {
         old: path
         for _, old, path in zip(fields, fields, fields, strict=True)
-        if old in left_paths and path in new_paths and not (_captured_id(old) or _captured_id(path))
+        if old in left_paths
+        and path in new_paths
+        and not (_captured_id(old) or _captured_id(path) or (identities.get(old) and identities.get(path)))
     }
 
 
