@@ -166,13 +166,15 @@ def clone(
               mdmem clone git@example.org:me/memory.git --since 2026 --project app
     """
     from mdmem.cli import indexing
+    from mdmem.history import other_files
+    from mdmem.history.merging import join
     from mdmem.history.space import clone as work
 
     root = Path(config.load(path or vault).vault)
     day = wording.day(wording.begin_of(since)) if since else ""
     part = parts.VaultPart(day, projects)
     with progress.ProgressBar("Fetching", shown=not as_json) as bar:
-        work.clone(url, root, part if any(part) else None, bar.step)
+        repo = work.clone(url, root, part if any(part) else None, bar.step)
     part = parts.of(str(root)) or part  # with the projects' whole names
     is_empty = {entry.name for entry in root.iterdir()} == {".git"}
     if not (is_empty or layout.is_vault(str(root))):
@@ -181,7 +183,11 @@ def clone(
             f"The repository was cloned to {root}, but is not a vault: it has neither mdmem.toml nor a journal. If its"
             f" files are notes, run `mdmem init --inside {place}`; else delete that folder."
         )
-    indexing.leave_complete(config.load(str(root)), quiet=as_json)
+    loaded = config.load(str(root))
+    received = () if is_empty else (name for name, _ in join.files(repo, "HEAD"))
+    for sentence in other_files.of_programs(received, loaded.settings):
+        warn(sentence)
+    indexing.leave_complete(loaded, quiet=as_json)
     if as_json:
         print_json({"vault": str(root), "since": day, "projects": part.projects})
         return

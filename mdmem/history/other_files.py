@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from mdmem import files
+from mdmem import files, plural
 from mdmem.config import Config
 from mdmem.history.changes import Change
 from mdmem.history.git import objects, repository
 from mdmem.history.git.repository import Repository
+from mdmem.settings import Settings
 from mdmem.vault import attachments, disk, links
 
 NO_LINK = "no note links to it"
@@ -25,6 +26,13 @@ ONLY_PRIVATE = "only notes that stay on this machine link to it"
 
 NAME = "left-out"
 """State file with the files that the last full commit left out."""
+
+
+_OF_GIT = (".gitattributes", ".gitignore", ".gitkeep")
+_OF_PROGRAMS = (
+    "{} came from the remote. mdmem ignores such hidden files, but other programs may run what they say: look at them "
+    "before you open the vault with an agent or an editor."
+)
 
 
 class LeftOut(NamedTuple):
@@ -48,6 +56,16 @@ class Targets:
     def add(self, path: str, data: bytes, *, private: bool) -> None:
         """Add a note's links."""
         (self.private if private else self.public).update(_targets(path, data))
+
+
+def of_programs(received: Iterable[str], settings: Settings) -> list[str]:
+    """Return the warning of hidden files among those received, such as the hooks of an agent; [] if there are none."""
+    hidden = [
+        path
+        for path in received
+        if "/." in f"/{path}" and not path.endswith(_OF_GIT) and not attachments.is_visible(path, settings)
+    ]
+    return [_OF_PROGRAMS.format(plural.some(hidden, 3))] if hidden else []
 
 
 def max_bytes(config: Config) -> int:

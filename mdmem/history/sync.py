@@ -67,7 +67,7 @@ class Synced(NamedTuple):
     conflicts: files that could not be merged; the other version is beside them.
     held_back: files that the gate kept out; private: number of notes that stay on this machine.
     refused: remote files that no vault accepts, such as links, or whose name this system does not allow.
-    remaining_advice: what a merge elsewhere dropped; after a carried purge, where the text still is; and what to do.
+    remaining_advice: what a merge elsewhere dropped, hidden files, where a purged text still is; and what to do.
     kept: places of notes that both machines changed; the note has both versions, for a person to choose.
     undeleted: notes that one machine deleted and the other changed, so that they stay.
     """
@@ -200,7 +200,7 @@ class _Work:
         carried = self._carry_purge(ours, theirs, last_fetched) if ours else None
         self._carried = carried or self._carried
         joined = carried.joined if carried else self._merge(theirs)
-        self.done = self.done.with_later(_merged(self._repo, joined, self.done))
+        self.done = self.done.with_later(_merged(self._config, self._repo, joined, self.done))
         return not (carried and carried.again)
 
     def keep_private(self, staying: list[Change]) -> int:
@@ -407,9 +407,10 @@ def _no_remote(repo: Repository, remote: str) -> str:
     return f"The vault has no remote {remote!r}. Add one: git -C {root} remote add {name} {address}"
 
 
-def _merged(repo: Repository, joined: Joined, before: Synced) -> Synced:
+def _merged(config: Config, repo: Repository, joined: Joined, before: Synced) -> Synced:
     """Return the result of one merge. before: the result up to it, which has what does not depend on a merge."""
     absent = part.absent(repo, chain(joined.puts, joined.deletes))
+    told = other_files.of_programs(joined.puts, config.settings)
     changed = chain(joined.puts, (path for path in joined.deletes if path not in joined.puts))
     return before._replace(
         received=PackedPaths(path for path in changed if path not in absent),
@@ -417,7 +418,7 @@ def _merged(repo: Repository, joined: Joined, before: Synced) -> Synced:
         refused=[*joined.refused, *(path for path in joined.puts if not part.can_be(path))],
         kept=joined.kept,
         undeleted=joined.undeleted,
-        remaining_advice=tuple(map(DROPPED.format, joined.dropped)),
+        remaining_advice=(*map(DROPPED.format, joined.dropped), *told),
     )
 
 

@@ -542,6 +542,31 @@ def test_links_and_git_folders_from_a_remote_are_refused(first: Config, tmp_path
     assert "notes" not in head_files(Path(first.vault))
 
 
+def test_hidden_files_from_a_remote_are_named_since_other_programs_may_run_them(
+    first: Config, tmp_path: Path, remote: Path, ask: Any
+) -> None:
+    hostile = tmp_path / "hostile"
+    subprocess.run(["git", "clone", "-q", str(remote), str(hostile)], check=True)
+    put(hostile, "notes/good.md", "fine\n")
+    put(hostile, "notes/.gitignore", "*.tmp\n")
+    git(hostile, "add", ".")
+    git(hostile, "commit", "-q", "-m", "no trap")
+    git(hostile, "push", "-q")
+    assert sync.sync(first).remaining_advice == ()
+    put(hostile, ".claude/settings.json", '{"hooks": {}}')
+    put(hostile, "journal/app/.obsidian/plugins/x/main.js", "x()")
+    git(hostile, "add", ".")
+    git(hostile, "commit", "-q", "-m", "trap")
+    git(hostile, "push", "-q")
+
+    (told,) = sync.sync(first).remaining_advice
+    cloned = ask("clone", str(remote), str(tmp_path / "third"), check=True)
+
+    assert told.startswith(".claude/settings.json, journal/app/.obsidian/plugins/x/main.js came from the remote.")
+    assert told in cloned.stderr
+    assert sync.sync(first).remaining_advice == ()
+
+
 @pytest.mark.slow
 def test_a_folder_that_is_a_link_here_is_never_written_through(first: Config, tmp_path: Path, remote: Path) -> None:
     second = machine(tmp_path, remote)
