@@ -133,11 +133,17 @@ def purge(config: Config, target: str, kind: str | None, really: bool, yes: bool
 
     Shows what would be done; --apply does it. Rewriting history needs the extra: pip install 'mdmem[purge]'.
 
+    With `-` as TARGET, it is asked for, or read from stdin, and so in neither the shell's history nor the list of
+    processes.
+
     \b
     Example:  mdmem purge 'the old password' --apply
+              mdmem purge - --apply
     """
     from mdmem.history.purging import purge as work
 
+    if target == "-":
+        target = options.hidden_text("What to purge")
     with progress.ProgressBar("Searching", shown=not as_json) as bar:
         planned = work.plan(config, target, kind=kind or "text", report=bar.step)
     found = planned.found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import json
 import re
 import subprocess
 from collections.abc import Callable
@@ -509,6 +510,16 @@ def test_a_text_is_matched_in_base64_and_hexadecimal_behind_and_before_anything(
 def test_a_text_too_short_to_tell_is_not_matched_in_other_notations() -> None:
     assert patterns.literal("cache").search(base64.b64encode(b"cache") + b"cache".hex().encode()) is None
     assert patterns.literal("caches", encoded=False).search(base64.b64encode(b"caches")) is None
+
+
+def test_a_text_to_purge_can_be_read_from_stdin(vault: Path, ask: Run) -> None:
+    start(vault)
+    put(vault, "notes/a.md", f"About {TEXT}.\nAbout - this.\n")
+    found = ask("purge", "-", "--json", input=f"{TEXT}\n")
+
+    assert json.loads(found.stdout)["files"] == {"notes/a.md": 1}
+    assert TEXT not in found.stderr
+    assert "The text to purge is empty" in ask("purge", "-", input="").stderr
 
 
 @pytest.mark.slow

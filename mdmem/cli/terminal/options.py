@@ -110,6 +110,13 @@ def typed_text() -> TextIO:
     return sys.stdin
 
 
+def hidden_text(question: str) -> str:
+    """Return what is typed on the terminal, which does not show it; in a pipe, stdin without its last line break."""
+    if sys.stdin.isatty():
+        return str(click.prompt(question, hide_input=True, err=True))
+    return sys.stdin.read().removesuffix("\n").removesuffix("\r")
+
+
 @contextlib.contextmanager
 def answered(otherwise: str) -> Iterator[None]:
     """Raise UsageError if stdin ends at a question. otherwise: what to do instead, for its message."""
