@@ -343,6 +343,18 @@ def test_code_is_copied_by_keyboard_and_by_pointer(web: Web, page: Page) -> None
     assert page.evaluate("navigator.clipboard.readText()") == text
 
 
+def test_what_is_copied_runs_nothing_when_it_is_pasted_into_a_terminal(web: Web, page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    evil = "a\tb\x03\x1b[201~\x9b1m\u202e\u200bc 👩\u200d👧 é"
+    (web.day.vault / "notes" / "evil.md").write_text(f"---\ntitle: Copied\n---\n\n```\n{evil}\nnext\n```\n")
+    page.goto(f"{web.served.url}/note/notes/evil.md")
+
+    page.locator(".text pre").first.hover()
+    page.locator(".text pre").first.get_by_role("button", name="Copy").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == "a\tb[201~1mc 👩\u200d👧 é\nnext\n"
+
+
 def test_folds_are_opened_by_keyboard_and_filled(web: Web, page: Page) -> None:
     page.goto(f"{web.served.url}/session/{FIRST}")
     fold = page.locator("details.run", has_text="Edit src/dates.py")

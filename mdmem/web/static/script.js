@@ -280,10 +280,14 @@ addEventListener("click", (event) => {
   const copy = event.target.closest("[data-copy]");
   if (!copy) return;
   const held = copy === copier ? [...copier.parentNode.childNodes].filter((node) => node !== copier) : [one(`#${copy.dataset.copy}`)];
-  navigator.clipboard.writeText(held.map((node) => node.textContent).join("")).then(() => {
+  const text = held.map((node) => node.textContent).join("").replace(OBEYED, "");
+  navigator.clipboard.writeText(text).then(() => {
     copy.textContent = one("#heard").textContent = "Copied";
   });
 });
+
+// What a terminal would obey, where it is pasted: controls and invisible characters, except joiners.
+const OBEYED = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}]/gu;
 
 const copier = document.createElement("button");
 copier.type = "button";
