@@ -242,7 +242,7 @@ def _bring_picture(into: Bringing, path: str) -> bool:
     if cleaned.failure is not None or cleaned.value != f"{into.folder.name}/{path}":
         into.skipped["picture with private text in its name"] += 1
         return False
-    *folders, name = _place(cleaned.value)
+    *folders, name = _place(cleaned.value, f".{path.rpartition('.')[2]}")
     with disk.open_folder(into.config.vault, (*HOME, *folders), create=True) as target:
         return disk.create(target, name, source.read_bytes())
 
@@ -292,7 +292,7 @@ def _make(into: Bringing, path: str, parsed: note.Parsed, changed: float) -> tup
     place: list[str] = []
 
     def build(clean: Any) -> note.Draft | None:
-        place[:] = _place(clean["path"])
+        place[:] = _place(clean["path"], f".{path.rpartition('.')[2]}")
         body = str(clean["body"])
         if not body.strip() and not clean["meta"]:
             return None
@@ -336,13 +336,16 @@ def _short(path: Path) -> str:
     return f"~/{path.relative_to(home).as_posix()}" if path.is_relative_to(home) else path.as_posix()
 
 
-def _place(path: str) -> list[str]:
-    """Return the folders and file name in the vault for a cleaned path, with its own names if allowed."""
+def _place(path: str, suffix: str) -> list[str]:
+    """Return the folders and file name in the vault for a cleaned path, with its own names if allowed.
+
+    suffix: of the file's name, which a cleaned path may have lost.
+    """
     *folders, name = path.split("/")
     parts = [_name(part) for part in folders]
-    stem, _, suffix = name.rpartition(".")
-    room = _MAX_PATH_BYTES - len("/".join([*HOME, *parts]).encode()) - len(suffix) - 16
-    return [*parts, f"{note.cut_bytes(_name(stem), max(room, 40))}.{suffix}"]
+    room = _MAX_PATH_BYTES - len("/".join([*HOME, *parts]).encode()) - len(suffix) - 15
+    stem = note.cut_bytes(_name(name.removesuffix(suffix)), max(room, 40))
+    return [*parts, f"{stem or 'unnamed'}{suffix}"]
 
 
 def _name(part: str) -> str:

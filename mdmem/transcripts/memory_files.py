@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from mdmem.agents import mapping, objects, text
 from mdmem.hashing import short
+from mdmem.transcripts.lines import HEAD_BYTES, head
 from mdmem.transcripts.saved import Skipped
 from mdmem.vault import disk
 
@@ -39,13 +40,13 @@ class SavedMemory(NamedTuple):
 
 
 def is_file_of(path: Path) -> bool:
-    """Whether a file contains memories in a known format; False if it cannot be read or is too long."""
-    try:
-        if path.suffix not in SUFFIXES or not path.is_file() or path.stat().st_size > disk.MAX_READ_BYTES:
-            return False
-        return bool(read(path.read_bytes(), Skipped()))
-    except OSError:
+    """Whether a file contains memories in a known format; of a long file, only the first lines are read."""
+    if path.suffix not in SUFFIXES:
         return False
+    first = head(path)
+    if len(first) == HEAD_BYTES and read(first, Skipped()):
+        return True
+    return bool(read(head(path, disk.MAX_READ_BYTES), Skipped()))
 
 
 def read(data: bytes, skipped: Skipped) -> list[SavedMemory]:

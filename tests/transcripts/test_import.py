@@ -881,3 +881,15 @@ def test_a_picture_that_is_too_large_or_excluded_stays_where_it_is(vault: Path, 
 
     assert "Imported 2 notes, 1 picture." in shown
     assert "1×  picture that sync.max_file_mb does not allow" in shown and "1×  file in an excluded folder" in shown
+
+
+def test_a_note_whose_name_is_private_or_only_dashes_is_still_a_note(vault: Path, tmp_path: Path, ask: Run) -> None:
+    source = tmp_path / "mine"
+    source.mkdir()
+    for name in ("---.md", "to [private] somebody.md"):
+        (source / name).write_text(f"Kept of {len(name)}.", encoding="utf-8")
+
+    ask("import", "--yes", str(source), check=True)
+
+    names = {path.name for path in (vault / "notes" / "imported" / "mine").iterdir()}
+    assert len(names) == 2 and all(name.endswith(".md") and name != ".md" for name in names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -89,14 +90,30 @@ def test_what_cannot_be_read_of_a_graph_is_counted(vault: Path, tmp_path: Path, 
 
 
 def test_names_that_files_cannot_have_or_share_lose_no_memory(vault: Path, tmp_path: Path, ask: Run) -> None:
-    names = ["a/b", "a-b", "../../up", "CON", "a:b", "x" * 300, "日本", "[x]"]
+    names = [
+        "a/b",
+        "a-b",
+        "../../up",
+        "CON",
+        "a:b",
+        "x" * 300,
+        "日本",
+        "[x]",
+        "---",
+        ".",
+        ".env",
+        "key: <private>x</private>",
+    ]
     lines = [{"type": "entity", "name": name, "entityType": "", "observations": [f"is {name}"]} for name in names]
     path = graph(tmp_path / "memory.jsonl", *lines)
 
     ask("import", "--yes", str(path))
 
     found = notes(vault, "memory")
-    assert {f"- is {name}" for name in names} <= {each.content for each in found.values()}
+    hidden = "key: <private>x</private>"
+    assert {f"- is {name}" for name in names if name != hidden} <= {each.content for each in found.values()}
+    assert "- is key: [PRIVATE]" in {each.content for each in found.values()}
+    assert all(name.endswith(".md") and not name.startswith(".") for name in found)
     assert not {"CON.md", "con.md"} & set(found)  # a device on Windows
     assert not (vault / "notes" / "up.md").exists()
 
@@ -140,6 +157,13 @@ def test_the_graph_of_a_project_in_a_hidden_folder_is_only_for_that_project(
     ask("import", "--yes", str(graph(tmp_path / "shop" / ".aim" / "memory.jsonl")))
 
     assert {each["project"] for each in notes(vault, "shop-memory").values()} == {"shop"}
+
+
+def test_a_graph_that_is_too_long_is_counted(vault: Path, tmp_path: Path, ask: Run) -> None:
+    path = graph(tmp_path / "memory.jsonl")
+    os.truncate(path, 33 << 20)
+
+    assert "1×  file too long" in ask("import", "--yes", str(path)).stdout
 
 
 @pytest.mark.parametrize(
