@@ -225,7 +225,7 @@ class Import:
         Raises OSError or VaultError when the vault cannot be written.
         """
         rules = privacy.Rules.of(self.config.settings, skips_slow=True)
-        folders = (markdown.Bringing.of(self.config, rules, folder, self.tally.skipped) for folder in found)
+        folders = (markdown.FolderImport.of(self.config, rules, folder, self.tally.skipped) for folder in found)
         every = [(into, name) for into in folders for name in markdown.files(into.folder)]
         with self._synced():
             for into, name in reporting(every, "Importing files", report):
@@ -233,7 +233,7 @@ class Import:
                     return
                 self._file(into, name)
 
-    def _file(self, into: markdown.Bringing, name: str) -> None:
+    def _file(self, into: markdown.FolderImport, name: str) -> None:
         path = into.folder.root / name
         try:
             facts = path.stat()

@@ -157,7 +157,7 @@ class LinkedPictures:
         return sorted((path for path in named if end in links.endings(path.lower())), key=lambda path: path.count("/"))
 
 
-class Bringing(NamedTuple):
+class FolderImport(NamedTuple):
     """The import of one folder: whose notes they become, and what is passed over.
 
     owner: the project that the folder is about, or is in. echo: what sessions said in private, if an agent may have
@@ -173,7 +173,7 @@ class Bringing(NamedTuple):
     skipped: Skipped
 
     @classmethod
-    def of(cls, config: Config, rules: privacy.Rules, folder: MarkdownFolder, skipped: Skipped) -> Bringing:
+    def of(cls, config: Config, rules: privacy.Rules, folder: MarkdownFolder, skipped: Skipped) -> FolderImport:
         """Return the import of a folder. skipped: reason -> number of things passed over, which grows."""
         owner = project.identify(folder.cwd or str(folder.root))
         echo = memory.load_all(config) if folder.follow else None
@@ -186,7 +186,7 @@ class Bringing(NamedTuple):
         return takes
 
 
-def bring(into: Bringing, path: str) -> Counter[str]:
+def bring(into: FolderImport, path: str) -> Counter[str]:
     """Copy one file into the vault; return how many notes and pictures are new or changed.
 
     Raises OSError or VaultError when it cannot be read, or the vault cannot be written.
@@ -211,7 +211,7 @@ def bring(into: Bringing, path: str) -> Counter[str]:
     return Counter(note=is_new, picture=sum(_bring_picture(into, picture) for picture in dict.fromkeys(shown)))
 
 
-def _bring(into: Bringing, path: str, parsed: note.Parsed, changed: float) -> tuple[bool, str]:
+def _bring(into: FolderImport, path: str, parsed: note.Parsed, changed: float) -> tuple[bool, str]:
     """Store one text as a note; return whether anything was written, and the note's body. What is not is counted."""
     what = "memory" if into.folder.holds_memories else "file"
     if people.keeps_private(parsed.meta):
@@ -230,7 +230,7 @@ def _bring(into: Bringing, path: str, parsed: note.Parsed, changed: float) -> tu
     return is_new, new_note.body
 
 
-def _bring_picture(into: Bringing, path: str) -> bool:
+def _bring_picture(into: FolderImport, path: str) -> bool:
     """Copy a picture that a note shows, unless it is there already; return whether it was copied."""
     source = into.folder.root / path
     if not into.takes(source):
@@ -286,7 +286,7 @@ def note_id(folder: MarkdownFolder, path: str) -> str:
     return note.make_id("imported", folder.name, path)
 
 
-def _make(into: Bringing, path: str, parsed: note.Parsed, changed: float) -> tuple[note.Note | None, list[str]]:
+def _make(into: FolderImport, path: str, parsed: note.Parsed, changed: float) -> tuple[note.Note | None, list[str]]:
     """Return a file's note and its place in the vault, both made from cleaned text only."""
     folder, rules = into.folder, into.rules
     place: list[str] = []
