@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cache
+from itertools import chain
 from math import ceil
 from typing import Protocol
 
@@ -35,52 +38,78 @@ def finder(view: View, notes: Set[int]) -> TakenUpTest:
     """
     created, folder_of = view.numbers("created"), view.folder_of
     prompts = view.notes("facet", "kind:prompt") & notes
-    said = prompts | (view.notes("facet", "kind:response") & notes)
+    responses = view.notes("facet", "kind:response") & notes
 
     @cache
     def worked(folder: int) -> frozenset[int]:
-        names = (view.name(note) for note in view.members[folder] if note in notes)
+        names = view.names([note for note in view.members[folder] if note in notes])
         runs = (name for name in names if journal.numbers(name) and _is_work(name))
         return frozenset(journal.numbers(name)[0] for name in runs)
 
     @cache
-    def having(term: str) -> frozenset[int]:
-        return frozenset(view.notes("body", term) & said)  # a title is made of the first words
+    def project_at(folder: int) -> str:
+        return layout.project_of(f"{view.folders[folder]}/")
 
     @cache
-    def turn_of(note: int) -> _Turn | None:
-        return _turn_of(view, note)
-
-    @cache
-    def is_at(folder: int, project: str) -> bool:
-        return layout.project_of(f"{view.folders[folder]}/") == project
+    def said_in(project: str, *, asked: bool) -> _Said:
+        every = prompts if asked else prompts | responses
+        return _Said(view, [note for note in every if project_at(folder_of[note]) == project])
 
     def is_taken_up(number: int, text: str, *, asked: bool = False) -> bool:
-        terms = sorted(frozenset(analysis.query_terms(text)) - STOPWORDS, key=len, reverse=True)  # rare ones first
-        home, own = layout.project_of(view.path(number)), folder_of[number]
-        least = max(ceil(turn_groups.SHARE * len(terms)), turn_groups.LEAST_ASKED if asked else 0)
-        found: dict[_Turn, int] = {}
-        for left, term in zip(reversed(range(len(terms))), terms, strict=True):
-            turns = set()
-            for note in having(term) & prompts if asked else having(term):
-                folder = folder_of[note]
-                is_later = created[note] > created[number] and not (asked and folder == own) and is_at(folder, home)
-                if is_later and (turn := turn_of(note)):
-                    turns.add(turn)
-            counts = ((turn, found.get(turn, 0) + (turn in turns)) for turn in found.keys() | turns)
-            found = {turn: count for turn, count in counts if count + left >= least}
-            if not found:
-                return False
-        return any(number in worked(folder) for folder, number in found)
+        own = folder_of[number]
+        said = said_in(project_at(own), asked=asked)
+        terms = frozenset(analysis.query_terms(text)) - STOPWORDS
+        least = max(ceil(turn_groups.SHARE * len(terms)), turn_groups.LEAST_ASKED if asked else 1)
+        for turn in said.turns_with(terms, least):
+            later = [note for note in said.turns[turn] if created[note] > created[number]]
+            if not (asked and turn[0] == own) and said.count(terms, later) >= least and turn[1] in worked(turn[0]):
+                return True
+        return False
 
     return is_taken_up
 
 
+class _Said:
+    """Some prompts and answers by turn, and which of them have a term; segments without any of them are not read."""
+
+    def __init__(self, view: View, notes: Sequence[int]) -> None:
+        numbered = zip(notes, map(journal.numbers, view.names(notes)), strict=True)
+        self._turn_of = {note: (view.folder_of[note], place[0]) for note, place in numbered if place}
+        self._parts = [(leaf, rows, frozenset(rows)) for leaf, rows in view.in_leaves(self._turn_of)]
+        self._having: dict[str, frozenset[int]] = {}
+        self.turns: dict[_Turn, list[int]] = {}
+        for note, turn in self._turn_of.items():
+            self.turns.setdefault(turn, []).append(note)
+        self._most = max(map(len, self.turns.values()), default=0)
+
+    def turns_with(self, terms: Set[str], least: int) -> set[_Turn]:
+        """Return the turns that may have `least` of the terms, without looking for the others once none may."""
+        counts: Counter[int] = Counter()
+        may_lack = len(terms) - least
+        for seen, term in enumerate(sorted(terms, key=lambda term: (term not in self._having, -len(term))), 1):
+            counts.update(self._notes(term))
+            if seen > may_lack and not any(count * self._most >= seen - may_lack for count in counts.values()):
+                return set()
+        return {self._turn_of[note] for note, count in counts.items() if count * self._most >= least}
+
+    def count(self, terms: Set[str], notes: Sequence[int]) -> int:
+        """Return how many of the terms these notes have between them."""
+        return sum(not self._notes(term).isdisjoint(notes) for term in terms)
+
+    def _notes(self, term: str) -> frozenset[int]:
+        """Return the notes with a term in the body; a title is made of its first words."""
+        if term not in self._having:
+            self._having[term] = frozenset(chain.from_iterable(self._found(term)))
+        return self._having[term]
+
+    def _found(self, term: str) -> Iterator[Iterable[int]]:
+        """Yield the notes with a term in each segment; only between the first and last of the notes in its list."""
+        for leaf, rows, own in self._parts:
+            if postings := leaf.terms.postings("body", term):
+                first = bisect_left(postings[0], rows[0])
+                between = postings[0][first : bisect_right(postings[0], rows[-1], first)]
+                yield map(leaf.start.__add__, own.intersection(between))
+
+
 def _is_work(name: str) -> bool:
     return turn_groups.is_edit(name) or turn_groups.is_shell(name)
-
-
-def _turn_of(view: View, note: int) -> _Turn | None:
-    """Return the turn of a prompt or an answer; None for one that is not a captured note."""
-    place = journal.numbers(view.name(note))
-    return (view.folder_of[note], place[0]) if place else None

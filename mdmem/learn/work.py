@@ -174,13 +174,13 @@ class _Project:
 
     def done(self) -> Iterator[OpenItem]:
         """Yield the finished items of lists, without dropped ones."""
-        return (item for item, one in self._listed() if one.is_done and not one.is_dropped)
+        return (item for item, one, _ in self._listed() if one.is_done and not one.is_dropped)
 
     def _tasks(self) -> Iterator[OpenItem]:
-        return (item for item, one in self._listed() if not one.is_done and not self._is_done(item))
+        return (item for item, one, note in self._listed() if not one.is_done and not self._is_done(item, note))
 
-    def _listed(self) -> Iterator[tuple[OpenItem, todo.Listed]]:
-        """Yield the items of the project's lists with their last state."""
+    def _listed(self) -> Iterator[tuple[OpenItem, todo.Listed, int]]:
+        """Yield the items of the project's lists with their last state, each with the number of its note."""
         sessions: dict[str, list[int]] = {}
         for number in self._of_tools(TOOLS):
             sessions.setdefault(str(self._view.facts(number).get("session", "")), []).append(number)
@@ -198,7 +198,7 @@ class _Project:
         for at, number, listed in latest.values():
             if not listed.is_done and self._is_taken_up(number, listed.text, asked=not listed.is_said):
                 continue
-            yield self._item(number, "task", listed.text, created=at, blocked_by=[*listed.blocked_by]), listed
+            yield self._item(number, "task", listed.text, created=at, blocked_by=[*listed.blocked_by]), listed, number
 
     @cached_property
     def _is_taken_up(self) -> taken_up.TakenUpTest:
@@ -286,7 +286,7 @@ class _Project:
             item = self._item(number, kind, self._title(number))
             again = last_asked.get((item.project, small_talk.plain_text(item.text)), 0)
             is_over = again > timestamps.epoch(item.created) or self._is_continued(number, begun)
-            if not is_over and not self._is_taken_up(number, item.text, asked=True) and not self._is_done(item):
+            if not is_over and not self._is_taken_up(number, item.text, asked=True) and not self._is_done(item, number):
                 yield item
 
     def _is_continued(self, number: int, begun: Mapping[str, list[list[int]]]) -> bool:
@@ -355,7 +355,6 @@ class _Project:
             return None if question is not None and question.grade == SURE else number
         return None
 
-    def _is_done(self, item: OpenItem) -> bool:
-        number = self._view.find(item.path)
-        meta = decisions.noted(self._config, self._view, number) if number is not None else {}
+    def _is_done(self, item: OpenItem, number: int) -> bool:
+        meta = decisions.noted(self._config, self._view, number)
         return meta.get("done") is True or item.key in _marked(meta)

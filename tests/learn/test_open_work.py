@@ -562,3 +562,15 @@ def test_a_prompt_without_an_answer_takes_no_more_work_where_many_share_its_word
         counted[sessions] = calls(at.open, View.name.__code__)
 
     assert counted[32] < 7 * counted[8]
+
+
+def test_a_prompt_is_taken_up_also_without_its_longest_word(at: Work) -> None:
+    at.session(1).ask("Sort ledger entries by harbor, pier and reconciliation")
+    assert len(at.open()) == 1
+
+    two = at.session(2)
+    two.ask("Sort the ledger entries by harbor and pier")
+    two.edit("ledger.py")
+    two.answer()
+
+    assert at.open() == []

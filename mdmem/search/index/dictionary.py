@@ -30,6 +30,10 @@ BLOCKS_KEPT = 128
 """Number of decoded blocks kept per segment: some 600 kB, however large the segment is."""
 
 
+_MANY_LOOK_UPS = 200
+"""From this many look-ups on, the first keys of a segment's blocks are unpacked, which makes each look-up faster."""
+
+
 def pack(items: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:
     """Yield the packed form of keys and values, piece by piece; keys must be in ascending order."""
     blocks: list[bytes] = []
@@ -68,6 +72,7 @@ class _Guide:
         self._ends = numbers[starts : starts + first_ends].cast("I")
         self.sums = numbers[starts + first_ends : starts + first_ends + sums].cast("I")
         self._packed, self._keys_at = packed, starts + first_ends + sums
+        self._look_ups = 0
         if self._ends[-1] != len(packed) - self._keys_at:
             raise DamagedError("a dictionary of terms has a guide of the wrong length")
 
@@ -78,7 +83,14 @@ class _Guide:
 
     def block(self, key: bytes) -> int:
         """Return the number of the last block whose first key is not after `key`, or -1."""
-        return bisect_right(range(self.count), key, key=self.first) - 1
+        self._look_ups += 1
+        if self._look_ups < _MANY_LOOK_UPS:
+            return bisect_right(range(self.count), key, key=self.first) - 1
+        return bisect_right(self._firsts, key) - 1
+
+    @cached_property
+    def _firsts(self) -> list[bytes]:
+        return list(map(self.first, range(self.count)))
 
 
 class _Block(NamedTuple):

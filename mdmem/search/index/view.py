@@ -206,12 +206,12 @@ class View:
 
     def paths(self, notes: Collection[int]) -> Iterator[str]:
         """Yield the paths of notes, ordered by number; those close to each other are read at once."""
-        for leaf, rows in self._in_leaves(notes):
+        for leaf, rows in self.in_leaves(notes):
             own = leaf.table.numbers_at("folder_of", rows)
             starts = {number: f"{folder}/" if folder else "" for number, folder in leaf.table.some_folders(set(own))}
             yield from map(add, map(starts.__getitem__, own), leaf.table.names_at(rows))
 
-    def _in_leaves(self, notes: Collection[int]) -> Iterator[tuple[Leaf, list[int]]]:
+    def in_leaves(self, notes: Collection[int]) -> Iterator[tuple[Leaf, list[int]]]:
         """Yield the segments of notes, each with its rows in ascending order."""
         ordered, end = sorted(notes), 0
         for leaf in self.leaves:
@@ -251,7 +251,7 @@ class View:
 
     def names(self, notes: Sequence[int]) -> list[str]:
         """Return the file names of notes; those close to each other, as in a folder, are read at once."""
-        names = chain.from_iterable(leaf.table.names_at(rows) for leaf, rows in self._in_leaves(notes))
+        names = chain.from_iterable(leaf.table.names_at(rows) for leaf, rows in self.in_leaves(notes))
         by_note = dict(zip(sorted(notes), names, strict=True))
         return [by_note[note] for note in notes]
 
