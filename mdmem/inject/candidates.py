@@ -272,10 +272,8 @@ def _with_newest(chosen: list[Answer], answers: Iterable[Answer]) -> list[Answer
     if not first.is_talk and first.folder:
         return chosen  # what took back a change is found by the change
     since = first.hits[0].created
-    newer = (
-        one for one in answers if one.hits[0].created > since and one.coverage >= HALF and one.weight >= SAID_RARELY
-    )
-    said = [one for one in newer if one.said > 0]
+    newer = (one for one in answers if one.hits[0].created > since and one.said > 0 and not one.is_echo)
+    said = [one for one in newer if one.coverage >= HALF and one.weight >= SAID_RARELY]
     newest = max(said, key=lambda one: (one.coverage, one.hits[0].created), default=first)
     return chosen if newest in chosen else [first, newest, *chosen[1:]]
 

@@ -99,3 +99,18 @@ def test_what_is_in_force_is_shown_beside_an_older_answer_in_the_words_of_the_qu
         talk = new_session(talk, number)
 
     assert any("portugués" in given for given in entries(ask(talk, "¿en qué idiomas publicamos actualmente?")))
+
+
+def test_what_an_agent_repeated_from_a_note_is_not_shown_as_newer(vault: Path, tmp_path: Path) -> None:
+    note = "---\ncreated: 2026-09-01T08:00:00Z\n---\n# Cart\n\nThe cart is kept in Redis, its lifetime is 30 days.\n"
+    (vault / "notes").mkdir()
+    (vault / "notes" / "cart.md").write_text(note)
+    talk = Talk(vault, tmp_path / "shop")
+    asked = "is the cart kept in Redis?"
+    assert ask(talk, asked)
+    talk.prompts -= 1  # the prompt that is stored below
+    talk.says(asked)
+    talk.answers("The cart is kept in Redis, as decided, its lifetime is 30 days.")
+
+    (given,) = entries(ask(new_session(talk, 1), "what lifetime does the cart in Redis have now?"))
+    assert "as decided" not in given
