@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from mdmem import config
 from mdmem.privacy import Rules
-from mdmem.search import recall
+from mdmem.search import index, recall
 from mdmem.vault import note, people
 from tests.helpers.injected import ask, entries, new_session
 from tests.helpers.talk import Talk
@@ -429,3 +430,27 @@ def test_an_identifier_is_known_in_the_forms_of_other_languages(vault: Path, tmp
 
     assert "volatile-lru" in ask(talk, f"what did we do about {name}?")
     assert not ask(new_session(talk, 9), "what did we do about refundFooter?")
+
+
+@pytest.mark.parametrize("name", ["max_size", "poolMax", "userDataId", "set_users"])
+def test_words_that_meet_in_a_sentence_are_no_identifier(vault: Path, tmp_path: Path, name: str) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    record(
+        talk,
+        [
+            ("limits", "Set a pool. Max. Size of a page is 20."),
+            ("sign-up is confusing", "Mails get user data. ID cards are not needed; resetUsers is set by users."),
+            ("Show the calendar", "The calendar shows weeks."),
+        ],
+    )
+
+    assert not ask(new_session(talk, 9), f"what did we decide about {name}?")
+
+
+def test_an_identifier_in_another_form_is_known_behind_many_notes_with_its_parts(vault: Path, tmp_path: Path) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    record(talk, [(f"page {number}", "The pool in the garden is shown in its full size.") for number in range(25)])
+    index.update(config.load(str(vault)))
+    record(talk, [("too many connections", "The poolSize is 40: PgBouncer has a pool of size 50.")])
+
+    assert "PgBouncer" in ask(new_session(talk, 40), "what did we decide about pool_size?")
