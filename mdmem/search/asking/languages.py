@@ -153,7 +153,7 @@ LANGUAGES: dict[str, Language] = {
         "es zum zur uber in aus bei nach bis mach wird werden kann konnen darf durfen soll sollen muss mussen sich nur "
         "er ihn ihm sie ihr ihnen wegen jemals benutzen benutzt verwenden verwendet gewahlt ausprobiert",
         now="jetzt aktuell derzeit zurzeit momentan gegenwartig inzwischen mittlerweile",
-        looks="macht zeigt sieht gibt berechnet definiert aufgerufen",
+        looks="macht zeigt sieht steht gibt berechnet definiert aufgerufen",
         points="er ihn ihm sie es daran darauf daraus davon dafur dagegen damit dabei danach dazu daruber darum",
     ),
     "fr": Language(
