@@ -882,3 +882,9 @@ def test_a_password_is_masked_beside_signs_that_code_has_as_well(text: str, secr
 def test_a_call_without_a_user_is_checked(origin: str) -> None:
     cleaned = clean('login(, "rosebud")', origin=origin)
     assert (cleaned.failure, cleaned.value) == (None, 'login(, "rosebud")')
+
+
+def test_a_login_behind_a_thousand_addresses_is_masked() -> None:
+    log = "".join([f"{number} Ana <ana@example.org>\n" for number in range(1200)])
+
+    assert clean(f"{log}bob:Tr0ub4dor9@db.example", origin="tool").value == f"{log}bob:[REDACTED]@db.example"

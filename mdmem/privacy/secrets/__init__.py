@@ -215,7 +215,7 @@ def may_log_in(text: str) -> bool:
         if ":" in before[-_LONGEST_LOGIN:].rpartition(" ")[2] or ":" in part[:_LONGEST_LOGIN].partition(" ")[0]:
             return True
         before = part
-    return False
+    return len(parts) == _MOST_LOGINS  # the rest was not checked
 
 
 _LONGEST_LOGIN, _MOST_LOGINS = 64, 1000
