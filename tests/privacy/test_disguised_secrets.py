@@ -115,6 +115,8 @@ BYTE_FORMS: dict[str, tuple[Callable[[int], str], str, Callable[[int], str]]] = 
     "od -An -c": (lambda _: "", "", lambda code: "  \\n" if code == ord("\n") else f"   {chr(code)}"),
     "hexdump": (lambda at: f"{at:08x}  ", " ", lambda code: f"{code:02x}"),
     "xxd -i": (lambda _: "  ", ", ", lambda code: f"0x{code:02x}"),
+    "capitals": (lambda _: "", " ", lambda code: f"{code:02X}"),
+    "xxd -u -i": (lambda _: "  ", ", ", lambda code: f"0x{code:02X}"),
 }
 
 
@@ -139,14 +141,15 @@ def test_a_command_that_dumps_bytes_shows_no_password(form: str, settings: str) 
     assert "[REDACTED]" in ran("cat dump", dump)["response"]["stdout"]
 
 
+@pytest.mark.parametrize("written", [str.lower, str.upper])
 @pytest.mark.parametrize("settings", [SETTINGS, f"# app\nexport API_TOKEN={VALUE * 2}\nA=1\n"])
-def test_hexadecimal_in_lines_shows_no_secret(settings: str) -> None:
-    digits = settings.encode().hex()
+def test_hexadecimal_in_lines_shows_no_secret(settings: str, written: Callable[[str], str]) -> None:
+    digits = written(settings.encode().hex())
     dump = "".join([digits[at : at + 60] + "\n" for at in range(0, len(digits), 60)])
     cleaned = clean(dump, origin="tool").value
 
     assert "[REDACTED]" in cleaned
-    assert VALUE.encode().hex()[4:16] not in cleaned.replace("\n", "")
+    assert written(VALUE.encode().hex()[4:16]) not in cleaned.replace("\n", "")
 
 
 @pytest.mark.parametrize(

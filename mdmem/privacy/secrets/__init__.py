@@ -173,7 +173,10 @@ def may_hold_dump(text: str) -> bool:
     return False
 
 
-_DUMPS = ((" 3d ", " ", "02x"), ("0x3d, ", ", 0x", "02x"), ("   =   ", "   ", "c"))
+_DUMPS = (
+    (" 3d ", " ", "02x"), ("0x3d, ", ", 0x", "02x"), (" 3D ", " ", "02X"), ("0x3D, ", ", 0x", "02X"),
+    ("   =   ", "   ", "c"),
+)  # fmt: skip
 _PARTS = ("ssw", "wor", "oke", "cre", "key", "SSW", "WOR", "OKE", "CRE", "KEY")  # of names of secrets
 
 

@@ -359,9 +359,9 @@ _OF_KEYS = _by_capitals(
 _OF_NAMES = _by_capitals(
     "YXNzd29yZ", "Fzc3dvcm", "hc3N3b3Jk", "QVNTV09SR", "FTU1dPUk", "BU1NXT1JE", "c2VjcmV0", "NlY3Jld", "zZWNyZX",
     "U0VDUkVU", "NFQ1JFV", "TRUNSRV", "dG9rZW", "Rva2Vu", "0b2tlb", "VE9LRU", "RPS0VO", "UT0tFT", "X0tFWT",
-    "9LRVk9", "fS0VZP", *[word.encode().hex() for word in ("sswo", "SSWO", "oken", "OKEN", "cret", "CRET", "KEY=")],
-    "0000010", "0000020 ",
+    "9LRVk9", "fS0VZP", "7373776F", "5353574F", "6F6B656E", "4F4B454E", "4B45593D",
+    *[word.encode().hex() for word in ("sswo", "SSWO", "oken", "OKEN", "cret", "CRET", "KEY=")], "0000010", "0000020 ",
 )  # fmt: skip
 """Parts of names of secrets in base64, for each place in a group of three bytes: of "assword", "SECRET", "_KEY=".
 
-Then the same in hexadecimal, and the second address of a dump."""
+Then the same in hexadecimal, with capitals or not, and the second address of a dump."""
