@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
 from mdmem.errors import GitError, VaultError
-from mdmem.history.git import repository
+from mdmem.history.git import objects, repository
 from mdmem.history.git.repository import Repository
 from mdmem.vault import JOURNAL, disk, journal, layout, note, packed, people
 from mdmem.vault.unreadable import UnreadableFolders
@@ -77,19 +77,23 @@ def belongs(project: str, private_projects: frozenset[str]) -> bool:
 
 
 AT_ONCE = 10_000
-"""Number of paths in memory at a time."""
+"""Number of changes in memory at a time."""
 
 
-def refuse(root: str, repo: Repository, span: str) -> None:
-    """Raise GitError when commits to be pushed contain a note that stays on this machine."""
+def refuse(root: str, repo: Repository, span: str, known: Callable[[Collection[str]], Mapping[str, bytes]]) -> None:
+    """Raise GitError when commits to be pushed contain a note that stays on this machine, with text that is new there.
+
+    known: returns path -> the text that the remote has of these notes, also in archives.
+    """
     private_projects = projects(root)
-    # -c: of a merge, what neither side has; the rest is in other commits of the span, or was pushed from elsewhere
-    arguments = ("log", "--no-renames", "-c", "--name-only", "--format=", "--diff-filter=AM", "-z", span)
-    paths = repository.each(repo, *arguments)
+    changes = _changes(repo, span)
     staying_paths: set[str] = set()
-    while part := set(islice(paths, AT_ONCE)):  # a set, as many commits change the same page
+    while part := set(islice(changes, AT_ONCE)):  # a set, as many commits change the same page
+        paths = {path for path, _ in part} - staying_paths
+        found = {path for path in paths if stays(path, disk.read_path(root, path) or b"", private_projects)}
+        texts = known(found) if found else {}
         staying_paths.update(
-            path for path in part if path and stays(path, disk.read_path(root, path) or b"", private_projects)
+            path for path, oid in part if path in found and objects.blob_id(texts.get(path, b""), oid) != oid
         )
     staying = sorted(staying_paths)
     if staying:
@@ -103,3 +107,13 @@ def refuse(root: str, repo: Repository, span: str) -> None:
             f"{staying[0]} stays on this machine (sync: false), but is in commits that are not pushed yet, so "
             f"nothing was pushed. Remove it from them and keep the file:{commands}"
         )
+
+
+def _changes(repo: Repository, span: str) -> Iterator[tuple[str, str]]:
+    """Yield path and id of each file that commits add or change."""
+    # -c: of a merge, what neither side has; the rest is in other commits of the span, or was pushed from elsewhere
+    arguments = ("log", "--no-renames", "-c", "--raw", "--no-abbrev", "--format=", "--diff-filter=AM", "-z", span)
+    fields = repository.each(repo, *arguments)
+    for field in fields:
+        if field.startswith(":"):
+            yield next(fields), field.split(" ")[-2]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -333,7 +334,7 @@ class _Work:
         if ours in ("", theirs):
             return 0
         span = [f"{theirs}..{ours}"] if theirs else [ours]
-        private.refuse(self._config.vault, repo, span[0])
+        private.refuse(self._config.vault, repo, span[0], partial(archive.texts_at, repo, theirs))
         count = repository.run(repo, "rev-list", "--count", *span).decode("ascii").strip()
         if count == "0" and not replaces:
             return 0

@@ -15,7 +15,7 @@ from mdmem import config
 from mdmem.agents import Event
 from mdmem.capture import events
 from mdmem.config import Config
-from mdmem.errors import UsageError
+from mdmem.errors import GitError, UsageError
 from mdmem.health import contents
 from mdmem.health import links as links_check
 from mdmem.health.scope import CheckScope
@@ -470,6 +470,49 @@ def test_a_packed_note_that_is_deleted_elsewhere_and_changed_here_stays(
     settle(old, there)
 
     assert [b"Mine." in (disk.read_path(one.vault, ANSWER) or b"") for one in (old, there)] == [True, True]
+
+
+@pytest.mark.parametrize("how", ["--undo", "edited"])
+def test_a_note_that_is_made_private_after_its_session_was_unpacked_does_not_block_the_sync(
+    old: Config, vault: Path, tmp_path: Path, how: str
+) -> None:
+    remote = tmp_path / "remote.git"
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", str(remote))
+    git(vault, "remote", "add", "origin", str(remote))
+    packed_vault(old)
+    sync.sync(old)
+    answer = disk.read_path(old.vault, ANSWER) or b""
+    if how == "--undo":
+        archive.unpack(old, 2024)
+    else:
+        prompt = disk.read_path(old.vault, PROMPT) or b""
+        rewrite.take(old, rewrite.RewriteStep(PROMPT, prompt, prompt + b"\nMine.\n"))
+        commit.commit(old)
+    rewrite.take(old, rewrite.RewriteStep(ANSWER, answer, answer.replace(b"---\n", b"---\nprivate: true\n", 1)))
+
+    assert sync.sync(old).sent
+
+    there = machine(tmp_path, remote)
+    assert disk.read_path(there.vault, ANSWER) is None
+    assert disk.read_path(there.vault, PROMPT) == disk.read_path(old.vault, PROMPT)
+
+
+def test_text_that_was_new_in_an_unpacked_note_before_it_became_private_is_not_pushed(
+    old: Config, vault: Path, tmp_path: Path
+) -> None:
+    remote = tmp_path / "remote.git"
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", str(remote))
+    git(vault, "remote", "add", "origin", str(remote))
+    packed_vault(old)
+    sync.sync(old)
+    answer = disk.read_path(old.vault, ANSWER) or b""
+    rewrite.take(old, rewrite.RewriteStep(ANSWER, answer, answer + b"\nMine.\n"))
+    commit.commit(old)
+    changed = disk.read_path(old.vault, ANSWER) or b""
+    rewrite.take(old, rewrite.RewriteStep(ANSWER, changed, changed.replace(b"---\n", b"---\nprivate: true\n", 1)))
+
+    with pytest.raises(GitError, match=r"001-003-response-fixed-r1.md stays on this machine"):
+        sync.sync(old)
 
 
 @pytest.mark.slow
