@@ -11,6 +11,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -1573,7 +1574,32 @@ def test_names_that_only_other_disks_take_for_one_are_received(
     settle(first, second)
 
     assert [Path(second.vault, name).read_text() for name in names] == [f"{name}\n" for name in names]
-    assert not [*Path(second.vault, ".git").glob("mdmem-names-*")]
+    assert not [*Path(second.vault, ".git").glob(same_names.FOLDER)]
+
+
+def test_names_are_tried_on_the_vaults_disk_also_when_git_is_on_another_and_after_a_killed_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disks = []
+    tried = same_names._is_found
+
+    def is_found(folder: Path, name: str, as_name: str) -> bool:
+        disks.append(folder.stat().st_dev)
+        return tried(folder, name, as_name)
+
+    monkeypatch.setattr(same_names, "_is_found", is_found)
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else tmp_path) as elsewhere:
+        git(tmp_path, "init", "-q", "--separate-git-dir", f"{elsewhere}/store", str(tmp_path / "apart"))
+        git(tmp_path, "init", "-q", str(tmp_path / "whole"))
+        for name, folder in (("apart", ""), ("whole", ".git")):
+            repo = repository.open_vault(tmp_path / name)
+            put(tmp_path / name / folder, f"{same_names.FOLDER}/b.md", "left by a killed run\n")
+
+            assert not same_names.is_one(repo, "notes/a.md", "notes/b.md")
+
+            assert not [*Path(tmp_path, name).rglob(same_names.FOLDER)]
+    assert set(disks) == {tmp_path.stat().st_dev}
 
 
 @pytest.mark.slow

@@ -9,14 +9,18 @@ a disk of macOS may keep `A` and `a` apart, yet not the two ways to write `é`. 
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Collection, Iterable
+import shutil
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from mdmem.errors import GitError
 from mdmem.history import folder_scan
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import join
+
+FOLDER = ".mdmem-names"
+"""Folder in which names are tried. One name is enough: whoever asks has the committer's lock, or a new clone."""
 
 
 def joins_names(repo: Repository) -> bool:
@@ -27,14 +31,27 @@ def joins_names(repo: Repository) -> bool:
 def is_one(repo: Repository, first: str, other: str) -> bool:
     """Whether the vault's disk takes these paths for one file; also when it cannot tell.
 
-    It is tried with empty files in a new folder in `.git`.
+    It is tried with empty files in a new folder in `.git`, or beside it if that is on another disk.
     """
     pairs = zip(first.split("/"), other.split("/"), strict=True)
     try:
-        with tempfile.TemporaryDirectory(prefix="mdmem-names-", dir=repo.git_dir) as folder:
-            return all(_is_found(Path(folder), name, as_name) for name, as_name in pairs if name != as_name)
+        with _new_folder(repo) as folder:
+            return all(_is_found(folder, name, as_name) for name, as_name in pairs if name != as_name)
     except OSError:
         return True
+
+
+@contextmanager
+def _new_folder(repo: Repository) -> Iterator[Path]:
+    """Make a folder on the vault's disk and remove it again; also one that a killed run left."""
+    is_same_disk = repo.git_dir.stat().st_dev == repo.root.stat().st_dev
+    folder = (repo.git_dir if is_same_disk else repo.root) / FOLDER
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_found(folder: Path, name: str, as_name: str) -> bool:
