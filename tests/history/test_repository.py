@@ -455,11 +455,41 @@ def test_a_lock_of_a_killed_run_goes_even_if_the_clock_was_set_back_since(vault:
     assert not lock.exists()
 
 
+def test_the_lock_of_a_git_that_still_runs_stays_although_the_clock_of_its_disk_is_behind(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = start(vault)
+    put(vault, "notes/a.md", "a\n")
+    repo = repository.open_vault(vault)
+    writer.mark(repo, "")
+    mark, lock = vault / ".git" / writer.MARK, vault / ".git/HEAD.lock"
+    lock.touch()
+    behind = time.time() - 60
+    for path in (mark, lock):
+        os.utime(path, (behind, behind))
+
+    def go_on(seconds: float) -> None:  # as the other git does meanwhile
+        if seconds:
+            lock.unlink()
+            lock.write_text("another's")
+
+    monkeypatch.setattr(time, "sleep", go_on)
+
+    writer.heal(repo, "refs/heads/main")
+
+    assert lock.read_text() == "another's"
+    lock.unlink()
+    assert commit.commit(settings).commits
+
+
 @pytest.mark.skipif(os.name == "nt", reason="the git is a shell script")
 @pytest.mark.parametrize("moves", [True, False])
-@pytest.mark.parametrize("name", ["HEAD.lock", "refs/heads/main.lock"])
+@pytest.mark.parametrize(
+    ("name", "dies"),
+    [("HEAD.lock", "kill -9 $$"), ("refs/heads/main.lock", "kill -9 $$"), ("HEAD.lock", "exit 1")],  # 1: on Windows
+)
 def test_a_lock_of_a_git_that_was_killed_alone_blocks_no_later_commit(
-    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, moves: bool
+    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, dies: str, moves: bool
 ) -> None:
     settings = start(vault)
     put(vault, "notes/a.md", "a\n")
@@ -470,7 +500,7 @@ case " $* " in *" update-ref -m mdmem "*) [ -e {tmp_path}/once ] || {{
     touch {tmp_path}/once
     {f'{real} "$@"' if moves else ":"}
     touch {lock}
-    kill -9 $$
+    {dies}
 }} ;; esac
 exec {real} "$@"
 """

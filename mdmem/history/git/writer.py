@@ -8,8 +8,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,7 +30,7 @@ LONG_AGO_SECONDS = 3600.0
 """Older events were not captured just now, but imported or committed late."""
 
 STALE_SECONDS = 1.0
-"""Git holds a ref's lock for milliseconds; an older lock is stale."""
+"""Git holds a ref's lock for milliseconds; one that stays this long is stale."""
 
 
 class CommitDraft(NamedTuple):
@@ -80,9 +79,8 @@ def move(repo: Repository, branch: str, head: str, goal: str, lock_fd: int) -> b
     command = ("update-ref", "-m", "mdmem", branch, goal, head or "0" * len(goal))
     locks = [lock for lock in _locks(repo, branch) if not lock.exists()]
     result = repository.attempt(repo, *command, env=_committed_by(*repository.identity(repo)), lock_fd=lock_fd)
-    if result.status < 0:  # killed; our mark will be younger than what it left, so that `heal` would keep it
-        for lock in locks:
-            _remove_stale(lock)
+    if result.status and not result.err:  # killed; our mark will be younger than its locks: `heal` would keep them
+        _remove_stale(locks)
     now = tip(repo, branch) if result.status else goal
     if now == head:
         raise _failed(repo, result)
@@ -155,9 +153,7 @@ def heal(repo: Repository, branch: str) -> None:
     if not path.exists():
         return
     began_ns = path.stat().st_mtime_ns
-    for lock in _locks(repo, branch):
-        if lock.exists() and lock.stat().st_mtime_ns >= began_ns:
-            _remove_stale(lock)
+    _remove_stale([lock for lock in _locks(repo, branch) if _changed_ns(lock) >= began_ns])
 
 
 def _locks(repo: Repository, branch: str) -> list[Path]:
@@ -165,14 +161,22 @@ def _locks(repo: Repository, branch: str) -> list[Path]:
     return [repo.git_dir / "HEAD.lock", *(repo.common_dir / f"{ref}.lock" for ref in (branch, PENDING))]
 
 
-def _remove_stale(lock: Path) -> None:
-    """Remove a lock that stays as it is until it is `STALE_SECONDS` old."""
-    with suppress(FileNotFoundError):
-        made = lock.stat().st_mtime
-        age = max(0.0, time.time() - made)  # a lock from the future: the clock was set back
-        time.sleep(max(0.0, STALE_SECONDS - age))
-        if lock.stat().st_mtime == made:
-            lock.unlink()
+def _remove_stale(locks: Iterable[Path]) -> None:
+    """Remove the locks that stay as they are for `STALE_SECONDS`; what a disk says of their age may be wrong."""
+    changed_ns = {lock: changed for lock in locks if (changed := _changed_ns(lock))}
+    if changed_ns:
+        time.sleep(STALE_SECONDS)
+    for lock, changed in changed_ns.items():
+        if _changed_ns(lock) == changed:
+            lock.unlink(missing_ok=True)
+
+
+def _changed_ns(lock: Path) -> int:
+    """Return when a lock was last changed, by its disk's clock; 0 if it is not there."""
+    try:
+        return lock.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
 
 
 def unlock_pending(repo: Repository) -> None:
