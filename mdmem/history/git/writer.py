@@ -82,7 +82,7 @@ def move(repo: Repository, branch: str, head: str, goal: str, lock_fd: int) -> b
     if result.status and not result.err:  # killed; our mark will be younger than its locks: `heal` would keep them
         _remove_stale(locks)
     now = tip(repo, branch) if result.status else goal
-    if now == head:
+    if result.status and now == head:
         raise _failed(repo, result)
     repository.attempt(repo, *DELETE_PENDING, lock_fd=lock_fd)  # if that fails, the next commit replaces it
     return now == goal
