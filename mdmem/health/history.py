@@ -14,7 +14,7 @@ from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
 from mdmem.health import HealthFinding, age, error, fine, note, warning
 from mdmem.health.scope import CheckScope
-from mdmem.history import commit, message
+from mdmem.history import commit, message, other_files
 from mdmem.history.git import (
     advice,
     checked_out,
@@ -253,6 +253,7 @@ def remote(config: Config) -> Iterator[HealthFinding]:
     if not names:
         yield fine("no remote: the vault stays on this machine")
         return
+    yield from map(note, other_files.received(config))
     name = "origin" if "origin" in names else names[0]
     theirs = fetching.upstream(repo, name, branch) or fetching.tracked(name, branch)
     counted = repository.attempt(repo, "rev-list", "--left-right", "--count", f"{branch}...{theirs}")

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Collection, Iterable
+import time
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -27,6 +28,11 @@ ONLY_PRIVATE = "only notes that stay on this machine link to it"
 NAME = "left-out"
 """State file with the files that the last full commit left out."""
 
+RECEIVED = "hidden-received"
+"""State file with the hidden files that syncs brought, and when, in epoch seconds."""
+
+SHOWN_SECONDS = 7 * 86_400
+"""How long they are told: the watcher's syncs print nothing that a person sees."""
 
 _OF_GIT = (".gitattributes", ".gitignore", ".gitkeep")
 _OF_PROGRAMS = (
@@ -60,12 +66,43 @@ class Targets:
 
 def of_programs(received: Iterable[str], settings: Settings) -> list[str]:
     """Return the warning of hidden files among those received, such as the hooks of an agent; [] if there are none."""
-    hidden = [
+    return _warning(_hidden(received, settings))
+
+
+def _hidden(paths: Iterable[str], settings: Settings) -> list[str]:
+    return [
         path
-        for path in received
+        for path in paths
         if "/." in f"/{path}" and not path.endswith(_OF_GIT) and not attachments.is_visible(path, settings)
     ]
+
+
+def _warning(hidden: list[str]) -> list[str]:
     return [_OF_PROGRAMS.format(plural.some(hidden, 3))] if hidden else []
+
+
+def keep_received(config: Config, received: Iterable[str]) -> list[str]:
+    """Store the hidden files among those that a sync has written, and return the warning of them, as `of_programs`."""
+    hidden = [path for path in _hidden(received, config.settings) if os.path.lexists(Path(config.vault, path))]
+    if hidden:
+        now = f"{time.time():.0f}"
+        times = dict(_received(config)) | dict.fromkeys(hidden, now)
+        text = "\0".join(part for row in times.items() for part in row)
+        files.try_replace(str(Path(config.state_dir, RECEIVED)), text.encode("utf-8", "surrogateescape"))
+    return _warning(hidden)
+
+
+def received(config: Config) -> list[str]:
+    """Return the warning of hidden files that syncs brought within `SHOWN_SECONDS`; [] if there are none."""
+    return _warning([path for path, _ in _received(config)])
+
+
+def _received(config: Config) -> Iterator[tuple[str, str]]:
+    """Yield the path and time of the hidden files that syncs brought lately, and that are still there."""
+    least = time.time() - SHOWN_SECONDS
+    for path, when in _stored(config, RECEIVED):
+        if when.isdigit() and int(when) > least and os.path.lexists(Path(config.vault, path)):
+            yield path, when
 
 
 def max_bytes(config: Config) -> int:
@@ -150,12 +187,16 @@ def _targets(path: str, data: bytes) -> set[str]:
 
 def left_out(config: Config) -> list[LeftOut]:
     """Return the existing files that the last full commit left out."""
+    return [LeftOut(*row) for row in _stored(config, NAME) if Path(config.vault, row[0]).exists()]
+
+
+def _stored(config: Config, name: str) -> Iterator[tuple[str, str]]:
+    """Return the pairs of texts in a state file, none without it."""
     try:
-        fields = Path(config.state_dir, NAME).read_text("utf-8", "surrogateescape").split("\0")
+        fields = Path(config.state_dir, name).read_text("utf-8", "surrogateescape").split("\0")
     except OSError:
-        return []
-    rows = zip(fields[::2], fields[1::2], strict=False)
-    return [LeftOut(*row) for row in rows if Path(config.vault, row[0]).exists()]
+        fields = []
+    return zip(fields[::2], fields[1::2], strict=False)
 
 
 def keep_left_out(config: Config, omitted: Iterable[LeftOut]) -> None:

@@ -398,6 +398,7 @@ def _waiting(done: Synced) -> Iterator[str]:
         yield f"Both machines changed {paths}: the other version is beside it, with .conflict- in its name."
     if done.undeleted:
         yield f"Deleted on one machine and changed on the other, so that it stays: {plural.some([*done.undeleted], 3)}."
+    yield from done.remaining_advice
 
 
 def _no_remote(repo: Repository, remote: str) -> str:
@@ -411,7 +412,6 @@ def _no_remote(repo: Repository, remote: str) -> str:
 def _merged(config: Config, repo: Repository, joined: Joined, before: Synced) -> Synced:
     """Return the result of one merge. before: the result up to it, which has what does not depend on a merge."""
     absent = part.absent(repo, chain(joined.puts, joined.deletes))
-    told = other_files.of_programs(joined.puts, config.settings)
     changed = chain(joined.puts, (path for path in joined.deletes if path not in joined.puts))
     return before._replace(
         received=PackedPaths(path for path in changed if path not in absent),
@@ -419,7 +419,7 @@ def _merged(config: Config, repo: Repository, joined: Joined, before: Synced) ->
         refused=[*joined.refused, *(path for path in joined.puts if not part.can_be(path))],
         kept=joined.kept,
         undeleted=joined.undeleted,
-        remaining_advice=(*map(DROPPED.format, joined.dropped), *told),
+        remaining_advice=(*map(DROPPED.format, joined.dropped), *other_files.keep_received(config, joined.puts)),
     )
 
 

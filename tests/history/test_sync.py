@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 from mdmem import config, system
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
-from mdmem.history import batch, changes, commit, sync
+from mdmem.history import batch, changes, commit, other_files, sync
 from mdmem.history.git import checked_out, environment, objects, part, repository
 from mdmem.history.git.part import VaultPart
 from mdmem.history.merging import both, join, same_names
@@ -544,7 +544,7 @@ def test_links_and_git_folders_from_a_remote_are_refused(first: Config, tmp_path
 
 
 def test_hidden_files_from_a_remote_are_named_since_other_programs_may_run_them(
-    first: Config, tmp_path: Path, remote: Path, ask: Any
+    first: Config, tmp_path: Path, remote: Path, ask: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hostile = tmp_path / "hostile"
     subprocess.run(["git", "clone", "-q", str(remote), str(hostile)], check=True)
@@ -554,6 +554,7 @@ def test_hidden_files_from_a_remote_are_named_since_other_programs_may_run_them(
     git(hostile, "commit", "-q", "-m", "no trap")
     git(hostile, "push", "-q")
     assert sync.sync(first).remaining_advice == ()
+    assert "came from the remote" not in ask("status").stdout
     put(hostile, ".claude/settings.json", '{"hooks": {}}')
     put(hostile, "journal/app/.obsidian/plugins/x/main.js", "x()")
     git(hostile, "add", ".")
@@ -566,6 +567,31 @@ def test_hidden_files_from_a_remote_are_named_since_other_programs_may_run_them(
     assert told.startswith(".claude/settings.json, journal/app/.obsidian/plugins/x/main.js came from the remote.")
     assert told in cloned.stderr
     assert sync.sync(first).remaining_advice == ()
+    said = [
+        " ".join(ask(name, *options).stdout.split()) for name, *options in (["status"], ["doctor", "--only", "remote"])
+    ]
+    assert [told in one for one in said] == [True, True], "the watcher's syncs print nothing"
+    Path(first.vault, ".claude/settings.json").unlink()
+    (kept,) = other_files.received(first)
+    assert kept.startswith("journal/app/.obsidian/plugins/x/main.js came")
+    monkeypatch.setattr(other_files, "SHOWN_SECONDS", -1)
+    assert other_files.received(first) == []
+
+
+def test_hidden_files_are_named_also_if_the_push_after_the_merge_fails(
+    first: Config, tmp_path: Path, remote: Path
+) -> None:
+    hostile = tmp_path / "hostile"
+    subprocess.run(["git", "clone", "-q", str(remote), str(hostile)], check=True)
+    put(hostile, ".claude/settings.json", '{"hooks": {}}')
+    git(hostile, "add", ".")
+    git(hostile, "commit", "-q", "-m", "trap")
+    git(hostile, "push", "-q")
+    git(remote, "config", "receive.maxInputSize", "1")
+    put(Path(first.vault), "notes/mine.md", "mine\n")
+
+    with pytest.raises(GitError, match=r"rejected.*\.claude/settings\.json came from the remote"):
+        sync.sync(first)
 
 
 @pytest.mark.slow

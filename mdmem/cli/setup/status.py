@@ -81,7 +81,8 @@ def _print_undone(config: Config, watcher: dict[str, Any]) -> None:
 
     missing = storing.missing_watcher(config, watcher)
     start = [f"{missing} `mdmem watch --background` starts one."] if missing else []
-    for hint in (*staged.hints(config), *filter(None, [undecided.hint(config)]), *start):
+    undone = [*filter(None, [undecided.hint(config)]), *other_files.received(config)]
+    for hint in (*staged.hints(config), *undone, *start):
         render.write([[(render.safe(hint), "")]])
     left = other_files.left_out(config)
     if left:
