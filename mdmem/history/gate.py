@@ -10,7 +10,7 @@ from typing import NamedTuple
 from mdmem import files, privacy
 from mdmem.privacy import encoded
 from mdmem.settings import Settings
-from mdmem.vault import archives, disk, generated, is_in_journal, layout, note, packed, people
+from mdmem.vault import archives, disk, generated, layout, note, packed, people
 
 TOO_LARGE, UNREADABLE, DISK, CUT_OFF = "too large", "unreadable", "disk", "cut off"
 NUL, NESTED, FILE_NAME, SESSION_NAME = "NUL byte", "nested repository", "file name", "name in a session"
@@ -111,7 +111,8 @@ class CommitGate:
         """
         is_note = path.endswith(disk.NOTE_ENDINGS)
         if people.clean_path(self._rules, path, data if is_note or layout.archived_in(path) else None) != path:
-            return HeldBack(path, 1, SESSION_NAME if is_in_journal(path) else FILE_NAME)
+            is_made = layout.is_in_session(path) or layout.archived_in(path)
+            return HeldBack(path, 1, SESSION_NAME if is_made else FILE_NAME)
         if layout.archived_in(path) and packed.is_cut_off(data):
             return HeldBack(path, 1, CUT_OFF)
         if layout.archived_in(path) and packed.parse(data):

@@ -688,14 +688,16 @@ def test_a_private_section_written_by_hand_is_held_back_too(vault: Path) -> None
     assert (held.path, held.line) == ("notes/diary.md", 2)
 
 
-def test_a_note_whose_name_says_what_was_marked_as_private_later_is_to_be_renamed(vault: Path) -> None:
+@pytest.mark.parametrize("folder", ["notes", "journal/acme", "journal/acme/2024-03-05"])
+def test_a_note_whose_name_says_what_was_marked_as_private_later_is_to_be_renamed(vault: Path, folder: str) -> None:
     config = start(vault)
-    put(vault, "notes/ask-anna-falkenberg.md", "# Ask <private>Anna Falkenberg</private>\n")
+    put(vault, f"{folder}/ask-anna-falkenberg.md", "# Ask <private>Anna Falkenberg</private>\n")
     put(vault, "notes/ask-somebody.md", "# Ask <private>Anna Falkenberg</private>\n")
 
-    renamed, other = commit.commit(config).held_back
+    renamed, other = sorted(commit.commit(config).held_back)
 
-    assert str(renamed).startswith("The name of notes/ask-anna-falkenberg.md holds private text")
+    assert str(renamed).startswith(f"The name of {folder}/ask-anna-falkenberg.md holds private text")
+    assert str(renamed).endswith("Rename it.")
     assert (other.path, other.line) == ("notes/ask-somebody.md", 1)
 
 
