@@ -118,8 +118,8 @@ def _hooks_of_all(repo: Repository, url: str, reason: str) -> str:
 
 
 _FOUND_SECRET = re.compile(
-    r"(?i)push protection|\bleaks found\b"
-    r"|(?<!\bno )\bsecrets? (?:was |were |is |are )?(?:detected|found|leaked|exposed)\b"
+    r"(?i)push protection|(?<!\bno )(?<!\b0 )\b(?:leaks?|secrets?) "
+    r"(?:was |were |is |are |ha(?:s|ve) been )?(?:detected|found|leaked|exposed)\b"
     r"|\b(?:contain|detect|found|leak|expose|includ)\w*:? (?:(?!no\b)\S+ ){0,3}secrets?\b(?! not\b)"
 )
 """Matches the words with which a remote says that a push contains a secret; others speak of their own secrets."""
