@@ -175,7 +175,7 @@ def _changed_ns(lock: Path) -> int:
     """Return when a lock was last changed, by its disk's clock; 0 if it is not there."""
     try:
         return lock.stat().st_mtime_ns
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return 0
 
 
