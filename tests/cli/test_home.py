@@ -379,6 +379,20 @@ def test_completion_offers_nothing_that_a_shell_would_run_or_a_terminal_obey(
     assert item.help == "red \ufffd[31m plain"
 
 
+def test_completion_offers_tags_of_every_script_that_a_shell_takes_for_one_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = cli_day.empty(tmp_path)
+    offered = ["c#", "c++", "it’s", "naïve", "ภาษาไทย", "हिन्दी", "日本"]
+    tags = [*offered, "~root", "=ls", "a\u00a0b", "a\u202eb"]
+    (mine.vault / "notes" / "tags.md").write_text(
+        "---\nid: 7m2x4kd9qp\nkind: note\ntags: " + json.dumps(tags) + "\n---\nWords.\n", encoding="utf-8"
+    )
+    mine.run("index")
+
+    assert complete(mine, monkeypatch, "list", "--tag", "") == sorted(offered)
+
+
 @pytest.mark.parametrize(
     "words", [("list",), ("sessions",), ("search", "parser", "kind:prompt"), ("log",), ("status",), ()]
 )

@@ -21,9 +21,15 @@ if TYPE_CHECKING:
 Function = Callable[..., Any]
 MOST = 50
 """Maximum number of completions."""
-_WORD = re.compile(r"(?!-)[\w.,:/@%+=~#-]+")
-"""Matches what every shell takes for one word. Bash inserts a completion unquoted, and a note from a remote may have
-the tag `$(rm -r x)`."""
+_WORD = re.compile(r"(?![-~=#])[\w.,:/@%+=~#\x80-\U0010ffff-]+")
+
+
+def _is_word(value: str) -> bool:
+    """Whether every shell takes a text for one word, and for nothing else.
+
+    Bash inserts a completion unquoted, and a note from a remote may have the tag `$(rm -r x)`.
+    """
+    return bool(_WORD.fullmatch(value)) and value.isprintable()
 
 
 def _item(value: str, title: str) -> CompletionItem:
@@ -44,7 +50,7 @@ def _one_of(names: Callable[[click.Context], Iterable[str]]) -> Function:
     """Complete a word from a list of names, by a part of one where none begins like it."""
 
     def complete(ctx: click.Context, _: click.Parameter, begin: str) -> list[str]:
-        known = list(filter(_WORD.fullmatch, names(ctx)))
+        known = list(filter(_is_word, names(ctx)))
         return [name for name in known if name.startswith(begin)] or [name for name in known if begin in name]
 
     return complete
@@ -60,7 +66,7 @@ def _in_index(key: str) -> Function:
             view = index.current(config_of(ctx))
             start = f"{key}:{begin.removeprefix('mem:')}".lower()
             terms = sorted(view.starting_with("facet", start, MOST))[:MOST] if view else []
-            named = [term for term in terms if _WORD.fullmatch(term.partition(":")[2])]
+            named = [term for term in terms if _is_word(term.partition(":")[2])]
             if view is None or key not in ("id", "session"):
                 return [term.partition(":")[2] for term in named]
             notes = {term: min(view.notes("facet", term), default=None) for term in named}
