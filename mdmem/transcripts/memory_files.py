@@ -86,27 +86,34 @@ def _of_graph(lines: Iterable[dict[str, Any]], skipped: Skipped) -> Iterator[Sav
     """Yield one memory per entity, and one for each name that only relations mention and that links to others."""
     entities: dict[str, dict[str, Any]] = {}
     lists: dict[str, list[str]] = {}
+    ends: dict[str, list[tuple[str, str]]] = {}
     for line in lines:
         name = text(line.get("name")).strip()
         start, end, relation = (text(line.get(key)).strip() for key in ("from", "to", "relationType"))
         if line.get("type") == "entity" and name:
             entities[name] = {**line, **entities.get(name, {})}
-            observed = line.get("observations")
-            items = [text(item).strip() for item in observed] if isinstance(observed, list) else []
-            lists.setdefault(name, []).extend(_item(item) for item in items if item)
+            lists.setdefault(name, []).extend(_items(line.get("observations"), skipped))
         elif line.get("type") == "relation" and start and end:
-            lists.setdefault(start, []).append(f"- {relation or 'relates to'} {_link(end)}")
+            ends.setdefault(start, []).append((relation or "relates to", end))
         elif line and line.get("type") != "_aim":  # which mcp-knowledge-graph begins its files with
             skipped["object without a memory"] += 1
-    for name, items in lists.items():
+    named = {*lists, *ends}
+    for name in dict.fromkeys([*lists, *ends]):
+        items = lists.get(name, [])
+        items += [f"- {relation} {_link(end) if end in named else end}" for relation, end in ends.get(name, ())]
         facts = entities.get(name, {})
         kind = "-".join(text(facts.get("entityType")).split())
         meta = {"title": name, **_facts(facts), "tags": [*([kind] if kind else []), *_tags(facts)]}
         yield SavedMemory(name, meta, "\n".join(dict.fromkeys(items)) + "\n" if items else "")
 
 
-def _item(observation: str) -> str:
-    return "- " + observation.replace("\n", "\n  ")
+def _items(observations: Any, skipped: Skipped) -> Iterator[str]:
+    """Yield an entity's observations as items of a list; what is no text is counted."""
+    for observation in observations if isinstance(observations, list) else filter(None, [observations]):
+        words = text(observation).strip()
+        if words:
+            yield "- " + words.replace("\n", "\n  ")
+        skipped["observation that is no text"] += not isinstance(observation, str)
 
 
 def _link(name: str) -> str:
@@ -122,7 +129,9 @@ def _of_list(rows: list[Any], skipped: Skipped) -> Iterator[SavedMemory]:
             continue
         more = mapping(item.get("metadata")) or mapping(item.get("metadata_"))
         meta = {**_facts(more), **_facts(item), "tags": [*_tags(item), *_tags(more)]}
-        yield SavedMemory(f"memory-{short(text(item.get('id')) or words, 8)}", meta, words)
+        known_as = item.get("id")
+        own_id = str(known_as) if isinstance(known_as, (str, int)) and known_as != "" else words
+        yield SavedMemory(f"memory-{short(own_id, 8)}", meta, words)
 
 
 def _facts(row: dict[str, Any]) -> dict[str, Any]:
