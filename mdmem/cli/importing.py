@@ -7,6 +7,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -247,8 +248,9 @@ def _start_run(config: Config, imported: ImportedFiles, stopped: Callable[[], in
 
     deleted = None if imported.again else deletions.find_all(config)
     return Import(
-        config, imported, os.environ, stopped=stopped, deleted=deleted, purged=purge_record.was_purged(config)
-    )
+        config, imported, os.environ, stopped=stopped, deleted=deleted, purged=purge_record.was_purged(config),
+        imported_before=tuple if imported.again else partial(deletions.imported_before, config),
+    )  # fmt: skip
 
 
 def _follow(

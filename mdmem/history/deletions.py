@@ -10,7 +10,7 @@ from mdmem.config import Config
 from mdmem.errors import VaultError
 from mdmem.history.git import checked_out, part, repository
 from mdmem.history.git.repository import Repository
-from mdmem.vault import JOURNAL, disk, journal, layout
+from mdmem.vault import JOURNAL, NOTES, disk, journal, layout
 from mdmem.vault.unreadable import UnreadableFolders
 
 
@@ -51,6 +51,17 @@ def find_all(config: Config) -> Deletions:
         tag: notes_of_session.deleted_at(present) for tag, notes_of_session in sessions.items() if tag not in archived
     }
     return Deletions(notes, {tag: at for tag, at in deletion_times.items() if at})
+
+
+def imported_before(config: Config) -> frozenset[str]:
+    """Return the paths of notes in notes/imported/ that were ever committed; those not on disk, a person took away."""
+    try:
+        repo = repository.open_vault(config.vault)
+    except VaultError:
+        return frozenset()
+    form = ("--no-renames", "--diff-filter=A", "--name-only", "--format=")
+    told = repository.attempt(repo, "log", "-z", *form, "HEAD", "--", f"{NOTES}/imported/")  # fails without a commit
+    return frozenset(filter(disk.is_note_path, told.out.decode("utf-8", "surrogateescape").split("\0")))
 
 
 def _elsewhere(repo: Repository, missing: Mapping[str, str]) -> set[str]:

@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,6 +63,7 @@ class Import:
     report_bytes: called from time to time with the bytes of transcripts read. stopped: whether to end early.
     places: the folders of the sessions.
     deleted: notes and sessions that their owner has deleted. purged: whether a note id was purged. Both stay away.
+    imported_before: returns the paths of imported notes that were ever committed: if gone, these stay away as well.
     """
 
     def __init__(
@@ -74,9 +75,11 @@ class Import:
         stopped: Callable[[], int] = lambda: False,
         deleted: Deletions | None = None,
         purged: Callable[[str], bool] = lambda _: False,
+        imported_before: Callable[[], Collection[str]] = tuple,
     ) -> None:
         self.deleted = deleted
         self.purged = purged
+        self.imported_before = imported_before
         self.config = config
         self.imported = imported
         self.env = env
@@ -225,7 +228,8 @@ class Import:
         Raises OSError or VaultError when the vault cannot be written.
         """
         rules = privacy.Rules.of(self.config.settings, skips_slow=True)
-        folders = (markdown.FolderImport.of(self.config, rules, folder, self.tally.skipped) for folder in found)
+        gone = markdown.Gone(self.imported_before(), self.purged)
+        folders = (markdown.FolderImport.of(self.config, rules, folder, gone, self.tally.skipped) for folder in found)
         every = [(into, name) for into in folders for name in markdown.files(into.folder)]
         with self._synced():
             for into, name in reporting(every, "Importing files", report):

@@ -1,7 +1,8 @@
 """Markdown folders: imports an Obsidian vault, a `memory/` folder or a MEMORY.md as the user's own notes.
 
 They are copied to `notes/imported/<name>/` with their folders, names, front matter and the pictures that they show,
-through the same privacy gate as everything else. An existing copy is not changed, whatever happens to the original.
+through the same privacy gate as everything else. An existing copy is not changed, whatever happens to the original, and
+one that a person deleted or moved does not come back.
 Only copies of followed files, and notes made of a file of memories, are updated, until a person edits them.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 import os
 import posixpath
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -141,8 +142,13 @@ class LinkedPictures:
                 skipped["linked file that is no note and no picture"] += 1
 
     def _has(self, place: str) -> bool:
-        path = (self._root / place).resolve()
-        return not f"/{place}".count("/.") and path.is_relative_to(self._root) and path.is_file()
+        if f"/{place}".count("/."):
+            return False
+        try:
+            path = (self._root / place).resolve()
+            return path.is_relative_to(self._root) and path.is_file()
+        except (OSError, RuntimeError, ValueError):  # links in a circle, or a name that no file can have
+            return False
 
     def _alike(self, end: str) -> list[str]:
         """Return the pictures whose paths end so in lower case, the shortest path first."""
@@ -154,7 +160,19 @@ class LinkedPictures:
                     place = Path(folder, name).relative_to(self._root).as_posix()
                     self._by_name.setdefault(name.lower(), []).append(place)
         named = self._by_name.get(posixpath.basename(end), [])
-        return sorted((path for path in named if end in links.endings(path.lower())), key=lambda path: path.count("/"))
+        alike = (path for path in named if end in links.endings(path.lower()))
+        return sorted(alike, key=lambda path: (path.count("/"), path))
+
+
+class Gone(NamedTuple):
+    """What an import must not bring back.
+
+    committed: paths of imported notes that were ever committed: one that is not on disk was deleted or moved. purged:
+    whether a note id was purged.
+    """
+
+    committed: Collection[str]
+    purged: Callable[[str], bool]
 
 
 class FolderImport(NamedTuple):
@@ -170,20 +188,33 @@ class FolderImport(NamedTuple):
     owner: project.Project
     echo: privacy.Echo | None
     pictures: LinkedPictures
+    gone: Gone
     skipped: Skipped
 
     @classmethod
-    def of(cls, config: Config, rules: privacy.Rules, folder: MarkdownFolder, skipped: Skipped) -> FolderImport:
+    def of(
+        cls, config: Config, rules: privacy.Rules, folder: MarkdownFolder, gone: Gone, skipped: Skipped
+    ) -> FolderImport:
         """Return the import of a folder. skipped: reason -> number of things passed over, which grows."""
         owner = project.identify(folder.cwd or str(folder.root))
         echo = memory.load_all(config) if folder.follow else None
-        return cls(config, rules, folder, owner, echo, LinkedPictures(folder.root, whole=not folder.files), skipped)
+        pictures = LinkedPictures(folder.root, whole=not folder.files)
+        return cls(config, rules, folder, owner, echo, pictures, gone, skipped)
 
     def takes(self, path: Path) -> bool:
         """Whether a file is in no excluded folder; one that is gets counted."""
         takes = exclusions.takes_path(self.config, str(path.resolve()), self.owner)
         self.skipped["file in an excluded folder"] += not takes
         return takes
+
+    def brings_back(self, place: list[str], note_id: str) -> bool:
+        """Whether a note was here before, and a person has deleted, moved or purged it."""
+        path = "/".join((*HOME, *place))
+        stem, _, suffix = path.rpartition(".")
+        own_path = f"{stem}-{note_id}.{suffix}"  # where another file has its name
+        was_here = path in self.gone.committed or own_path in self.gone.committed
+        is_here = any(os.path.lexists(f"{self.config.vault}/{each}") for each in (path, own_path))
+        return self.gone.purged(note_id) or (was_here and not is_here)
 
 
 def bring(into: FolderImport, path: str) -> Counter[str]:
@@ -224,6 +255,9 @@ def _bring(into: FolderImport, path: str, parsed: note.Parsed, changed: float) -
         return False, ""
     if new_note is None:
         into.skipped[f"{what} with nothing to keep"] += 1
+        return False, ""
+    if into.brings_back(place, new_note.id):
+        into.skipped[f"{what} whose note you deleted or moved (--again imports it)"] += 1
         return False, ""
     is_new = _publish(into.config, into.folder, place, new_note, into.skipped)
     into.skipped[f"{what} that is there already"] += not is_new

@@ -872,6 +872,31 @@ def test_a_picture_that_is_there_is_kept_and_one_that_is_missing_comes_again(
     assert ((home / "a b.jpg").read_text("utf-8"), (home / "shot.PNG").exists()) == ("edited", True)
 
 
+def test_a_picture_that_no_file_can_be_stops_no_import(vault: Path, tmp_path: Path, ask: Run) -> None:
+    source = tmp_path / "mine"
+    source.mkdir()
+    (source / "loop.png").symlink_to("loop.png")
+    links = ["![[loop.png]]", "![](loop.png)", "![](a%00b.png)", f"![[{'l' * 300}.png]]", f"![]({'m/' * 3000}x.png)"]
+    (source / "note.md").write_text("\n".join(links), encoding="utf-8")
+
+    assert "Imported 1 note.\n" in ask("import", "--yes", str(source), check=True).stdout
+
+
+def test_a_copied_note_that_its_owner_deleted_stays_away_when_its_source_changes(
+    vault: Path, tmp_path: Path, ask: Run
+) -> None:
+    ask("init", check=True)
+    source = obsidian(tmp_path / "mine")
+    ask("import", "--yes", str(source), check=True)
+    ask("forget", "--yes", "notes/imported/mine/Other.md", check=True)
+    (source / "Other.md").write_text("Changed at its source.\n", encoding="utf-8")
+
+    shown = ask("import", "--yes", str(source), check=True).stdout
+
+    assert "1×  file whose note you deleted or moved (--again imports it)" in shown
+    assert not (vault / "notes" / "imported" / "mine" / "Other.md").exists()
+
+
 def test_a_picture_that_is_too_large_or_excluded_stays_where_it_is(vault: Path, tmp_path: Path, ask: Run) -> None:
     source = shots(tmp_path / "x" / "y" / "mine")
     (source / "att" / "shot.PNG").write_bytes(b"x" * 10_000_001)

@@ -89,6 +89,50 @@ def test_what_cannot_be_read_of_a_graph_is_counted(vault: Path, tmp_path: Path, 
     assert "1×  object without a memory" in shown and "1×  unreadable line" in shown
 
 
+def test_observations_are_kept_or_counted_and_a_relation_to_nothing_is_no_link() -> None:
+    entity = {"type": "entity", "name": "Ana", "observations": ["likes tea", 7, None, {"at": 1}]}
+    lone = {"type": "entity", "name": "Shop", "observations": "opens at nine"}
+    ends = [{"type": "relation", "from": "Ana", "to": end, "relationType": "runs"} for end in ("Shop", "Nothing")]
+    skipped = Skipped()
+
+    read = memory_files.read("\n".join(json.dumps(line) for line in [*ends, entity, lone]).encode(), skipped)
+
+    assert {memory.name: memory.body for memory in read} == {
+        "Ana": "- likes tea\n- runs [[Shop]]\n- runs Nothing\n",
+        "Shop": "- opens at nine\n",
+    }
+    assert +skipped == {"observation that is no text": 3}
+
+
+def test_a_memory_with_a_number_as_its_id_keeps_its_name_when_its_text_changes() -> None:
+    before, after = (
+        memory_files.read(json.dumps([{"id": 0, "memory": words}, {"id": 1, "memory": "x"}]).encode(), Skipped())
+        for words in ("Tea", "Coffee")
+    )
+
+    assert [memory.name for memory in before] == [memory.name for memory in after]
+    assert len({memory.name for memory in before}) == 2
+
+
+def test_a_note_that_was_deleted_or_moved_stays_away_when_its_file_changes(
+    vault: Path, tmp_path: Path, ask: Run
+) -> None:
+    ask("init", check=True)
+    path = graph(tmp_path / "memory.jsonl", {"type": "entity", "name": "Old", "observations": ["old"]})
+    ask("import", "--yes", str(path), check=True)
+    ask("commit", check=True)
+    ask("forget", "--yes", "notes/imported/memory/Old.md", check=True)
+    home = vault / "notes" / "imported" / "memory"
+    (home / "Acme_API.md").rename(vault / "notes" / "api.md")
+
+    graph(path, {"type": "entity", "name": "Old", "observations": ["old"]}, {"type": "entity", "name": "New"})
+    shown = ask("import", "--yes", str(path), check=True).stdout
+
+    assert set(notes(vault, "memory")) == {"src-John.md", "New.md"}
+    assert "2×  memory whose note you deleted or moved (--again imports it)" in shown
+    assert "Imported 2 notes." in ask("import", "--yes", "--again", str(path), check=True).stdout
+
+
 def test_names_that_files_cannot_have_or_share_lose_no_memory(vault: Path, tmp_path: Path, ask: Run) -> None:
     names = [
         "a/b",
