@@ -89,6 +89,17 @@ def test_a_vault_is_not_made_of_a_folder_of_projects(ask: Run, tmp_path: Path) -
 
     assert (done.returncode, "a vault is a folder of its own" in done.stderr) == (4, True)
     assert [path.name for path in work.iterdir()] == ["shop"]
+    assert "shop" in done.stderr and ask("init", "--inside", str(work)).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["journal", "logseq", ".obsidian", "today.markdown"])
+def test_a_folder_that_keeps_notes_or_was_a_vault_may_have_a_repository_in_it(
+    ask: Run, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "kept" / name).mkdir(parents=True)
+    git(tmp_path, "init", "-q", str(tmp_path / "kept" / "shop"))
+
+    ask("init", str(tmp_path / "kept"), check=True)
 
 
 def test_a_folder_of_notes_with_a_repository_in_it_becomes_a_vault(ask: Run, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from mdmem.history import commit, review
 from mdmem.history.git import repository
 from mdmem.progress import ProgressCallback, ignore
 from mdmem.settings import SETTINGS
-from mdmem.vault import JOURNAL, layout, template
+from mdmem.vault import JOURNAL, disk, layout, template
 
 VAULT_FILES = {"README.md": "README.md", ".gitignore": "gitignore", ".gitattributes": "gitattributes"}
 """A file of a new vault -> its template."""
@@ -27,7 +27,7 @@ VAULT_FILES = {"README.md": "README.md", ".gitignore": "gitignore", ".gitattribu
 
 @click.command()
 @click.argument("path", required=False, type=click.Path(file_okay=False))
-@click.option("--inside", is_flag=True, help="Allow a folder in another git repository's work tree.")
+@click.option("--inside", is_flag=True, help="Allow a folder in, or around, another git repository.")
 @options.as_json("an object: vault, made, named_in_config")
 @click.pass_obj
 def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> None:
@@ -82,10 +82,15 @@ def _refuse_unfit(root: Path, *, inside: bool) -> None:
     """Raise a VaultError for a folder that cannot become a vault. inside: it may be in another repository."""
     if root.exists() and not root.is_dir():
         raise VaultError(f"{root} is a file. Give a folder: `mdmem init PATH`.")
-    if _holds_more(root):
+    if _holds_everything(root):
         raise VaultError(
             f"{root} holds more than notes, and a vault is a folder of its own: mdmem would commit everything in it."
             " Choose another folder, such as ~/mdmem."
+        )
+    if not inside and (within := _repository_in(root)):
+        raise VaultError(
+            f"{root} holds a git repository, {within}, and a vault is a folder of its own: mdmem would commit everything"
+            " in it. Choose another folder, or use --inside if the other files are notes."
         )
     other = repository.repository_around(root)
     if other and not inside:
@@ -100,19 +105,21 @@ def _refuse_unfit(root: Path, *, inside: bool) -> None:
         )
 
 
-def _holds_more(root: Path) -> bool:
-    """Whether a folder is the user's home, the root of all or a folder of repositories, and is not a vault yet."""
-    if _is_vault(root):
-        return False
+def _holds_everything(root: Path) -> bool:
+    """Whether a folder is the user's home or the root of all, and is not a vault yet."""
     folder = root.resolve()
-    return folder in (Path(config.home()).resolve(), Path(folder.anchor)) or _holds_repositories(folder)
+    return folder in (Path(config.home()).resolve(), Path(folder.anchor)) and not _is_vault(root)
 
 
-def _holds_repositories(folder: Path) -> bool:
-    """Whether a folder's own files are no notes, and a folder in it is a git repository, such as a project."""
-    inside = list(folder.iterdir()) if folder.is_dir() else []
-    has_notes = any(path.suffix == ".md" or path.name == ".obsidian" for path in inside)
-    return not has_notes and any(os.access(path / ".git", os.F_OK) for path in inside)
+def _repository_in(root: Path) -> str:
+    """Return the name of a git repository in a folder whose own files are no notes; "" for none, and for a vault."""
+    inside = sorted(root.iterdir()) if root.is_dir() and not layout.is_vault(str(root)) else []
+    has_notes = any(path.suffix in disk.NOTE_ENDINGS or path.name in _NOTE_FOLDERS for path in inside)
+    return "" if has_notes else next((path.name for path in inside if os.access(path / ".git", os.F_OK)), "")
+
+
+_NOTE_FOLDERS = (".obsidian", "logseq")
+"""Folders of programs that keep notes, beside those notes."""
 
 
 def _is_vault(root: Path) -> bool:
