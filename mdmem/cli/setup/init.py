@@ -89,8 +89,8 @@ def _refuse_unfit(root: Path, *, inside: bool) -> None:
         )
     if not inside and (within := _repository_in(root)):
         raise VaultError(
-            f"{root} holds a git repository, {within}, and a vault is a folder of its own: mdmem would commit everything"
-            " in it. Choose another folder, or use --inside if the other files are notes."
+            f"{root} holds a git repository, {within}, and a vault is a folder of its own: mdmem would commit"
+            " everything in it. Choose another folder, or use --inside if the other files are notes."
         )
     other = repository.repository_around(root)
     if other and not inside:
