@@ -144,6 +144,13 @@ def resolve(at: Access, reference: str) -> tuple[str, note.Parsed]:
     raise NotFoundError(f"{len(matches)} notes have ids that begin with {name!r:.40}: {names}. Give more characters.")
 
 
+def titled(at: Access, title: str) -> tuple[str, note.Parsed] | None:
+    """Return path and content of the only visible note with this title, in any case; None for none or several."""
+    found, _ = ask(at, lambda view: [view.path(number) for number in index.with_title(view, title)], list[str]())
+    visible = [(path, parsed) for path in found if (parsed := read(at, path)) is not None]
+    return visible[0] if len(visible) == 1 else None
+
+
 def read(at: Access, path: str) -> note.Parsed | None:
     """Return a note if it may be seen, else None."""
     return visible_note(at, path, disk.read_path(at.config.vault, path))

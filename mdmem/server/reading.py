@@ -295,7 +295,7 @@ class Notes(TypedDict):
 
 def get_notes(
     at: Access,
-    ids: Annotated[list[str], Field(description="mem:ID, ids or paths.", min_length=1, max_length=MAX_NOTES)],
+    ids: Annotated[list[str], Field(description="mem:ID, ids, paths or titles.", min_length=1, max_length=MAX_NOTES)],
     offset: Annotated[int, Field(ge=0, description="Where in the first note's text to begin.")] = 0,
     max_chars: Annotated[int, Field(ge=500, le=MAX_CHARS, description="Total for all texts.")] = DEFAULT_CHARS,
 ) -> Notes:
@@ -304,10 +304,14 @@ def get_notes(
     room = max_chars
     for place, reference in enumerate(ids):
         try:
-            path, parsed = lookup.resolve(at, reference)
+            found = lookup.resolve(at, reference)
         except NotFoundError as error:
-            notes["missing"].append(at.line(str(error), 400))
-            continue
+            titled = lookup.titled(at, reference)
+            if titled is None:
+                notes["missing"].append(at.line(str(error), 400))
+                continue
+            found = titled
+        path, parsed = found
         whole = whole_note(at, path, parsed, offset if place == 0 else 0, room)
         notes["notes"].append(whole)
         room -= len(whole["text"])

@@ -380,6 +380,18 @@ def test_notes_are_read_whole_and_in_parts(server: Server, vault: Path, day: dic
     assert several["notes"][0]["meta"]["agent"] == "claude-code"
 
 
+def test_a_note_is_read_by_its_title_if_no_other_note_that_may_be_seen_has_it(server: Server, vault: Path) -> None:
+    put(vault, "notes/one.md", "The one.", title="Use tabs (always)")
+    for name in ("a", "b"):
+        put(vault, f"notes/{name}.md", "Twice.", title="Standup")
+    put(vault, "notes/c.md", "Hidden.", title="Use  TABS (always)", private=True)
+
+    value = server.call("get_notes", {"ids": ["use tabs (Always)", "Standup", "tabs"]}).value
+
+    assert [whole["text"] for whole in value["notes"]] == ["The one."]
+    assert len(value["missing"]) == 2
+
+
 @pytest.mark.parametrize(
     "path", ["/etc/hosts.md", "../outside.md", "notes/../../outside.md", "notes/link.md", "notes/a\0.md"]
 )

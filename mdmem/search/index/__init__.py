@@ -8,7 +8,7 @@ from mdmem.search.index.commits import Changes, UpdateLimits
 from mdmem.search.index.completion import is_complete
 from mdmem.search.index.layout import NEW, DamagedError, OtherVersionError
 from mdmem.search.index.pending import glance
-from mdmem.search.index.resolve import in_files, path_of_id, resolve, with_id
+from mdmem.search.index.resolve import in_files, path_of_id, resolve, with_id, with_title
 from mdmem.search.index.scan_record import EVERY, SHARE, folders_seen, is_large
 from mdmem.search.index.store import current, opened
 from mdmem.search.index.update_process import takes_memory, update_in_process
@@ -39,4 +39,5 @@ __all__ = [
     "update_within",
     "verify",
     "with_id",
+    "with_title",
 ]

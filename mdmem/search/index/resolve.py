@@ -74,22 +74,22 @@ def _hint(config: Config, name: str) -> str:
         import shlex
 
         return f"That is a session: `mdmem history {shlex.quote(name)}` reads it."
-    ids = [f"mem:{id_of}" for id_of in islice(_titled(view, name), MAX_TITLED)]
+    ids = [f"mem:{view.facts(number)['id']}" for number in islice(with_title(view, name), MAX_TITLED)]
     if ids:
         return f"{'A note has' if len(ids) == 1 else 'Notes have'} this title: {', '.join(ids)}."
     return TOO_SHORT if len(name) < note.MIN_PREFIX_CHARS else ""
 
 
-def _titled(view: View, title: str) -> Iterator[str]:
-    """Yield the ids of the notes with this title, in any case."""
-    from mdmem.search.text import analysis  # only to explain an error
+def with_title(view: View, title: str) -> Iterator[int]:
+    """Yield the notes with this title, in any case."""
+    from mdmem.search.text import analysis  # few callers need it
     from mdmem.vault import links
 
     sets = [view.notes("title", term) for term in analysis.counts(title)]
     for number in sorted(set.intersection(*map(set, sets)) - view.internal) if sets else ():
         facts = view.facts(number)
         if links.as_compared(str(facts["title"])) == links.as_compared(title):
-            yield str(facts["id"])
+            yield number
 
 
 def path_of_id(config: Config, reference: str) -> str:
