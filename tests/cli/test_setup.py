@@ -66,6 +66,24 @@ def test_a_vault_that_lacks_only_its_history_is_told_of_it(ask: Run, home: Path)
     assert "(created .git)" in done.stdout
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("list",), ("commit",), ("commit", "--quiet"), ("sync",), ("purge", "some words"), ("backup", "all.bundle"),
+        ("undo", "HEAD", "--yes"), ("diff",), ("review", "--list"), ("watch",),
+    ],
+)  # fmt: skip
+def test_a_vault_that_was_moved_is_named_with_what_to_do(ask: Run, home: Path, words: tuple[str, ...]) -> None:
+    ask("init", check=True)
+    ask("note", "Some words", check=True)
+    (home / "mdmem").rename(home / "elsewhere")
+
+    done = ask(*words)
+
+    assert (done.returncode, "it was moved or deleted" in done.stderr) == (4, True)
+    assert "`mdmem config set --user vault PATH`" in done.stderr
+
+
 def test_a_vault_elsewhere_is_named_in_the_users_settings(ask: Run, home: Path, tmp_path: Path) -> None:
     ask("init", str(tmp_path / "memory"), check=True)
     assert config.load().vault == str(tmp_path / "memory")

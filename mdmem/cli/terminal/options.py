@@ -17,7 +17,7 @@ from mdmem.cli.terminal.completions import Function
 from mdmem.cli.terminal.startup import query as query
 from mdmem.cli.terminal.startup import vault_config as vault_config
 from mdmem.config import Config
-from mdmem.errors import AmbiguousError, MdmemError, UsageError
+from mdmem.errors import AmbiguousError, MdmemError, UsageError, VaultError
 from mdmem.search.query import STATES
 
 if TYPE_CHECKING:
@@ -46,6 +46,12 @@ def _with_first_argument(load: Callable[[str | None], Config], command: Function
         loaded = load(vault)
         try:
             return command(loaded, *arguments, **named)
+        except VaultError as error:
+            from mdmem import moved
+
+            if os.path.isdir(loaded.vault) or not moved.was_there(loaded.state_dir):  # noqa: PTH112 - as in startup
+                raise
+            raise moved.missing(loaded.state_dir, loaded.vault) from error
         finally:
             freshness = sys.modules.get("mdmem.search.freshness")  # loaded only by commands that use the index
             for notice in freshness.untold(loaded) if freshness else ():
