@@ -40,10 +40,15 @@ class SavedMemory(NamedTuple):
 
 
 def is_file_of(path: Path) -> bool:
-    """Whether a file contains memories in a known format; of a long file, only the first lines are read."""
+    """Whether a file contains memories in a known format; of a long file, only the first lines are read.
+
+    A list that is too long to be read counts as one, so that the import says so.
+    """
     if path.suffix not in SUFFIXES:
         return False
     first = head(path)
+    if path.stat().st_size > disk.MAX_READ_BYTES:
+        return first.lstrip()[:1] in (b"[", b"{")
     if len(first) == HEAD_BYTES and read(first, Skipped()):
         return True
     return bool(read(head(path, disk.MAX_READ_BYTES), Skipped()))

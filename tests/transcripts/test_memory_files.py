@@ -203,8 +203,10 @@ def test_the_graph_of_a_project_in_a_hidden_folder_is_only_for_that_project(
     assert {each["project"] for each in notes(vault, "shop-memory").values()} == {"shop"}
 
 
-def test_a_graph_that_is_too_long_is_counted(vault: Path, tmp_path: Path, ask: Run) -> None:
+@pytest.mark.parametrize("begin", ["", "["])
+def test_a_graph_or_list_that_is_too_long_is_counted(vault: Path, tmp_path: Path, ask: Run, begin: str) -> None:
     path = graph(tmp_path / "memory.jsonl")
+    path.write_text(begin + path.read_text("utf-8"), "utf-8")
     os.truncate(path, 33 << 20)
 
     assert "1×  file too long" in ask("import", "--yes", str(path)).stdout
