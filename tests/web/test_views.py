@@ -287,7 +287,8 @@ def test_no_command_is_offered_for_a_session_with_a_strange_name(name: str) -> N
 @pytest.mark.parametrize("cwd", ["/x\x03rm -rf ~\n", "/x\nid\n", "/x\x1b[201~id", "/x\u202e"])
 def test_no_command_is_offered_for_a_folder_that_a_terminal_would_obey_when_it_is_pasted(cwd: str) -> None:
     assert known.resume_command("codex", "0199a213", cwd) == ""
-    assert known.resume_command("codex", "0199a213", "/home/ana/é ü").startswith("cd '/home/ana/é ü' && ")
+    for folder in ("/home/ana/é ü", "/home/ana/作業\u3000一", "/home/ana/a\u00a0b"):
+        assert known.resume_command("codex", "0199a213", folder).startswith(f"cd '{folder}' && ")
 
 
 def test_the_weeks_of_a_project_end_with_this_one() -> None:

@@ -340,7 +340,8 @@ def resume_command(agent: str, session: str, cwd: str) -> str:
     It will be pasted into a terminal, which obeys control characters even between quotation marks.
     """
     words = AGENTS[agent].resume if agent in AGENTS else ()
-    if not words or not _PLAIN_ID.fullmatch(session) or not cwd.isprintable():
+    shown = re.sub(r"[\xa0\u2000-\u200a\u202f\u205f\u3000]", "", cwd)  # spaces, which Python calls not printable
+    if not words or not _PLAIN_ID.fullmatch(session) or not shown.isprintable():
         return ""
     home, tail = ("~/", cwd[2:]) if cwd.startswith("~/") else ("", cwd)
     start = f"cd {home}{shlex.quote(tail)} && " if tail else ""
