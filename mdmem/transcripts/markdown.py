@@ -210,10 +210,12 @@ class FolderImport(NamedTuple):
     def brings_back(self, place: list[str], note_id: str) -> bool:
         """Whether a note was here before, and a person has deleted, moved or purged it."""
         path = "/".join((*HOME, *place))
-        stem, _, suffix = path.rpartition(".")
-        own_path = f"{stem}-{note_id}.{suffix}"  # where another file has its name
-        was_here = path in self.gone.committed or own_path in self.gone.committed
-        is_here = any(os.path.lexists(f"{self.config.vault}/{each}") for each in (path, own_path))
+        paths = [path, _own_name(path, note_id)]
+        data = disk.read_path(self.config.vault, path)
+        if data is not None and note.parse(data).meta.get("id") not in (note_id, None):
+            del paths[0]  # another file has this name
+        was_here = any(each in self.gone.committed for each in paths)
+        is_here = any(os.path.lexists(f"{self.config.vault}/{each}") for each in paths)
         return self.gone.purged(note_id) or (was_here and not is_here)
 
 
@@ -281,16 +283,24 @@ def _bring_picture(into: FolderImport, path: str) -> bool:
         return disk.create(target, name, source.read_bytes())
 
 
+def _own_name(path: str, note_id: str) -> str:
+    """Return the path of a note whose name another file has taken."""
+    stem, _, suffix = path.rpartition(".")
+    return f"{stem}-{note_id}.{suffix}"
+
+
 def _publish(config: Config, folder: MarkdownFolder, place: list[str], new_note: note.Note, skipped: Skipped) -> bool:
     """Create a file's note, or update one that follows its source; return whether anything was written."""
     *folders, file_name = place
     data = note.render(new_note).encode("utf-8", "replace")
+    own_name = _own_name(file_name, new_note.id)
     with disk.open_folder(config.vault, (*HOME, *folders), create=True) as target:
-        if disk.create(target, file_name, data):
+        if disk.read(target, own_name) is not None:
+            file_name = own_name
+        elif disk.create(target, file_name, data):
             return True
-        if note.parse(disk.read(target, file_name) or b"").meta.get("id") not in (new_note.id, None):
-            stem, _, suffix = file_name.rpartition(".")  # another file has taken this name
-            file_name = f"{stem}-{new_note.id}.{suffix}"
+        elif note.parse(disk.read(target, file_name) or b"").meta.get("id") not in (new_note.id, None):
+            file_name = own_name
             if disk.create(target, file_name, data):
                 return True
         return folder.updates and _update(target, file_name, new_note, skipped)

@@ -133,6 +133,27 @@ def test_a_note_that_was_deleted_or_moved_stays_away_when_its_file_changes(
     assert "Imported 2 notes." in ask("import", "--yes", "--again", str(path), check=True).stdout
 
 
+def test_a_deleted_note_stays_away_though_another_memory_has_its_name_and_a_new_one_comes(
+    vault: Path, tmp_path: Path, ask: Run
+) -> None:
+    ask("init", check=True)
+    lines = [{"type": "entity", "name": name, "observations": [f"is {name}"]} for name in ("a-b", "a:b", "a|b")]
+    path = graph(tmp_path / "memory.jsonl", *lines[:2])
+    ask("import", "--yes", str(path), check=True)
+    ask("commit", check=True)
+    (gone,) = (name for name, each in notes(vault, "memory").items() if each.content == "- is a:b")
+    ask("forget", "--yes", f"notes/imported/memory/{gone}", check=True)
+
+    ask("import", "--yes", str(graph(path, *lines)), check=True)
+
+    ours = {each.content for each in notes(vault, "memory").values()}
+    assert {"- is a-b", "- is a|b"} < ours and "- is a:b" not in ours
+    ask("forget", "--yes", "notes/imported/memory/a-b.md", check=True)
+    ask("import", "--yes", str(graph(path, *lines, {"type": "entity", "name": "New"})), check=True)
+    again = [each["id"] for each in notes(vault, "memory").values()]
+    assert len(again) == len(set(again)) == 4
+
+
 def test_names_that_files_cannot_have_or_share_lose_no_memory(vault: Path, tmp_path: Path, ask: Run) -> None:
     names = [
         "a/b",
