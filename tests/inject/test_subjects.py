@@ -28,6 +28,7 @@ def record(talk: Talk, turns: list[tuple[str, str]]) -> None:
     [
         ("what did we decide about sessions?", "after 12 hours"),
         ("why were sessions so short?", "after 12 hours"),
+        ("how long does a session currently last?", "after 12 hours"),
         ("how did we do notes?", "drafts"),
         ("what did we change in search?", "reversed"),
     ],

@@ -30,6 +30,8 @@ _OF_JOURNAL = frozenset(
     during from through search check consult read show list summarize summarise recap find have""".split()
 )
 _TELLS_OF = frozenset("about on of regarding say says said tell tells mention mentions show shows".split())
+_ANY = frozenset(["a", "each", "every", "per"])
+"""`how long does a session last`: not one session of the journal."""
 _SUBJECT_FOLLOWS = frozenset("about with handle fix fixing".split())
 _GRAMMAR = """
 about at by for from in into of on to with and as or if so that this which where when what who why how it is was are
@@ -49,6 +51,8 @@ def is_of_programs(before: str, word: str, after: str, typed: str) -> bool:
         return False
     if before in _SUBJECT_FOLLOWS:
         return True
+    if word == "session" and before in _ANY:
+        return after not in _TELLS_OF and after != ""
     if word in _OF_PEOPLE:
         return after not in _TELLS_OF and (after != "" or before not in ("the", "our"))
     if word == "memory" and (before in _MUCH or (before == "the" and after == "of")):
