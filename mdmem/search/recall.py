@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from heapq import nlargest
 from itertools import chain, islice
 from math import log
 from operator import mul
@@ -39,7 +40,7 @@ SNIPPET_CHARS = 300
 MAX_CHECKED = 50
 """Number of best notes whose turns are checked for only repeating others: each check reads a file."""
 MAX_READ = 20
-"""Number of best notes that are read for an identifier which may be written in another form."""
+"""Number of newest notes that are read for an identifier which may be written in another form."""
 _LEAST_JOINED = 6
 """Letters of an identifier that is hardly another word by chance."""
 _MOST_ENDING = 5
@@ -145,7 +146,7 @@ def _answers_in(
     kind_of = turn_groups.Kinds(view, config.vault)
     only_asked, echoes = _questions_and_echoes(config, view, kind_of, order)
     without, name = own_notes | only_asked | echoes, frozenset(analysis.terms(asker.project or ""))
-    cover = _Coverage(view, config.vault, text, set(words), units, order, without, name, foreign=foreign)
+    cover = _Coverage(view, config.vault, text, set(words), units, without, name, foreign=foreign)
 
     def answer_of(group: Group) -> Answer:
         notes = dict.fromkeys([*group.notes[:MAX_HITS], *(() if group.page is None else (group.page,))], 0)
@@ -275,7 +276,6 @@ class _Coverage:
 
     An identifier is one word. A turn's prompt and answer count as one note.
 
-    ranked: the notes to measure, best first.
     without: notes that make no word commoner: the asking session's, and turns that only repeat words of earlier ones.
     name: the terms of the project's name, which a note of it has only if its text does, and need not have.
     foreign: the question is in a language with unknown endings, where a possible form of a word counts less. So do
@@ -289,14 +289,12 @@ class _Coverage:
         text: str,
         known: Collection[Unit],
         asked: Iterable[Unit],
-        ranked: Sequence[int],
         without: Set[int],
         name: Set[str],
         *,
         foreign: bool,
     ) -> None:
-        self._view, self._root, self._name, self._foreign = view, root, name, foreign
-        self._ranked, self._without = ranked, without
+        self._view, self._root, self._name, self._without, self._foreign = view, root, name, without, foreign
         self._live = view.live + 1
         alone = sum(size for folder, size in enumerate(view.folder_sizes) if not view.is_session[folder])
         self._places = view.is_session.count(1) + alone + 1
@@ -336,9 +334,8 @@ class _Coverage:
         if len(plain) < _LEAST_JOINED:
             return {}
         form = re.compile(rf"(?<!\w)(?<!\w-){'[-_.]?'.join(plain)}[^\W\d_]{{0,{_MOST_ENDING}}}(?!-?\w)")
-        having = in_all(map(set, parts))
-        read = islice(filter(having.__contains__, self._ranked), MAX_READ)
-        texts = ((one, people.readable(self._root, self._view.path(one))) for one in read)
+        newest = nlargest(MAX_READ, in_all(map(set, parts)), key=self._view.numbers("created").__getitem__)
+        texts = ((one, people.readable(self._root, self._view.path(one))) for one in newest)
         return {one: 1.0 for one, text in texts if form.search(f"{text.meta.get('title')}\n{text.body}".lower())}
 
     def _of_number(self, number: Number) -> _WeighedWord:

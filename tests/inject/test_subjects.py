@@ -452,6 +452,8 @@ def test_an_identifier_in_another_form_is_known_behind_many_notes_with_its_parts
     talk = Talk(vault, tmp_path / "shop")
     record(talk, [(f"page {number}", "The pool in the garden is shown in its full size.") for number in range(25)])
     index.update(config.load(str(vault)))
-    record(talk, [("too many connections", "The poolSize is 40: PgBouncer has a pool of size 50.")])
+    last = new_session(talk, 30)
+    last.says("too many connections")
+    last.answers("The poolSize is 40: PgBouncer has a pool of size 50.")
 
     assert "PgBouncer" in ask(new_session(talk, 40), "what did we decide about pool_size?")
