@@ -675,3 +675,16 @@ def test_a_vault_whose_path_reads_like_a_variable_is_used_and_no_other_repositor
     clone.clone(str(vault), second)
     assert (second / "notes/a.md").exists()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["$HOME", "project"]
+
+
+def test_a_branch_can_be_moved_to_where_it_is(vault: Path) -> None:
+    settings = start(vault)
+    put(vault, "notes/a.md", "a\n")
+    commit.commit(settings)
+    repo = repository.open_vault(vault)
+    head = writer.tip(repo, "refs/heads/main")
+
+    with (vault / ".git" / "own").open("w", encoding="utf-8") as lock:
+        assert writer.move(repo, "refs/heads/main", head, head, lock.fileno())
+
+    assert writer.tip(repo, "refs/heads/main") == head != ""
