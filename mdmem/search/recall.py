@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from heapq import nlargest
 from itertools import chain, islice
 from math import log
@@ -333,7 +332,10 @@ class _Coverage:
         plain = whole.replace("_", "").removesuffix("i")  # the stem of `policy` ends so
         if len(plain) < _LEAST_JOINED:
             return {}
-        form = re.compile(rf"(?<!\w)(?<!\w-){'[-_.]?'.join(plain)}[^\W\d_]{{0,{_MOST_ENDING}}}(?!-?\w)")
+        import re  # most questions name no such identifier
+
+        letters = "[-_.]?".join(map(re.escape, plain))
+        form = re.compile(rf"(?<!\w)(?<!\w-){letters}[^\W\d_]{{0,{_MOST_ENDING}}}(?!-?\w)")
         newest = nlargest(MAX_READ, in_all(map(set, parts)), key=self._view.numbers("created").__getitem__)
         texts = ((one, people.readable(self._root, self._view.path(one))) for one in newest)
         return {one: 1.0 for one, text in texts if form.search(f"{text.meta.get('title')}\n{text.body}".lower())}
