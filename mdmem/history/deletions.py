@@ -13,6 +13,9 @@ from mdmem.history.git.repository import Repository
 from mdmem.vault import JOURNAL, NOTES, disk, journal, layout
 from mdmem.vault.unreadable import UnreadableFolders
 
+_EVERY_CHANGE = ("--full-history", "--no-renames")
+"""Options of `git log`, which otherwise skips the side of a merge that added a file and deleted it again."""
+
 
 class Deletions(NamedTuple):
     """What an import must not bring back.
@@ -59,7 +62,7 @@ def imported_before(config: Config) -> frozenset[str]:
         repo = repository.open_vault(config.vault)
     except VaultError:
         return frozenset()
-    form = ("--no-renames", "--diff-filter=A", "--name-only", "--format=")
+    form = (*_EVERY_CHANGE, "--diff-filter=A", "--name-only", "--format=")
     told = repository.attempt(repo, "log", "-z", *form, "HEAD", "--", f"{NOTES}/imported/")  # fails without a commit
     return frozenset(filter(disk.is_note_path, told.out.decode("utf-8", "surrogateescape").split("\0")))
 
@@ -102,7 +105,7 @@ class _SessionNotes:
 
 def _commits(repo: Repository) -> Iterator[tuple[float, dict[str, str], dict[str, str]]]:
     """Yield each commit's time and its added and removed captured notes, id -> path; earlier commits first."""
-    form = ("--topo-order", "--reverse", "--no-renames", "--diff-filter=AD", "--name-status", "--format=%x01%ct")
+    form = (*_EVERY_CHANGE, "--topo-order", "--reverse", "--diff-filter=AD", "--name-status", "--format=%x01%ct")
     at, added, removed = 0.0, dict[str, str](), dict[str, str]()
     fields = repository.each(repo, "log", "-z", *form, "HEAD", "--", JOURNAL)
     for field in fields:

@@ -143,6 +143,23 @@ def test_what_its_owner_deleted_stays_away_when_nothing_but_history_recalls_it(v
     assert contents(vault, pages=False) == before
 
 
+def test_a_session_that_was_stored_and_deleted_on_one_side_of_a_merge_stays_away(vault: Path) -> None:
+    settings = start(vault)
+    (vault / "mdmem.toml").touch()
+    commit.commit(settings)
+    git(vault, "checkout", "-q", "-b", "side")
+    bring(TOOLS)
+    commit.commit(settings)
+    git(vault, "rm", "-q", "-r", "journal")
+    git(vault, "commit", "-q", "-m", "none of it")
+    git(vault, "checkout", "-q", "-")
+    git(vault, "commit", "-q", "--allow-empty", "-m", "other")
+    git(vault, "merge", "-q", "side", "-m", "merge")
+    shutil.rmtree(settings.state_dir)
+
+    assert not +bring(TOOLS, deleted=deletions.find_all(settings)).added
+
+
 STORED = "7c1f2a9e-4b63-4d0e-9a55-2f6d1c8be301"
 """The session of `TOOLS`."""
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from mdmem.transcripts import memory_files
 from mdmem.transcripts.saved import Skipped
+from tests.helpers.plain_git import git
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 KEYS = [
@@ -131,6 +132,25 @@ def test_a_note_that_was_deleted_or_moved_stays_away_when_its_file_changes(
     assert set(notes(vault, "memory")) == {"src-John.md", "New.md"}
     assert "2×  memory whose note you deleted or moved (--again imports it)" in shown
     assert "Imported 2 notes." in ask("import", "--yes", "--again", str(path), check=True).stdout
+
+
+def test_a_note_that_was_added_and_deleted_on_one_side_of_a_merge_stays_away(
+    vault: Path, tmp_path: Path, ask: Run
+) -> None:
+    ask("init", check=True)
+    path = graph(tmp_path / "memory.jsonl")
+    git(vault, "checkout", "-q", "-b", "side")
+    ask("import", "--yes", str(path), check=True)
+    ask("commit", check=True)
+    git(vault, "rm", "-q", "-r", "notes/imported")
+    git(vault, "commit", "-q", "-m", "none of it")
+    git(vault, "checkout", "-q", "-")
+    git(vault, "commit", "-q", "--allow-empty", "-m", "other")
+    git(vault, "merge", "-q", "side", "-m", "merge")
+
+    ask("import", "--yes", str(graph(path, {"type": "entity", "name": "New"})), check=True)
+
+    assert set(notes(vault, "memory")) == {"New.md"}
 
 
 def test_a_deleted_note_stays_away_though_another_memory_has_its_name_and_a_new_one_comes(
