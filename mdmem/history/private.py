@@ -89,6 +89,7 @@ def refuse(root: str, repo: Repository, span: str, known: Callable[[Collection[s
     changes = _changes(repo, span)
     staying_paths: set[str] = set()
     while part := set(islice(changes, AT_ONCE)):  # a set, as many commits change the same page
+        part |= _in_former_archives(root, repo, part)
         paths = {path for path, _ in part} - staying_paths
         found = {path for path in paths if stays(path, disk.read_path(root, path) or b"", private_projects)}
         texts = known(found) if found else {}
@@ -117,3 +118,14 @@ def _changes(repo: Repository, span: str) -> Iterator[tuple[str, str]]:
     for field in fields:
         if field.startswith(":"):
             yield next(fields), field.split(" ")[-2]
+
+
+def _in_former_archives(root: str, repo: Repository, changed: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return path and id of each note in those of these files that are archives which have been unpacked since."""
+    former = [(path, oid) for path, oid in changed if layout.archived_in(path) and not disk.read_file(root, path)]
+    texts = objects.contents(repo, (oid for _, oid in former)) if former else {}
+    return {
+        (f"{layout.archived_in(path)}/{name}", objects.blob_id(text, oid))
+        for path, oid in former
+        for name, text in packed.parse(texts.get(oid, b"")).items()
+    }

@@ -515,6 +515,31 @@ def test_text_that_was_new_in_an_unpacked_note_before_it_became_private_is_not_p
         sync.sync(old)
 
 
+def test_text_that_only_an_archive_had_before_a_note_of_it_became_private_is_not_pushed(
+    old: Config, vault: Path, tmp_path: Path
+) -> None:
+    remote = tmp_path / "remote.git"
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", str(remote))
+    git(vault, "remote", "add", "origin", str(remote))
+    packed_vault(old)
+    sync.sync(old)
+    answer = disk.read_path(old.vault, ANSWER) or b""
+    file = vault / ARCHIVE
+    file.write_bytes(file.read_bytes().replace(answer, answer + b"\nMine.\n"))
+    commit.commit(old)
+    changed = disk.read_path(old.vault, ANSWER) or b""
+    rewrite.take(old, rewrite.RewriteStep(ANSWER, changed, changed.replace(b"---\n", b"---\nprivate: true\n", 1)))
+
+    with pytest.raises(GitError, match=rf"{ANSWER} stays on this machine"):
+        sync.sync(old)
+    assert "Mine." not in git(remote, "log", "-p", "--format=")
+
+    purge.apply(old, purge.plan(old, ANSWER, kind="path"))
+    assert sync.sync(old).sent
+    assert "Mine." not in git(remote, "log", "-p", "--format=")
+    assert b"Mine." in (disk.read_path(old.vault, ANSWER) or b"")
+
+
 @pytest.mark.slow
 def test_the_command_says_what_it_packed(old: Config) -> None:
     dry = run_here("archive", "2024", "--dry-run")
