@@ -147,8 +147,9 @@ def resolve(at: Access, reference: str) -> tuple[str, note.Parsed]:
 def titled(at: Access, title: str) -> tuple[str, note.Parsed] | None:
     """Return path and content of the only visible note with this title, in any case; None for none or several."""
     found, _ = ask(at, lambda view: [view.path(number) for number in index.with_title(view, title)], list[str]())
-    visible = [(path, parsed) for path in found if (parsed := read(at, path)) is not None]
-    return visible[0] if len(visible) == 1 else None
+    visible = ((path, parsed) for path in found if (parsed := read(at, path)) is not None)
+    first = next(visible, None)
+    return first if next(visible, None) is None else None
 
 
 def read(at: Access, path: str) -> note.Parsed | None:

@@ -117,8 +117,10 @@ def endings(path: str) -> Iterator[str]:
 
 
 def as_compared(title: str) -> str:
-    """Normalize a title for comparison with links: case-folded, white space folded."""
-    return " ".join(title.casefold().split())
+    """Normalize a title for comparison with links: case-folded, white space folded, accents composed."""
+    from unicodedata import normalize  # hooks import this module and compare no titles
+
+    return " ".join(normalize("NFC", title.casefold()).split())
 
 
 def stem(path: str) -> str:

@@ -385,10 +385,11 @@ def test_a_note_is_read_by_its_title_if_no_other_note_that_may_be_seen_has_it(se
     for name in ("a", "b"):
         put(vault, f"notes/{name}.md", "Twice.", title="Standup")
     put(vault, "notes/c.md", "Hidden.", title="Use  TABS (always)", private=True)
+    put(vault, "notes/d.md", "As macOS names files.", title="Cafe\u0301")
 
-    value = server.call("get_notes", {"ids": ["use tabs (Always)", "Standup", "tabs"]}).value
+    value = server.call("get_notes", {"ids": ["use tabs (Always)", "Standup", "tabs", "caf\u00e9"]}).value
 
-    assert [whole["text"] for whole in value["notes"]] == ["The one."]
+    assert [whole["text"] for whole in value["notes"]] == ["The one.", "As macOS names files."]
     assert len(value["missing"]) == 2
 
 
