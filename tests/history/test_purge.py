@@ -208,6 +208,27 @@ def test_the_title_of_a_purged_note_is_in_no_subject_whoever_wrote_it(vault: Pat
     assert b"Embarrassing" not in every_byte(vault, Path(config.state_dir))
 
 
+def test_the_title_of_a_purged_note_is_in_no_subject_of_a_side_whose_changes_a_merge_does_not_show(vault: Path) -> None:
+    config = start(vault)
+    name = "7m2x4kd9qp"
+    put(vault, "notes/plan.md", f"---\nid: {name}\ntitle: Plan\n---\nText.\n")
+    commit.commit(config)
+    git(vault, "checkout", "-q", "-b", "side")
+    for title in ("Embarrassing words", "Plan"):
+        put(vault, "notes/plan.md", f"---\nid: {name}\ntitle: {title}\n---\nText.\n")
+        put(vault, "notes/more.md", f"Another {len(title)}.\n")
+        git(vault, "add", ".")
+        git(vault, "commit", "-q", "-m", f"By hand: edit {title}")
+    git(vault, "checkout", "-q", "-")
+    git(vault, "commit", "-q", "--allow-empty", "-m", "other")
+    git(vault, "merge", "-q", "side", "-m", "merge")
+    git(vault, "branch", "-q", "-D", "side")
+
+    purge.apply(config, purge.plan(config, name, kind="id"))
+
+    assert "Embarrassing" not in git(vault, "log", "--format=%s")
+
+
 @pytest.mark.slow
 def test_a_pattern_is_purged(vault: Path) -> None:
     config = start(vault)

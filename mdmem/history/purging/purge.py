@@ -319,7 +319,8 @@ def _out_of_history(config: Config, repo: Repository, known_paths: list[str], ta
 
 def _in_messages(repo: Repository, paths: tuple[str, ...], pattern: bytes) -> re.Pattern[bytes]:
     """Extend a pattern for messages by the lines that name a note by any title it has had."""
-    arguments = ("log", "--all", "--no-renames", "--raw", "--no-abbrev", "--format=", "-z", "--", *paths)
+    form = ("--full-history", "--no-renames", "--raw", "--no-abbrev", "--format=", "-z")
+    arguments = ("log", "--all", *form, "--", *paths)
     fields = os.fsdecode(repository.attempt(repo, *arguments).out).split("\0")
     oids = {oid for field in fields if field.startswith(":") for oid in field.split(" ")[2:4] if oid.strip("0")}
     texts = objects.contents(repo, oids).values()
