@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -57,14 +58,18 @@ def find_all(config: Config) -> Deletions:
 
 
 def imported_before(config: Config) -> frozenset[str]:
-    """Return the paths of notes in notes/imported/ that were ever committed; those not on disk, a person took away."""
+    """Return the paths, in NFC, of notes in notes/imported/ that were ever committed.
+
+    Those not on disk, a person took away. Git on macOS composes the accents of a path, whatever its disk has.
+    """
     try:
         repo = repository.open_vault(config.vault)
     except VaultError:
         return frozenset()
     form = (*_EVERY_CHANGE, "--diff-filter=A", "--name-only", "--format=")
     told = repository.attempt(repo, "log", "-z", *form, "HEAD", "--", f"{NOTES}/imported/")  # fails without a commit
-    return frozenset(filter(disk.is_note_path, told.out.decode("utf-8", "surrogateescape").split("\0")))
+    paths = unicodedata.normalize("NFC", told.out.decode("utf-8", "surrogateescape")).split("\0")
+    return frozenset(filter(disk.is_note_path, paths))
 
 
 def _elsewhere(repo: Repository, missing: Mapping[str, str]) -> set[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
@@ -167,8 +168,8 @@ class LinkedPictures:
 class Gone(NamedTuple):
     """What an import must not bring back.
 
-    committed: paths of imported notes that were ever committed: one that is not on disk was deleted or moved. purged:
-    whether a note id was purged.
+    committed: paths, in NFC, of imported notes that were ever committed: one that is not on disk was deleted or moved.
+    purged: whether a note id was purged.
     """
 
     committed: Collection[str]
@@ -214,6 +215,7 @@ class FolderImport(NamedTuple):
         data = disk.read_path(self.config.vault, path)
         if data is not None and note.parse(data).meta.get("id") not in (note_id, None):
             del paths[0]  # another file has this name
+        paths += [unicodedata.normalize("NFC", each) for each in paths]
         was_here = any(each in self.gone.committed for each in paths)
         is_here = any(os.path.lexists(f"{self.config.vault}/{each}") for each in paths)
         return self.gone.purged(note_id) or (was_here and not is_here)

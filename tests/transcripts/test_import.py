@@ -914,6 +914,23 @@ def test_a_copied_note_that_its_owner_deleted_stays_away_when_its_source_changes
     assert not (vault / "notes" / "imported" / "mine" / "Other.md").exists()
 
 
+def test_a_deleted_copy_stays_away_though_git_composed_the_accents_of_its_name(
+    vault: Path, tmp_path: Path, ask: Run
+) -> None:
+    ask("init", check=True)
+    source, copies = tmp_path / "mine", vault / "notes" / "imported" / "mine"
+    source.mkdir()
+    copies.mkdir(parents=True)
+    (source / "Cafe\u0301.md").write_text("Open at nine.\n", encoding="utf-8")
+    (copies / "Caf\u00e9.md").write_text("Open at nine.\n", encoding="utf-8")  # as it is in commits of macOS
+    ask("commit", check=True)
+    (copies / "Caf\u00e9.md").unlink()
+
+    shown = ask("import", "--yes", str(source), check=True).stdout
+
+    assert "1×  file whose note you deleted or moved (--again imports it)" in shown
+
+
 def test_a_picture_that_is_too_large_or_excluded_stays_where_it_is(vault: Path, tmp_path: Path, ask: Run) -> None:
     source = shots(tmp_path / "x" / "y" / "mine")
     (source / "att" / "shot.PNG").write_bytes(b"x" * 10_000_001)
