@@ -209,7 +209,7 @@ class FolderImport(NamedTuple):
         return takes
 
     def brings_back(self, place: list[str], note_id: str) -> bool:
-        """Whether a note was here before, and a person has deleted, moved or purged it."""
+        """Whether a note was here before, and a person has deleted or moved it."""
         path = "/".join((*HOME, *place))
         paths = [path, _own_name(path, note_id)]
         data = disk.read_path(self.config.vault, path)
@@ -218,7 +218,7 @@ class FolderImport(NamedTuple):
         paths += [unicodedata.normalize("NFC", each) for each in paths]
         was_here = any(each in self.gone.committed for each in paths)
         is_here = any(os.path.lexists(f"{self.config.vault}/{each}") for each in paths)
-        return self.gone.purged(note_id) or (was_here and not is_here)
+        return was_here and not is_here
 
 
 def bring(into: FolderImport, path: str) -> Counter[str]:
@@ -259,6 +259,9 @@ def _bring(into: FolderImport, path: str, parsed: note.Parsed, changed: float) -
         return False, ""
     if new_note is None:
         into.skipped[f"{what} with nothing to keep"] += 1
+        return False, ""
+    if into.gone.purged(new_note.id):
+        into.skipped[f"{what} whose note you purged"] += 1
         return False, ""
     if into.brings_back(place, new_note.id):
         into.skipped[f"{what} whose note you deleted or moved (--again imports it)"] += 1

@@ -134,6 +134,20 @@ def test_a_note_that_was_deleted_or_moved_stays_away_when_its_file_changes(
     assert "Imported 2 notes." in ask("import", "--yes", "--again", str(path), check=True).stdout
 
 
+def test_a_purged_note_stays_away_and_no_option_is_said_to_import_it(vault: Path, tmp_path: Path, ask: Run) -> None:
+    ask("init", check=True)
+    path = graph(tmp_path / "memory.jsonl")
+    ask("import", "--yes", str(path), check=True)
+    ask("commit", check=True)
+    name = str(notes(vault, "memory")["Acme_API.md"]["id"])
+    ask("purge", "--apply", "--yes", "--id", name, check=True)
+
+    shown = ask("import", "--yes", "--again", str(path), check=True).stdout
+
+    assert "1×  memory whose note you purged" in shown and "--again" not in shown
+    assert set(notes(vault, "memory")) == {"src-John.md"}
+
+
 def test_a_note_that_was_added_and_deleted_on_one_side_of_a_merge_stays_away(
     vault: Path, tmp_path: Path, ask: Run
 ) -> None:
