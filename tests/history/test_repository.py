@@ -486,7 +486,12 @@ def test_the_lock_of_a_git_that_still_runs_stays_although_the_clock_of_its_disk_
 @pytest.mark.parametrize("moves", [True, False])
 @pytest.mark.parametrize(
     ("name", "dies"),
-    [("HEAD.lock", "kill -9 $$"), ("refs/heads/main.lock", "kill -9 $$"), ("HEAD.lock", "exit 1")],  # 1: on Windows
+    [
+        ("HEAD.lock", "kill -9 $$"),
+        ("refs/heads/main.lock", "kill -9 $$"),
+        ("HEAD.lock", "echo 'warning: unable to access a file' >&2; kill -9 $$"),
+        ("HEAD.lock", "exit 1"),  # on Windows
+    ],
 )
 def test_a_lock_of_a_git_that_was_killed_alone_blocks_no_later_commit(
     vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, dies: str, moves: bool

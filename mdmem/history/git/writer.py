@@ -79,8 +79,8 @@ def move(repo: Repository, branch: str, head: str, goal: str, lock_fd: int) -> b
     command = ("update-ref", "-m", "mdmem", branch, goal, head or "0" * len(goal))
     locks = [lock for lock in _locks(repo, branch) if not lock.exists()]
     result = repository.attempt(repo, *command, env=_committed_by(*repository.identity(repo)), lock_fd=lock_fd)
-    if result.status and not result.err:  # killed; our mark will be younger than its locks: `heal` would keep them
-        _remove_stale(locks)
+    if result.status < 0 or (result.status and not result.err):  # killed (on Windows, 1 and no message)
+        _remove_stale(locks)  # our mark will be younger than these, so that `heal` would keep them
     now = tip(repo, branch) if result.status else goal
     if result.status and now == head:
         raise _failed(repo, result)
