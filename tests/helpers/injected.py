@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,20 @@ def new_session(past: Talk, number: int, cwd: Path | None = None) -> Talk:
     fresh.now = past.now + 86_400 * number
     fresh.start()
     return fresh
+
+
+def after_sessions(first: Talk, sessions: Iterable[tuple[str, str, str]]) -> Talk:
+    """Return a new session of a project after some earlier ones.
+
+    sessions: of each, what was asked, the file that was edited, and the answer.
+    """
+    talk = first
+    for number, (asked, file, answer) in enumerate(sessions, 1):
+        talk.says(asked)
+        talk.edits(file)
+        talk.answers(answer)
+        talk = new_session(talk, number)
+    return talk
 
 
 def entries(text: str) -> list[str]:

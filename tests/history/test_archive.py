@@ -64,6 +64,16 @@ def packed_vault(settings: Config, year: int = 2024) -> archive.Archived:
     return archive.pack(settings, year, now=time.time())
 
 
+def sent_packed(settings: Config, folder: Path) -> Path:
+    """Pack a vault and sync it with a new remote in a folder; return the remote."""
+    remote = folder / "remote.git"
+    git(folder, "init", "-q", "--bare", "-b", "main", str(remote))
+    git(Path(settings.vault), "remote", "add", "origin", str(remote))
+    packed_vault(settings)
+    sync.sync(settings)
+    return remote
+
+
 def everything(root: str) -> dict[str, bytes | None]:
     return {entry.path: disk.read_path(root, entry.path) for entry in disk.walk(root)}
 
@@ -432,13 +442,9 @@ ANSWER = f"{FOLDER}/001-003-response-fixed-r1.md"
 
 @pytest.mark.parametrize("how", ["forgotten", "private"])
 def test_a_packed_note_that_is_forgotten_or_made_private_does_not_come_back_from_another_machine(
-    old: Config, vault: Path, tmp_path: Path, how: str
+    old: Config, tmp_path: Path, how: str
 ) -> None:
-    remote = tmp_path / "remote.git"
-    git(tmp_path, "init", "-q", "--bare", "-b", "main", str(remote))
-    git(vault, "remote", "add", "origin", str(remote))
-    packed_vault(old)
-    sync.sync(old)
+    remote = sent_packed(old, tmp_path)
     there = machine(tmp_path, remote)
     answer = disk.read_path(old.vault, ANSWER) or b""
     changed = answer.replace(b"---\n", b"---\nprivate: true\n", 1) if how == "private" else None
@@ -455,11 +461,7 @@ def test_a_packed_note_that_is_forgotten_or_made_private_does_not_come_back_from
 def test_a_packed_note_that_is_deleted_elsewhere_and_changed_here_stays(
     old: Config, vault: Path, tmp_path: Path
 ) -> None:
-    remote = tmp_path / "remote.git"
-    git(tmp_path, "init", "-q", "--bare", "-b", "main", str(remote))
-    git(vault, "remote", "add", "origin", str(remote))
-    packed_vault(old)
-    sync.sync(old)
+    remote = sent_packed(old, tmp_path)
     there = machine(tmp_path, remote)
     forget.apply(there, forget.plan(there, [ANSWER]))
     sync.sync(there)
@@ -474,13 +476,9 @@ def test_a_packed_note_that_is_deleted_elsewhere_and_changed_here_stays(
 
 @pytest.mark.parametrize("how", ["--undo", "edited"])
 def test_a_note_that_is_made_private_after_its_session_was_unpacked_does_not_block_the_sync(
-    old: Config, vault: Path, tmp_path: Path, how: str
+    old: Config, tmp_path: Path, how: str
 ) -> None:
-    remote = tmp_path / "remote.git"
-    git(tmp_path, "init", "-q", "--bare", "-b", "main", str(remote))
-    git(vault, "remote", "add", "origin", str(remote))
-    packed_vault(old)
-    sync.sync(old)
+    remote = sent_packed(old, tmp_path)
     answer = disk.read_path(old.vault, ANSWER) or b""
     if how == "--undo":
         archive.unpack(old, 2024)
@@ -498,13 +496,9 @@ def test_a_note_that_is_made_private_after_its_session_was_unpacked_does_not_blo
 
 
 def test_text_that_was_new_in_an_unpacked_note_before_it_became_private_is_not_pushed(
-    old: Config, vault: Path, tmp_path: Path
+    old: Config, tmp_path: Path
 ) -> None:
-    remote = tmp_path / "remote.git"
-    git(tmp_path, "init", "-q", "--bare", "-b", "main", str(remote))
-    git(vault, "remote", "add", "origin", str(remote))
-    packed_vault(old)
-    sync.sync(old)
+    sent_packed(old, tmp_path)
     answer = disk.read_path(old.vault, ANSWER) or b""
     rewrite.take(old, rewrite.RewriteStep(ANSWER, answer, answer + b"\nMine.\n"))
     commit.commit(old)
@@ -518,11 +512,7 @@ def test_text_that_was_new_in_an_unpacked_note_before_it_became_private_is_not_p
 def test_text_that_only_an_archive_had_before_a_note_of_it_became_private_is_not_pushed(
     old: Config, vault: Path, tmp_path: Path
 ) -> None:
-    remote = tmp_path / "remote.git"
-    git(tmp_path, "init", "-q", "--bare", "-b", "main", str(remote))
-    git(vault, "remote", "add", "origin", str(remote))
-    packed_vault(old)
-    sync.sync(old)
+    remote = sent_packed(old, tmp_path)
     answer = disk.read_path(old.vault, ANSWER) or b""
     file = vault / ARCHIVE
     file.write_bytes(file.read_bytes().replace(answer, answer + b"\nMine.\n"))

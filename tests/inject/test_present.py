@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.injected import ask, entries, new_session
+from tests.helpers.injected import after_sessions, ask, entries, new_session
 from tests.helpers.talk import Talk
 
 SESSIONS = (
@@ -26,13 +26,7 @@ SESSIONS = (
 @pytest.fixture
 def now(vault: Path, tmp_path: Path) -> Talk:
     """Return a new session of a project with some sessions in several languages."""
-    talk = Talk(vault, tmp_path / "shop")
-    for number, (asked, file, ended) in enumerate(SESSIONS, 1):
-        talk.says(asked)
-        talk.edits(file)
-        talk.answers(ended)
-        talk = new_session(talk, number)
-    return talk
+    return after_sessions(Talk(vault, tmp_path / "shop"), SESSIONS)
 
 
 @pytest.mark.parametrize(
