@@ -1617,7 +1617,7 @@ def test_names_are_tried_on_the_vaults_disk_also_when_git_is_on_another_and_afte
 
     monkeypatch.setattr(same_names, "_is_found", is_found)
     memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else tmp_path) as elsewhere:
+    with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else tmp_path) as elsewhere:
         git(tmp_path, "init", "-q", "--separate-git-dir", f"{elsewhere}/store", str(tmp_path / "apart"))
         git(tmp_path, "init", "-q", str(tmp_path / "whole"))
         for name, folder in (("apart", ""), ("whole", ".git")):
