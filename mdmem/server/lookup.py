@@ -18,7 +18,7 @@ from mdmem.search.query import Filter, Query
 from mdmem.server.access import Access
 from mdmem.system import memory
 from mdmem.vault import disk, note
-from mdmem.watcher import stillness
+from mdmem.watcher import inotify
 
 BUDGET_SECONDS = 5.0
 """Seconds that a query waits for new notes to be indexed; the rest is indexed afterwards."""
@@ -52,11 +52,11 @@ def fresh(config: Config) -> Iterator[tuple[str, ...]]:
 
 def _updated(config: Config) -> tuple[str, ...]:
     """Update the index, unless nothing has changed; return hints for the user."""
-    watch = stillness.of(config.vault)
-    if watch.holds(index.opened(config)):
+    queue = inotify.of(config.vault)
+    if queue.is_unchanged(index.opened(config)):
         return ()
-    touched = sorted(watch.touched)
-    quick = not watch.is_lost
+    touched = sorted(queue.touched)
+    quick = not queue.is_lost
     most = freshness.MOST_AT_ONCE
     changes, notices = freshness.bring_up_to_date(
         config, quick=quick, budget_seconds=BUDGET_SECONDS, share=0, most=most
@@ -69,7 +69,7 @@ def _updated(config: Config) -> tuple[str, ...]:
     if indexed > MANY_NOTES:
         memory.give_back()
     if changes.complete and not notices:
-        watch.keep(index.folders_seen(config), index.opened(config))
+        queue.record_scan(index.folders_seen(config), index.opened(config))
     return notices
 
 

@@ -22,8 +22,8 @@ from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
 from mdmem.vault import disk, is_in_journal
-from mdmem.watcher import stillness, touched
-from mdmem.watcher.stillness import FolderIdentity, place_of
+from mdmem.watcher import file_system, touched
+from mdmem.watcher.file_system import FolderIdentity, identity_of
 
 DEBOUNCE_SECONDS = 0.1
 """How long nothing must happen before a batch is complete."""
@@ -118,7 +118,7 @@ class Dirty(FileSystemEventHandler):
 
     def is_in_place(self) -> bool:
         """Whether the watched folder is still where the vault is; if not, the whole vault becomes dirty."""
-        is_in_place = place_of(self.root) == self.place
+        is_in_place = identity_of(self.root) == self.place
         if not is_in_place:
             self.sweep()
         return is_in_place
@@ -220,15 +220,15 @@ class _Watched:
     def __init__(self, dirty: Dirty) -> None:
         self._dirty = dirty
         self._place: FolderIdentity = (0, 0)
-        self._seen = place_of(dirty.root)
+        self._seen = identity_of(dirty.root)
         self._again = 0.0
-        self._is_local = stillness.is_local(Path(dirty.root))
+        self._is_local = file_system.is_local(Path(dirty.root))
         self._observer: BaseObserver | None = None
         self.renew()
 
     def is_elsewhere(self) -> bool:
         """Whether another folder, or none, is now where the vault was at the last call, or nobody listens any more."""
-        before, self._seen = self._seen, place_of(self._dirty.root)
+        before, self._seen = self._seen, identity_of(self._dirty.root)
         if self._observer is not None and not all(emitter.is_alive() for emitter in self._observer.emitters):
             self._place = (0, 0)  # the system's queue could not be read
             return True
@@ -236,7 +236,7 @@ class _Watched:
 
     def renew(self) -> None:
         """Watch again if the vault's folder was replaced, or could not be watched."""
-        place = place_of(self._dirty.root)
+        place = identity_of(self._dirty.root)
         if place == self._place or time.monotonic() < self._again:
             return
         self.end()

@@ -17,7 +17,7 @@ from mdmem.search import freshness, index
 from mdmem.search.index import contents
 from mdmem.system import child_process
 from mdmem.timestamps import iso_time
-from mdmem.watcher import answer, client, events, followed, stillness, warm_search
+from mdmem.watcher import answer, client, events, file_system, followed, warm_search
 from mdmem.watcher.answer import Responder
 
 BATCH_SECONDS = 0.5
@@ -86,7 +86,7 @@ class Watcher:
         self._unread: dict[str, int] = {}  # path -> how often in a row it could not be read
         self._awaited: set[str] = set()  # paths that are read again after a pause
         self._is_current = False
-        self._is_local = stillness.is_local(Path(config.vault))
+        self._is_local = file_system.is_local(Path(config.vault))
         self._alone = threading.RLock()  # one thread at a time uses the index and the rules of recall
 
     def run(self) -> None:

@@ -19,7 +19,7 @@ from mdmem.search import index, query, recall
 from mdmem.search.index import scan_record
 from mdmem.search.index.contents import FOLDERS
 from mdmem.search.index.folder_times import FolderTimes
-from mdmem.watcher import loop, stillness, touched, warm_search
+from mdmem.watcher import file_system, loop, touched, warm_search
 
 ASKED: dict[str, Any] = {"limit": 5}
 
@@ -31,7 +31,7 @@ def settings(vault: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
         monkeypatch.setattr(loop, name, 60.0)
     monkeypatch.setattr(touched, "WAIT_SECONDS", 60.0)
     monkeypatch.setattr(warm_search, "SECONDS", 120.0)
-    monkeypatch.setattr(stillness, "is_local", lambda _: True)
+    monkeypatch.setattr(file_system, "is_local", lambda _: True)
     (vault / ".git").mkdir()
     (vault / "notes").mkdir()
     for number in range(8):
@@ -137,7 +137,7 @@ def _no_repository(settings: Config, _: pytest.MonkeyPatch) -> None:
 
 
 def _shared_folder(_: Config, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stillness, "is_local", lambda _: False)
+    monkeypatch.setattr(file_system, "is_local", lambda _: False)
 
 
 def _nothing_heard(_: Config, monkeypatch: pytest.MonkeyPatch) -> None:

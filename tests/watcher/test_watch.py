@@ -28,7 +28,7 @@ from mdmem.history.git import git_index, repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.scan import ScanMode
 from mdmem.search import index
-from mdmem.watcher import client, events, loop, stillness, touched
+from mdmem.watcher import client, events, file_system, loop, touched
 from tests.conftest import REPO
 from tests.helpers.history_vault import put
 from tests.helpers.indexed import in_step
@@ -667,7 +667,9 @@ def test_where_no_event_arrives_only_the_first_who_asks_waits(tmp_path: Path, mo
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not stillness.is_local(Path(tempfile.gettempdir())), reason="times tell on local file systems only")
+@pytest.mark.skipif(
+    not file_system.is_local(Path(tempfile.gettempdir())), reason="times tell on local file systems only"
+)
 def test_a_commit_takes_what_only_a_sweep_finds_and_sweeps_forget_nothing_that_is_known(
     vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

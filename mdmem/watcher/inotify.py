@@ -1,26 +1,23 @@
 """Whether anything in a vault was touched since the last scan, by polling an inotify queue (Linux only).
 
-It saves a process that answers many questions from scanning all folders before each. The kernel queues an event before
-the call that changes a file returns, so an empty queue means that nothing has happened. Watchdog reads its queue in
-its own thread, which may be late; here the caller reads it. No queue reports changes from another machine, so only
-local file systems are trusted. Writes through a memory map or another hard link are noticed only by a scan of every
-file.
+A long-running process that answers many queries need not scan all folders before each of them. The kernel queues an
+event before the call that changes a file returns, so an empty queue means that nothing has happened. Watchdog reads
+its queue in its own thread, which may be late; here the caller reads it. No queue reports changes from another
+machine, so only local file systems are trusted. Writes through a memory map or another hard link are noticed only by a
+scan of every file.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
-import re
 import struct
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-FolderIdentity = tuple[int, int]
-"""Device and inode of a folder: of another disk's folder, the inode alone may be the same."""
+from mdmem.watcher.file_system import FolderIdentity, identity_of, is_local
 
-_LOCAL = frozenset(["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs", "overlay", "zfs", "bcachefs", "jfs"])
 _MODIFY, _ATTRIB, _CLOSE_WRITE, _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 0x2, 0x4, 0x8, 0x40, 0x80, 0x100, 0x200
 _DELETE_SELF, _MOVE_SELF, _UNMOUNT, _OVERFLOW, _IGNORED = 0x400, 0x800, 0x2000, 0x4000, 0x8000
 _ONLY_FOLDER, _NO_LINK = 0x1000000, 0x2000000
@@ -36,23 +33,26 @@ _HEAD = struct.Struct("iIII")
 _READ_BYTES = 256 * 1024
 _MAX_KEPT = 4
 
-_states: dict[str, Stillness] = {}
+_queues: dict[str, ChangeQueue] = {}
 
 
-def of(root: str) -> Stillness:
-    """Return this process's state for a vault."""
-    state = _states.get(root)
-    if state is None:
-        while len(_states) >= _MAX_KEPT:
-            _states.pop(next(iter(_states))).end()
-        state = _states[root] = Stillness(root)
-    return state
+def of(root: str) -> ChangeQueue:
+    """Return this process's queue for a vault; it watches nothing before the first `record_scan`."""
+    queue = _queues.get(root)
+    if queue is None:
+        while len(_queues) >= _MAX_KEPT:
+            _queues.pop(next(iter(_queues))).end()
+        queue = _queues[root] = ChangeQueue(root)
+    return queue
 
 
-class Stillness:
-    """The watched folders of one vault. Call `holds`; if False, scan the vault, then call `keep`. Not thread-safe.
+class ChangeQueue:
+    """The kernel's queue of changes in the folders of one vault. Not thread-safe.
 
-    touched: vault-relative paths touched since it last held, for the scan. is_lost: anything may have been touched.
+    Call `is_unchanged`; if it returns False, scan the vault, then call `record_scan`.
+
+    touched: vault-relative paths touched since the last `record_scan`, for the next scan. is_lost: events were lost,
+    so anything may have been touched.
     """
 
     def __init__(self, root: str) -> None:
@@ -66,22 +66,23 @@ class Stillness:
         self.touched: set[str] = set()
         self.is_lost = False
 
-    def holds(self, state: object) -> bool:
-        """Whether nothing was touched since `keep` was called with this object, the state of the index at that time."""
+    def is_unchanged(self, state: object) -> bool:
+        """Whether nothing was touched since `record_scan` was called with this state of the index."""
         if self._fd < 0:
             return False
         is_sound = self._drain()
-        self.is_lost = self.is_lost or self._top != place_of(self._root)
+        self.is_lost = self.is_lost or self._top != identity_of(self._root)
         if self.is_lost or not is_sound:
             self._close()
         if self._fd < 0:
             return False
         return state is not None and self._state is state and not self.touched
 
-    def keep(self, folders: Iterable[str], state: object) -> None:
-        """Record a scan that followed the last `holds`, and watch the folders it found.
+    def record_scan(self, folders: Iterable[str], state: object) -> None:
+        """Record a scan that followed the last `is_unchanged`, and watch the folders it found.
 
-        If a folder was not yet watched during the scan, `holds` stays False until after the next one.
+        state: that of the index after the scan. If a folder was not yet watched during the scan, `is_unchanged` stays
+        False until after the next one.
         """
         wanted = set(folders)
         new = wanted - self._watched
@@ -108,7 +109,7 @@ class Stillness:
         library = ctypes.CDLL(None, use_errno=True)
         if self._fd < 0:
             self._fd = library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
-            self._top = place_of(self._root)
+            self._top = identity_of(self._root)
         if self._fd < 0:
             return False
         root = os.fsencode(self._root) + b"/"
@@ -143,37 +144,3 @@ class Stillness:
                 folder = self._folders.get(number, "")
                 name = os.fsdecode(data[place - size : place].rstrip(b"\0"))
                 self.touched.add(f"{folder}/{name}" if folder and name else folder or name)
-
-
-def place_of(root: str | Path) -> FolderIdentity:
-    """Return the place of a folder; (-1, -1) when there is none."""
-    try:
-        status = Path(root).stat()
-    except OSError:
-        return -1, -1
-    return status.st_dev, status.st_ino
-
-
-def is_local(root: Path) -> bool:
-    """Whether a folder is on a file system that only this machine changes; False when unknown."""
-    return _file_system(root) in _LOCAL
-
-
-def _file_system(root: Path) -> str:
-    """Return the type of the file system of a folder; "" when unknown."""
-    try:
-        lines = Path("/proc/self/mountinfo").read_text("utf-8", "surrogateescape").splitlines()
-    except OSError:
-        return ""
-    return _mounted_at(root.resolve(), lines)
-
-
-def _mounted_at(path: Path, lines: Iterable[str]) -> str:
-    """Return the type of the file system at a path; lines: of Linux's `mountinfo`, which escapes spaces in octal."""
-    best, kind = "", ""
-    for line in lines:
-        fields, _, more = line.partition(" - ")
-        point = re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), fields.split()[4])
-        if len(point) >= len(best) and f"{path}/".startswith(f"{point.rstrip('/')}/"):
-            best, kind = point, more.split()[0]
-    return kind

@@ -1,4 +1,4 @@
-"""Stillness: nothing is looked at while nothing is touched; whatever is touched is found by the next question."""
+"""The queue of changes: an unchanged vault is not scanned, and every change is found by the next query."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from mdmem.search import index
 from mdmem.search.index import scan
 from mdmem.server import lookup
 from mdmem.system import memory
-from mdmem.watcher import stillness
+from mdmem.watcher import file_system, inotify
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Only Linux queues events in time.")
 
 
 @pytest.fixture
-def still(vault: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[stillness.Stillness]:
+def still(vault: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[inotify.ChangeQueue]:
     """Return what is known of a vault of some notes, of which a short look passes over one, looked at until still."""
     monkeypatch.setattr(scan, "MAX_CHANGED", 1)
     for path in (
@@ -34,7 +34,7 @@ def still(vault: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[stillness.St
         (vault / path).write_text("---\nid: aaaaaaaaaa\nkind: prompt\n---\n\nThe walrus parses dates\n")
     os.utime(vault / "notes" / "one.md", (1_790_000_000, 1_790_000_000))
     index.update(config.load())
-    watched = stillness.of(str(vault))
+    watched = inotify.of(str(vault))
     for _ in range(3):
         ask()
     if not holds(watched):
@@ -48,8 +48,8 @@ def ask() -> None:
         pass
 
 
-def holds(watched: stillness.Stillness) -> bool:
-    return watched.holds(index.opened(config.load()))
+def holds(watched: inotify.ChangeQueue) -> bool:
+    return watched.is_unchanged(index.opened(config.load()))
 
 
 def has(word: str) -> bool:
@@ -87,7 +87,7 @@ def replaced(vault: Path) -> None:
     (vault / "notes" / "one.md").write_text("A gannet")
 
 
-def test_a_disk_that_is_mounted_over_the_vault_is_noticed(still: stillness.Stillness, vault: Path) -> None:
+def test_a_disk_that_is_mounted_over_the_vault_is_noticed(still: inotify.ChangeQueue, vault: Path) -> None:
     """The kernel reports nothing: the watched folder is still there, below the other."""
     line = ["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "none", str(vault)]
     if os.getuid() != 0 or shutil.which("mount") is None or subprocess.run(line, capture_output=True).returncode:
@@ -103,7 +103,7 @@ def test_a_disk_that_is_mounted_over_the_vault_is_noticed(still: stillness.Still
 
 @pytest.mark.parametrize("change", [in_place, renamed_over, in_new_folders, moved_in, replaced])
 def test_whatever_is_touched_is_found_by_the_next_question(
-    still: stillness.Stillness, vault: Path, change: Callable[[Path], None]
+    still: inotify.ChangeQueue, vault: Path, change: Callable[[Path], None]
 ) -> None:
     change(vault)
 
@@ -116,7 +116,7 @@ def test_whatever_is_touched_is_found_by_the_next_question(
 
 
 def test_a_note_in_a_folder_that_is_new_is_found_after_the_vault_was_still_again(
-    still: stillness.Stillness, vault: Path
+    still: inotify.ChangeQueue, vault: Path
 ) -> None:
     in_new_folders(vault)
     for _ in range(3):
@@ -129,28 +129,28 @@ def test_a_note_in_a_folder_that_is_new_is_found_after_the_vault_was_still_again
     assert not has("heron")
 
 
-def test_another_index_is_looked_at_though_the_vault_is_still(still: stillness.Stillness) -> None:
+def test_another_index_is_looked_at_though_the_vault_is_still(still: inotify.ChangeQueue) -> None:
     index.rebuild(config.load())
 
     assert not holds(still)
     assert has("walrus")
 
 
-def test_a_vault_whose_notes_are_only_read_is_still(still: stillness.Stillness, vault: Path) -> None:
+def test_a_vault_whose_notes_are_only_read_is_still(still: inotify.ChangeQueue, vault: Path) -> None:
     for file in vault.rglob("*.md"):
         file.read_text()
 
     assert holds(still)
 
 
-def test_a_vault_that_is_gone_is_not_still(still: stillness.Stillness, vault: Path) -> None:
+def test_a_vault_that_is_gone_is_not_still(still: inotify.ChangeQueue, vault: Path) -> None:
     shutil.rmtree(vault)
 
     assert not holds(still)
 
 
 def test_memory_is_given_back_after_many_notes_were_taken_in(
-    still: stillness.Stillness, vault: Path, monkeypatch: pytest.MonkeyPatch
+    still: inotify.ChangeQueue, vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[bool] = []
     monkeypatch.setattr(lookup, "MANY_NOTES", 20)
@@ -172,4 +172,4 @@ def test_the_file_system_of_a_folder_is_the_nearest_mount_above_it_in_any_letter
         "41 22 0:51 / /mnt/my\\040disk rw,relatime - cifs //server/y rw",
     ]
     for path, kind in (("/mnt/данные/vault", "nfs4"), ("/mnt/my disk", "cifs"), ("/mnt/my", "ext4")):
-        assert stillness._mounted_at(Path(path), lines) == kind
+        assert file_system._mounted_at(Path(path), lines) == kind
