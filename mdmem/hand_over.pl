@@ -45,7 +45,7 @@ while (1) {
 if ($said !~ s/^\.//) {
     my $limit = "import os,sys,_signal as s;s.signal(s.SIGALRM,lambda*_:os._exit(0));s.alarm($print_seconds)";
     my $say = 'f={"__name__":"launch"};exec(open(sys.argv[1]).read(),f)';
-    my $told = "try:f['record_loss'](*sys.argv[2:]);os.write(1,f['last_words'](sys.argv[2]))\nexcept Exception:0";
+    my $told = "try:f['record_loss'](*sys.argv[2:]);os.write(1,f['lost_message'](sys.argv[2]))\nexcept Exception:0";
     $path =~ s{[^/]*$}{mdmem-run};
     exec { $ARGV[0] } @ARGV[0 .. 4], "$limit;$say\n$told", $rescue, $agent, $path;
 }

@@ -56,7 +56,7 @@ def give(path: str, rescue: str) -> None:
         found = {"__name__": "launch"}
         with open(rescue) as file:
             exec(file.read(), found)  # noqa: S102 - mdmem's own
-        said = b"." + found["last_words"](sys.argv[2])  # type: ignore[operator]
+        said = b"." + found["lost_message"](sys.argv[2])  # type: ignore[operator]
     out = said[1:]
     try:
         while out:

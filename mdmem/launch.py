@@ -32,7 +32,7 @@ RECENT_SECONDS = 10
 """An installer may be at work if it has changed mdmem's folder in this time; half a package lasts a second or two."""
 
 
-def last_words(agent: str) -> bytes:
+def lost_message(agent: str) -> bytes:
     """Return the message that an event is lost, in the agent's format, for when nothing else of mdmem works."""
     form = FORMS.get(agent, "")
     return (form % LOST).encode() if form else b""
@@ -89,7 +89,7 @@ def recover(module: str, words: list[str], vault: str | None) -> None:
     try:
         if module.endswith("hook"):
             record_loss(words[0])  # first: the agent may have closed its end
-            os.write(1, last_words(words[0]))
+            os.write(1, lost_message(words[0]))
     finally:
         os._exit(0)
 
@@ -99,19 +99,19 @@ def _imported(module: str, until: float) -> Any:
     try:
         return __import__(module, fromlist=["main"])
     except Exception:
-        if found := imported_anew(module, until):
+        if found := import_replaced(module, until):
             return found
         raise
 
 
-def imported_anew(module: str, until: float, data: bytes | None = None) -> Any:
-    """Import a module when an installer that is replacing mdmem has written its files; None if there is none.
+def import_replaced(module: str, until: float, data: bytes | None = None) -> Any:
+    """Import a module once an installer that is replacing mdmem has written its files; None if none is at work.
 
-    It has time until `until`, on the monotonic clock. Modules of mdmem that are imported already may not fit the new
-    ones, so they are forgotten. data: what was read from stdin, None for nothing.
+    Modules of mdmem that are imported already may not fit the new ones, so they are forgotten.
+    until: until when to wait for it, on the monotonic clock. data: what was read from stdin, None for nothing.
     """
     while time.monotonic() < until and is_being_replaced():
-        begin_again(data)
+        restart_launcher(data)
         time.sleep(0.1)
         for name in [name for name in sys.modules if name.partition(".")[0] == "mdmem"]:
             del sys.modules[name]
@@ -123,11 +123,11 @@ def imported_anew(module: str, until: float, data: bytes | None = None) -> Any:
     return None
 
 
-def begin_again(data: bytes | None) -> None:
-    """Let the launcher that started this process begin again if mdmem's files are gone; else return.
+def restart_launcher(data: bytes | None) -> None:
+    """Run the launcher that started this process again if mdmem's files are gone; else return.
 
     An installer may put mdmem where this interpreter cannot import it, and then the launcher finds it.
-    data: as in `imported_anew`.
+    data: as in `import_replaced`.
     """
     launcher = sys.argv[0]
     if os.path.basename(launcher) != LAUNCHER or not os.access(launcher, os.R_OK):

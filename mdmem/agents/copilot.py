@@ -84,7 +84,7 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
     elif name == "UserPromptSubmit":
         event.extra["asked_at"] = str(seconds(payload.get("timestamp")) or "")
     elif name == "Stop" and not event.message:
-        event.message, event.extra["said_at"] = _last_words(transcript)
+        event.message, event.extra["said_at"] = _last_answer(transcript)
     return event
 
 
@@ -94,7 +94,7 @@ def _transcript(session: str, env: Mapping[str, str]) -> str:
     return os.path.join(folder(env), "session-state", session, "events.jsonl") if plain else ""
 
 
-def _last_words(transcript: str) -> tuple[str, str]:
+def _last_answer(transcript: str) -> tuple[str, str]:
     """Return the agent's last message in the transcript and its time; payloads do not have it.
 
     It may be the answer to an earlier prompt, because Copilot writes the transcript shortly after its hooks have run.

@@ -63,7 +63,7 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
         event.tool, event.tool_input = _tool(payload), payload.get("tool_input")
     if name == "Stop":
         event.extra["asked"] = typed(text(payload.get("prompt")))
-        event.message = _last_words(text(payload.get("prompt_response")), event.transcript)
+        event.message = _last_answer(text(payload.get("prompt_response")), event.transcript)
     elif name == "PostToolUse":
         event.error, event.tool_response = result(event.tool, payload.get("tool_response"))
         event.name = "PostToolUse" if event.error is None else "PostToolUseFailure"
@@ -86,7 +86,7 @@ def typed(prompt: str) -> str:
     return prompt
 
 
-def _last_words(messages: str, transcript: str) -> str:
+def _last_answer(messages: str, transcript: str) -> str:
     """Return the agent's last message of a turn; `messages` are all of them, joined by line breaks."""
     if "\n" not in messages:
         return messages

@@ -1,4 +1,4 @@
-"""Hook process: what the processes that an agent starts share: output, failures, and silence beside a registration."""
+"""Hook process: code shared by the processes that an agent starts: output, logged failures, plugin hooks that defer."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ ANSWERS = (*_BOTH, "mdmem.inject.process", "mdmem.recall.inject", "mdmem inject 
 
 
 PRINT_SECONDS = 1.0
-"""Time limit for writing a piece of output, which lasts only if the pipe is full and the agent does not read it."""
+"""Time limit for writing a piece of output: the write blocks if the pipe is full and the agent does not read."""
 _PIECE_BYTES = 4096
-"""Of output; a pipe takes that much at once."""
+"""Size of a piece of output; a pipe takes that much at once."""
 
 
-def is_spoken_for(words: list[str], event: Event, env: Mapping[str, str], marks: tuple[str, ...]) -> bool:
-    """Whether this is a plugin's process and must stay silent: the user's own registration gets the event too.
+def defers_to_user_hooks(words: list[str], event: Event, env: Mapping[str, str], marks: tuple[str, ...]) -> bool:
+    """Whether this is a plugin's process that must stay silent, because the user's own hooks get the same event.
 
     words: the command's arguments. marks: `STORES` or `ANSWERS`.
     """

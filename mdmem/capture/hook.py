@@ -67,17 +67,17 @@ def stored(delivery: Delivery, until: float | None = None) -> bytes:
         return delivery.run()
     except BaseException as error:  # noqa: BLE001 - the one place that may swallow anything
         is_unknown = delivery.agent is None and isinstance(error, KeyError)
-        anew = None if is_unknown else launch.imported_anew(__name__, delivery.until, delivery.data)
-        if anew:
-            it = anew.Delivery(delivery.words, delivery.vault, delivery.env, delivery.data, delivery.write)
-            return anew.stored(it, delivery.until)  # type: ignore[no-any-return]
-        last_words = delivery.last_words()
+        replaced = None if is_unknown else launch.import_replaced(__name__, delivery.until, delivery.data)
+        if replaced:
+            again = replaced.Delivery(delivery.words, delivery.vault, delivery.env, delivery.data, delivery.write)
+            return replaced.stored(again, delivery.until)  # type: ignore[no-any-return]
+        lost_message = delivery.lost_message()
         hook_process.log_failure("hook failed", error, delivery.vault)
         if delivery.is_lost() and not is_unknown:
             delivery.record_loss(type(error).__name__)
         if "--report" in delivery.words:
             return _line({"stored": False, "error": "unknown agent" if is_unknown else type(error).__name__})
-        return last_words
+        return lost_message
 
 
 def finish(out: bytes) -> NoReturn:
@@ -196,16 +196,16 @@ class Delivery:
         message = _message(config, event, outcome)
         if "--report" in self.words:
             return _line(_report(outcome, message))
-        if self.is_spoken_for():
+        if self.defers_to_user_hooks():
             return b""
         reply = self.agent.reply(event, None, message) if message and self.agent else None
         return _line(reply) if reply else b""
 
-    def is_spoken_for(self) -> bool:
-        """Whether this is a plugin's hook and must stay silent: the user's own registration gets the event too."""
+    def defers_to_user_hooks(self) -> bool:
+        """Whether this is a plugin's hook that must stay silent, because the user's own hooks get the same event."""
         if self.event is None:
             return False
-        return hook_process.is_spoken_for(self.words, self.event, self.env, hook_process.STORES)
+        return hook_process.defers_to_user_hooks(self.words, self.event, self.env, hook_process.STORES)
 
     def _give_up(self, error: BaseException) -> bytes:
         """Return the message that the event is lost, if one can still be made."""
@@ -219,15 +219,15 @@ class Delivery:
         is_safe = self.outcome is not None and not self.outcome.is_lost
         return not is_safe and self.data != b""
 
-    def last_words(self) -> bytes:
+    def lost_message(self) -> bytes:
         """Return the fixed message for the case that nothing else works; b"" if the note is safe."""
-        return launch.last_words(self.name) if self.is_lost() else b""
+        return launch.lost_message(self.name) if self.is_lost() else b""
 
     def end(self) -> None:
         """Exit: the deadline has passed, and cleaning up hangs as well."""
         from mdmem import system
 
-        self.write(self.last_words())
+        self.write(self.lost_message())
         system.alarm(GRACE_SECONDS, lambda *_: os._exit(0))
         if self.is_lost():
             self.record_loss(launch.FAILED)

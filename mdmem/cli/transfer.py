@@ -73,7 +73,7 @@ def sync(config: Config, remote: str, every: str | None, whole: bool, as_json: b
         if index.takes_memory(config, len(synced.received)):
             from mdmem.system import memory  # slow to load, and not needed by every sync
 
-            memory.give_back()
+            memory.release_free_memory()
             bar.step("Indexing")
             completion.run(config)
         if synced.received or brought:

@@ -37,7 +37,7 @@ MAX_RESTART_SECONDS = 300.0
 
 LOCK_GONE = "the watcher's lock was deleted with the state folder"
 UPGRADED = "another version of mdmem was installed"
-"""Why a watcher begins again."""
+"""Reasons for which a watcher is restarted."""
 
 
 @click.command("watch")
@@ -74,7 +74,7 @@ def _work(config: Config) -> None:
     from mdmem.system import memory
     from mdmem.watcher.loop import OTHER_VERSION
 
-    memory.give_back()
+    memory.release_free_memory()
     installed = _Installed()
     with _hooks_served():
         while (watcher := _watch(config, installed)).ended_by == LOCK_GONE:
@@ -89,7 +89,7 @@ def _work(config: Config) -> None:
 
 
 def _watch(config: Config, installed: _Installed) -> Watcher:
-    """Watch until told to stop, or until the watcher must begin again or end; it has the reason in `ended_by`."""
+    """Watch until stopped, or until the watcher must restart or end; `ended_by` of the returned watcher says why."""
     from mdmem.capture.later import failing
     from mdmem.capture.pending import FAILING_FILES
     from mdmem.inject import process
@@ -97,7 +97,7 @@ def _watch(config: Config, installed: _Installed) -> Watcher:
 
     with _lock(config) as lock:
 
-        def why_again() -> str:
+        def restart_reason() -> str:
             if installed.is_replaced():
                 return UPGRADED
             return "" if _is_there(config, lock) else LOCK_GONE
@@ -106,7 +106,7 @@ def _watch(config: Config, installed: _Installed) -> Watcher:
             if command in FAILING_FILES:
                 failing.record(config, command, time.time(), error)
 
-        watcher = Watcher(config, {"inject": partial(process.answer, config)}, why_again, record)
+        watcher = Watcher(config, {"inject": partial(process.answer, config)}, restart_reason, record)
         _on_signals(watcher.end)
         threading.excepthook = lambda failed: log.write(config, "a thread of the watcher failed", failed.exc_value)
         click.echo(f"Watching {config.vault}. Press Ctrl-C to stop.", err=True)

@@ -62,7 +62,7 @@ def run(words: list[str], vault: str | None, env: Mapping[str, str], started: fl
     event = agent.read(payload.decode(data), env)
     if event.name not in EVENTS or event.subagent:
         return b""  # without reading the settings
-    if hook_process.is_spoken_for(words, event, env, hook_process.ANSWERS):
+    if hook_process.defers_to_user_hooks(words, event, env, hook_process.ANSWERS):
         return b""  # the user's own registration answers this event
     loaded = config.load(vault, env)
     if loaded.warnings:

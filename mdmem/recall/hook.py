@@ -62,7 +62,7 @@ def _injection(delivery: Delivery, message: bytes, seconds: float) -> bytes:
         return b""  # nothing is known to ask with
     if event.name != _ALWAYS and "answer" not in event.extra and _asks_by_itself(delivery):
         return b""
-    if delivery.is_spoken_for():
+    if delivery.defers_to_user_hooks():
         return b""
     from mdmem.inject import process
 

@@ -29,14 +29,14 @@ READY, GO, DONE = b"+", b"!", b"."
 MAX_HOOKS = 1_000
 """Number of hooks after which the process ends and the watcher starts a new one."""
 MAX_MEMORY_BYTES = 110_000_000
-"""The process also ends when it uses more memory than this, if the system tells."""
+"""The process also ends when it uses more memory than this, where the system reports that."""
 
 _SIZE = struct.Struct("=I")
 _MAX_REQUEST_BYTES = 4 * 1024 * 1024
 _SECONDS = 1.0
 """Timeout for receiving a request, which a command sends all at once."""
 LOOK_SECONDS = 30.0
-"""How often to check who has the socket: another vault's process, or still this one, whose file may be deleted."""
+"""How often to check whether clients still find this process: its socket file may be deleted or replaced."""
 _PACKAGE = str(Path(mdmem.__file__).parent)
 _ROOMS = ("capture", "agents", "privacy")
 _TIDY_EVERY = 16
@@ -74,7 +74,7 @@ def _is_served(path: str) -> bool:
 
 
 def _file(path: str) -> tuple[int, int] | None:
-    """Return what tells a file from every other that had its path; None if there is none."""
+    """Return inode and ctime of a file, which identify it among all that had its path; None if there is none."""
     try:
         state = os.lstat(path)
     except OSError:
@@ -117,9 +117,9 @@ def _stamp() -> list[tuple[int, int]]:
 
 
 def _memory() -> int:
-    """Return the memory in use, in bytes; 0 if the system does not tell.
+    """Return the memory in use, in bytes; 0 where the system does not report it.
 
-    The peak, which every system tells, would include the memory of the watcher that started this process.
+    The peak, which every system reports, would include the memory of the watcher that started this process.
     """
     try:
         return int(Path("/proc/self/statm").read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -148,7 +148,7 @@ def _run(listener: socket.socket, alive: int, file: tuple[int, int] | None = Non
                 link.settimeout(_SECONDS)
                 _answer(link)
             if sys.modules.get(hook.__name__) is not hook:
-                return  # the hook began anew with an installer's files, which do not fit what is loaded here
+                return  # the hook imported an installer's new files, which do not fit the modules loaded here
 
 
 def _answer(link: socket.socket) -> None:

@@ -70,7 +70,7 @@ class _HookGuard(guard.Guard):
 
 def serve(vault: str | None, opened: socket.socket, host: str) -> None:
     """Serve on an open port until the process is told to stop."""
-    memory.give_back()
+    memory.release_free_memory()
     loaded = config.load(vault)
     hosts = port.own_hosts(host, int(opened.getsockname()[1]))
     port.run(application(vault, hosts, load_token(loaded)), opened)
@@ -162,4 +162,4 @@ def _handle(vault: str | None, name: str, data: bytes) -> bytes:
         hook_process.log_failure("a hook over HTTP failed", error, vault)
         if delivery.is_lost():
             delivery.record_loss(type(error).__name__)
-        return delivery.last_words()
+        return delivery.lost_message()

@@ -67,7 +67,7 @@ def _updated(config: Config) -> tuple[str, ...]:
         changes = changes._replace(complete=changes.complete and touched_changes.complete)
         indexed += sum(touched_changes[:3])
     if indexed > MANY_NOTES:
-        memory.give_back()
+        memory.release_free_memory()
     if changes.complete and not notices:
         queue.record_scan(index.folders_seen(config), index.opened(config))
     return notices

@@ -22,12 +22,12 @@ def serve(vault: str | None) -> None:
     if importlib.util.find_spec("mcp") is None:
         raise ModuleNotFoundError("No module named 'mcp'", name="mcp")
     logging.disable(logging.CRITICAL)  # the SDK's logs quote requests; mdmem's own log never does
-    memory.give_back()
+    memory.release_free_memory()
     loading = threading.Thread(target=_load)
     loading.start()
     opening = _opened()
     loading.join()
-    memory.give_back()
+    memory.release_free_memory()
     if opening is not None:
         importlib.import_module(_SERVER).serve(vault, opening)
 

@@ -9,8 +9,8 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 _LARGE_BYTES = 128 * 1024
 
 
-def give_back() -> None:
-    """Give free memory back to the system, now and whenever a large block is freed, if the C library is glibc.
+def release_free_memory() -> None:
+    """Return free memory to the system, now and whenever a large block is freed, if the C library is glibc.
 
     By default glibc keeps more memory after each large block that is freed, separately for every thread.
     """

@@ -37,7 +37,7 @@ MAX_PAUSE_SECONDS = 60.0
 """Longest pause after failures to index."""
 
 OTHER_VERSION = "another version of mdmem uses the index"
-"""Why a watcher ends that would rebuild the index in turn with that version."""
+"""Why a watcher ends: otherwise the two versions would rebuild the index in turn."""
 
 
 def pause(failures: int) -> float:
@@ -46,9 +46,9 @@ def pause(failures: int) -> float:
 
 
 def has_passed(seconds: float, since: float) -> bool:
-    """Whether so many seconds have passed since a moment; also when the clock says that it lies in the future.
+    """Whether so many seconds have passed since a moment, or the moment is in the future.
 
-    The clock was set back then: waiting for it may take a day.
+    In the latter case the clock was set back, and waiting for that moment could take a day.
     """
     return not 0 <= time.time() - since < seconds
 
@@ -60,18 +60,18 @@ class Watcher:
         self,
         config: Config,
         answers: Mapping[str, Responder],
-        why_again: Callable[[], str] = lambda: "",
+        restart_reason: Callable[[], str] = lambda: "",
         record: Callable[[str, Exception], None] = lambda *_: None,
     ) -> None:
         """answers: request -> handler, besides searches; injection is in a layer above and passes its own.
 
-        why_again: why the watcher must begin again; "" while it need not. Then it ends.
+        restart_reason: returns why the watcher must be restarted, which ends it; "" while it need not be.
         record: is called with the name of a command that could not be started or was killed, and the reason: such a
         command cannot record its failure itself.
         """
         self.config = config
         self.ended_by = ""
-        self._why_again, self._record = why_again, record
+        self._restart_reason, self._record = restart_reason, record
         self._more = answers
         self.stop = threading.Event()
         self.dirty = events.Dirty(config.vault)
@@ -184,9 +184,9 @@ class Watcher:
         return True
 
     def _read_later(self, unread: list[str]) -> None:
-        """Index files again after a pause that could not be read: a disk or permissions may fail only for a moment.
+        """Index files that could not be read again after a pause: the cause may be temporary.
 
-        Of a file that stays unreadable, the pause grows, and only one is under way, however often it is tried.
+        The pause grows while a file stays unreadable. Each file has at most one retry pending.
         """
         paths = [path for path in unread if path not in self._awaited][: events.FEW - len(self._awaited)]
         awaited = {path: failures for path, failures in self._unread.items() if path in self._awaited}
@@ -238,9 +238,9 @@ class Watcher:
         tick = 0.0
         last_facts = followed.stats(self.config)
         while not self.stop.wait(tick):
-            if why := self._why_again():
-                log.write(self.config, f"{why}: the watcher begins again")
-                self.end(why)
+            if reason := self._restart_reason():
+                log.write(self.config, f"{reason}: the watcher restarts")
+                self.end(reason)
                 return
             settings = config.load(self.config.vault).settings
             quiet, every = settings.watch.commit_after_seconds, settings.sync.every * 60

@@ -51,7 +51,7 @@ def run(
 
     answers = {client.LINK: lambda *_: new_link().encode()}
     with nullcontext() if beside else answer.serving(config, answers, NAME):
-        memory.give_back()
+        memory.release_free_memory()
         freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE)
         if not freshness.being_built(config):
             with suppress(BusyError, OSError):

@@ -35,13 +35,13 @@ EVERY = pytest.mark.parametrize(
 PACKAGE = str(Path(launch.__file__).parent) + os.sep
 
 SAFE = {
-    launch.last_words,
+    launch.lost_message,
     recall.main,
     recall.answered,
     hook.stored,
     hook.finish,
     hook_process.print_bytes,
-    hook.Delivery.last_words,
+    hook.Delivery.lost_message,
     hook.Delivery.is_lost,
     hook.Delivery.run,
     hook.Delivery.__init__,

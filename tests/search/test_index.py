@@ -1583,7 +1583,7 @@ def test_memory_of_large_tables_is_given_back(tmp_path: Path) -> None:
     code = """
 from pathlib import Path
 from mdmem.system import memory
-memory.give_back()
+memory.release_free_memory()
 size = lambda: int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 before = size()
 for _ in range(3):

@@ -154,7 +154,7 @@ def test_memory_is_given_back_after_many_notes_were_taken_in(
 ) -> None:
     given: list[bool] = []
     monkeypatch.setattr(lookup, "MANY_NOTES", 20)
-    monkeypatch.setattr(memory, "give_back", lambda: given.append(True))
+    monkeypatch.setattr(memory, "release_free_memory", lambda: given.append(True))
     (vault / "notes" / "three.md").write_text("An otter.\n")
     assert has("otter")
     assert not given

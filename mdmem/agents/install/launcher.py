@@ -78,7 +78,7 @@ try:
    if abs(time.time()-os.stat(d).st_mtime)>{recent}:break
   time.sleep(.1)
 finally:
- try:os.write(1,{last_words}.get("".join(w),"").encode())
+ try:os.write(1,{lost_message}.get("".join(w),"").encode())
  finally:os._exit(0)
 """
 
@@ -227,7 +227,7 @@ def _alone(verb: str) -> str:
     if verb == "commit":
         return _COMMIT.format(paths=_literal(search_path()))
     preload = _PRELOAD.format(preload=_literal(os.path.join(PACKAGE, "preload.py")), package=_literal(PACKAGE))
-    last_words = {agent: launch.last_words(agent).decode() for agent in launch.FORMS}
+    lost_message = {agent: launch.lost_message(agent).decode() for agent in launch.FORMS}
     file = _literal(os.path.join(PACKAGE, "launch.py"))
     rescue = _RESCUE.format(
         file=file,
@@ -235,7 +235,7 @@ def _alone(verb: str) -> str:
         tries=int(launch.WAIT_SECONDS * 10) if verb == "hook" else 1,
         recent=launch.RECENT_SECONDS,
         again="" if is_windows() else _AGAIN.format(file=file, module=MODULES[verb]),
-        last_words=_literal(last_words if verb == "hook" else {}),
+        lost_message=_literal(lost_message if verb == "hook" else {}),
     )
     return _OTHER.format(
         paths=_literal(search_path()),
