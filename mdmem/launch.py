@@ -41,9 +41,9 @@ def lost_message(agent: str) -> bytes:
 LAUNCHER = "mdmem-run"
 """The name of the script that agents start."""
 LOSSES = ".failed"
-"""What the launcher's name ends with in the name of the log of the events that a failed process lost."""
+"""Suffix of the log beside the launcher of the events that failed processes lost."""
 FAILED = "mdmem-failed"
-"""Why they were lost, there."""
+"""The reason in that log."""
 _MAX_LOG_BYTES = 64 * 1024
 served_launcher = ""
 """The path of the launcher whose hooks this process serves; "" if it serves none."""

@@ -19,7 +19,7 @@ import pytest
 
 import mdmem
 from mdmem import cli, config, launch, lazy_pattern, preload
-from mdmem.agents.install import command_line, gone, launcher
+from mdmem.agents.install import command_line, launcher, missing_program
 from mdmem.capture import losses
 from mdmem.capture.later import upkeep
 from mdmem.health import machine, unstored
@@ -392,7 +392,7 @@ def test_an_event_waits_in_the_background_for_an_mdmem_that_is_installed_elsewhe
     assert run(prompt("First")) == ""
 
     until(lambda: notes(vault) == 1)
-    assert losses.recent(config.load(str(vault)), time.time(), also=[f"{launcher.path()}{gone.LOST}"]) == []
+    assert losses.recent(config.load(str(vault)), time.time(), also=[f"{launcher.path()}{missing_program.LOST}"]) == []
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the launcher is a shell script")
@@ -410,7 +410,7 @@ def test_an_event_is_not_lost_when_the_folder_of_mdmem_goes_while_the_launcher_l
     assert run(prompt("First")) == ""
 
     until(lambda: notes(vault) == 1)
-    assert losses.recent(config.load(str(vault)), time.time(), also=[f"{launcher.path()}{gone.LOST}"]) == []
+    assert losses.recent(config.load(str(vault)), time.time(), also=[f"{launcher.path()}{missing_program.LOST}"]) == []
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the launcher is a shell script")

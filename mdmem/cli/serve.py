@@ -54,9 +54,9 @@ def mcp(vault: str | None, over_http: bool, port: int | None, host: str) -> None
 
 def _missing(what: str, name: str, error: ModuleNotFoundError) -> ConfigError:
     """Return the error that an extra's package is missing, with the command that installs the extra."""
-    from mdmem.agents.install import extra
+    from mdmem.agents.install import installation
 
-    return ConfigError(f"{what} the package {error.name}, which is missing. Run: {extra.install_command(name)}")
+    return ConfigError(f"{what} the package {error.name}, which is missing. Run: {installation.install_command(name)}")
 
 
 def _serve_http(vault: str | None, host: str, port: int | None) -> None:

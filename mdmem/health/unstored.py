@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from mdmem import launch, plural, timestamps
-from mdmem.agents.install import gone
+from mdmem.agents.install import missing_program
 from mdmem.capture import feedback, losses, queued, retry_queue
 from mdmem.capture.pending import LOST_PRIVATE, UNSEEN
 from mdmem.config import Config
@@ -43,7 +43,7 @@ _CAUSES = {
     **feedback.UNREAD,
     losses.DISK_FULL: "the disk had no room for the cause",
     losses.DAMAGED: "its file in the retry queue cannot be read",
-    gone.GONE: "mdmem was gone; events before it may be lost too",
+    missing_program.GONE: "mdmem was gone; events before it may be lost too",
     launch.FAILED: "mdmem could not start, was killed, or did not answer",
 }
 
@@ -57,7 +57,7 @@ def lost(config: Config) -> Iterator[HealthFinding]:
     for row in lost_events[-LOSSES_SHOWN:]:
         when = timestamps.local_time(row["time"])
         why = _CAUSES.get(row["why"], row["why"])
-        is_whole = row["why"] in (UNSEEN, gone.GONE, launch.FAILED, *feedback.UNREAD)  # in the transcript
+        is_whole = row["why"] in (UNSEEN, missing_program.GONE, launch.FAILED, *feedback.UNREAD)  # in the transcript
         todo = "`mdmem import` may find it" if is_whole else "`mdmem doctor --only log` may say why"
         yield error(
             f"An event of {_AGENTS.get(row['agent'], row['agent'])} was lost at {when}: {row['event']} ({why}).",

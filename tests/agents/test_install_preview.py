@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from mdmem import launch
-from mdmem.agents.install import extra, known, launcher, mcp_registration, registration, settings_file, trust
+from mdmem.agents.install import installation, known, launcher, mcp_registration, registration, settings_file, trust
 from mdmem.errors import ConfigError
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -166,7 +166,7 @@ def test_without_its_packages_the_server_is_not_registered(
     known = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "mcp" else known(name))
     with pytest.raises(ConfigError, match=r"Run: .*\[mcp\]"):
-        extra.require_mcp()
+        installation.require_mcp()
     done = ask("install", "claude-code", "--mcp", "--yes")
     assert done.returncode == ConfigError.exit_code and "[mcp]" in done.stderr
     assert not (home / ".claude" / "settings.json").exists() and not (home / ".claude.json").exists()
@@ -174,7 +174,7 @@ def test_without_its_packages_the_server_is_not_registered(
 
 def test_the_command_fits_how_mdmem_came_here() -> None:
     def command(prefix: str) -> str:
-        return extra.install_command("web", f"/home/dev/{prefix}", f"/home/dev/{prefix}/bin/python")
+        return installation.install_command("web", f"/home/dev/{prefix}", f"/home/dev/{prefix}/bin/python")
 
     assert command(".local/share/pipx/venvs/mdmem").startswith("pipx install --force ")
     assert command(".local/share/uv/tools/mdmem").startswith("uv tool install --force ")
@@ -186,18 +186,18 @@ def test_the_command_fits_how_mdmem_came_here() -> None:
 def test_the_command_keeps_the_extras_of_an_environment_that_it_replaces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name == "mcp" or None)
 
-    assert extra.install_command("web", "/home/dev/.local/share/uv/tools/mdmem").endswith("[mcp,web]'")
+    assert installation.install_command("web", "/home/dev/.local/share/uv/tools/mdmem").endswith("[mcp,web]'")
 
 
 def test_who_installs_from_a_cache_is_told_how_to_keep_mdmem() -> None:
     for prefix in ("/home/dev/.local/share/pipx/venvs/mdmem", "/home/dev/.local/share/uv/tools/mdmem", "/home/dev/v"):
-        assert extra.temporary(prefix) == ""
+        assert installation.temporary(prefix) == ""
     for prefix, command in (
         ("/home/dev/.cache/uv/archive-v0/LAjyj-ES5X", "uv tool install"),
         ("/home/dev/.cache/pipx/0daa879227c143d", "pipx install"),
         ("/home/dev/.local/share/pipx/.cache/0daa879227c143d", "pipx install"),
     ):
-        assert prefix in extra.temporary(prefix) and f"run: {command} " in extra.temporary(prefix)
+        assert prefix in installation.temporary(prefix) and f"run: {command} " in installation.temporary(prefix)
 
 
 @pytest.mark.slow

@@ -20,7 +20,16 @@ from hypothesis import strategies as st
 import mdmem
 from mdmem import launch, system
 from mdmem.agents import claude_code
-from mdmem.agents.install import command_line, entries, gone, json_text, known, launcher, mcp_registration, registration
+from mdmem.agents.install import (
+    command_line,
+    entries,
+    json_text,
+    known,
+    launcher,
+    mcp_registration,
+    missing_program,
+    registration,
+)
 from mdmem.agents.install.known import AGENTS
 from mdmem.agents.install.settings_file import SettingsFile
 from mdmem.errors import ConfigError, UsageError
@@ -800,7 +809,7 @@ def test_that_events_were_lost_while_mdmem_was_gone_is_told_without_their_words(
     with monkeypatch.context() as elsewhere:
         take_away("package", tmp_path / "nowhere", elsewhere)
         line = registered("hook", "codex")
-    mark = Path(f"{launcher.path()}{gone.LOST}")
+    mark = Path(f"{launcher.path()}{missing_program.LOST}")
     for _ in range(2):
         lose_event(line, mark)
 
@@ -824,7 +833,7 @@ def test_a_hook_does_not_wait_again_in_a_folder_that_changes_all_the_time(
     with monkeypatch.context() as elsewhere:
         take_away("interpreter", tmp_path / "nowhere", elsewhere)
         line = registered("hook", "codex")
-    mark, naps = Path(f"{launcher.path()}{gone.LOST}"), tmp_path / "naps"
+    mark, naps = Path(f"{launcher.path()}{missing_program.LOST}"), tmp_path / "naps"
     (tmp_path / "programs").mkdir()
     sleep = tmp_path / "programs" / "sleep"
     sleep.write_text(f'#!/bin/sh\necho "$1 $event" >>{shlex.quote(str(naps))}\n')
@@ -927,7 +936,7 @@ def test_on_windows_a_hook_whose_mdmem_is_gone_says_so_and_stores_when_an_instal
     with monkeypatch.context() as windows_:
         windows_.setattr(launcher, "is_windows", lambda: True)
         windows_.setattr(launcher, "PACKAGE", str(package))
-        windows_.setattr(gone, "_TRIES", 1200)  # a busy machine is not a failure
+        windows_.setattr(missing_program, "_TRIES", 1200)  # a busy machine is not a failure
         text = launcher.text(["C:\\Users\\ana\\.claude\\settings.json"])
     (tmp_path / "mdmem-run.py").write_text(text, "utf-8")
 
@@ -957,7 +966,7 @@ def test_on_windows_a_hook_whose_mdmem_is_gone_says_so_and_stores_when_an_instal
         assert not out or f"start {package / 'launch.py'}, which is gone." in json.loads(out)["systemMessage"]
 
     os.utime(package.parent)
-    lost = tmp_path / f"mdmem-run.py{gone.LOST}"
+    lost = tmp_path / f"mdmem-run.py{missing_program.LOST}"
     lost.unlink()
     with started("hook", "claude-code", prompt("First")) as process:
         time.sleep(0.5)

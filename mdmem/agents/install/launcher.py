@@ -18,13 +18,13 @@ import tempfile
 from contextlib import suppress
 
 from mdmem import config, files, launch
-from mdmem.agents.install import gone
+from mdmem.agents.install import missing_program
 from mdmem.agents.install import settings_file as settings
 from mdmem.system import windows
 
 NAME = launch.LAUNCHER
 """mdmem's commands are recognized by this name in them."""
-LOSS_LOGS = (gone.LOST, launch.LOSSES)
+LOSS_LOGS = (missing_program.LOST, launch.LOSSES)
 """What the launcher's name ends with in the names of the logs of lost events beside it."""
 
 MODULES = {"hook": "mdmem.recall.hook", "inject": "mdmem.inject.process", "status": "mdmem.capture.status_line"}
@@ -193,7 +193,7 @@ def text(users: list[str], registered: str = "") -> str:
     codes = {verb: code(verb) for verb in (*MODULES, "commit")}
     lines = "".join(f"{_USER}{user}\n" for user in users if "\n" not in user)
     if is_windows():
-        if_gone = _literal(gone.in_python(rescue, users, os.path.dirname(path())))
+        if_gone = _literal(missing_program.in_python(rescue, users, os.path.dirname(path())))
         return _PYTHON.format(users=lines, rescue=_literal(rescue), gone=if_gone, codes=_literal(codes))
     program = interpreter(registered)
     python = shlex.quote(program)
@@ -201,11 +201,11 @@ def text(users: list[str], registered: str = "") -> str:
     cases = "".join(f'{verb}) {start} {shlex.quote(code_)} "$@" ;;\n' for verb, code_ in codes.items())
     return _SHELL.format(
         users=lines,
-        gone=gone.in_shell(users, os.path.dirname(path())),
+        gone=missing_program.in_shell(users, os.path.dirname(path())),
         python=python,
-        python_text=shlex.quote(gone.in_json(program)),
+        python_text=shlex.quote(missing_program.in_json(program)),
         rescue=shlex.quote(rescue),
-        rescue_text=shlex.quote(gone.in_json(rescue)),
+        rescue_text=shlex.quote(missing_program.in_json(rescue)),
         renew=shlex.quote(_RENEW),
         first=_with_perl(program),
         cases=cases,

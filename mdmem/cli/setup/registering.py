@@ -39,7 +39,7 @@ class InstallRequest(NamedTuple):
 
 def install(vault: str | None, asked: InstallRequest) -> None:
     """Register mdmem with agents and MCP clients, and print what was changed."""
-    from mdmem.agents.install import extra  # slow to load, like the others that are imported where they are used
+    from mdmem.agents.install import installation  # slow to load, like the others that are imported where they are used
 
     with_service = service.NAME in asked.agents
     asked = asked._replace(agents=tuple(name for name in asked.agents if name != service.NAME))
@@ -47,9 +47,9 @@ def install(vault: str | None, asked: InstallRequest) -> None:
     loaded = config.load(vault)
     for name in asked.agents:  # check that all exist before changing anything
         mcp_registration.client_of(name) if asked.with_mcp else known.row_of(name)
-    extra.require_files()
+    installation.require_files()
     if asked.with_mcp:
-        extra.require_mcp()
+        installation.require_mcp()
     if not asked.dry_run:
         with progress.ProgressBar("Compiling the hooks", shown=not asked.as_json):
             launch.compile_all()  # hooks do not write bytecode themselves
@@ -68,7 +68,7 @@ def install(vault: str | None, asked: InstallRequest) -> None:
         click.echo(f"There is no vault at {loaded.vault} yet: run `mdmem init`.", err=True)
     elif not asked.as_json and names and any(change.action in WORDS for change in changes):
         click.echo("Next: start a new session; `mdmem status` shows when it was heard from.", err=True)
-    if warning := extra.temporary():
+    if warning := installation.temporary():
         click.echo(warning, err=True)
     if not asked.as_json and absent:
         text = f"Not found on this machine: {', '.join(absent)}. Hooks do nothing until their agent is installed."

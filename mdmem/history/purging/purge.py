@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mdmem import files
-from mdmem.agents.install import extra
+from mdmem.agents.install import installation
 from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
 from mdmem.history import find, pages, rewrite
@@ -247,7 +247,7 @@ def apply(config: Config, planned: PurgePlan, report: ProgressCallback = ignore)
         VaultError, BusyError, OSError: when the vault cannot be written.
     """
     if not filtering.is_installed():
-        raise GitError(f"Rewriting history needs git-filter-repo. Run: {extra.install_command('purge')}")
+        raise GitError(f"Rewriting history needs git-filter-repo. Run: {installation.install_command('purge')}")
     with lock.held(config.state_dir) as lock_fd:
         return apply_held(config, planned, lock_fd, report)
 

@@ -1,4 +1,4 @@
-"""Extra: how mdmem was installed, whether with the packages of `mdmem[mcp]`, and the command that installs it again."""
+"""Installation: how mdmem was installed, and the command that installs it again with more optional packages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mdmem import launch
 from mdmem.errors import ConfigError
 
 _PACKAGES = {"mcp": "mcp", "purge": "git_filter_repo", "web": "jinja2"}
-"""Extra -> a package that only it brings."""
+"""Optional extra, as in `mdmem[mcp]` -> a package that only this extra installs."""
 _CACHES = (".cache", "Caches", "Cache")
 
 

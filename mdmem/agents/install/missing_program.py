@@ -1,10 +1,10 @@
-"""Gone: what the launcher does where mdmem or its Python is gone, in the shell or in Python on Windows.
+"""Missing program: what the launcher does when mdmem or its Python is gone, in the shell or in Python on Windows.
 
-If the folder of what is gone has just changed, an installer may be replacing mdmem. A hook waits for it, and in the
-shell then leaves its event to the background, in memory: it may be on disk only after private text has been removed.
-Nobody reads an answer there, so none is made.
-If an event was lost just before, no installer is at work, only something else that changes the folder all the time.
-At the start of a session, the user is told; `doctor` and `status` tell that events were lost.
+If the folder of the missing file has just changed, an installer may be replacing mdmem, and a hook waits for it. In
+the shell, a background process then keeps the event in memory and waits longer: nothing may be written to disk before
+private text is removed. Memories are not looked up there, because nobody reads the answer.
+A hook does not wait if an event was lost shortly before: then something else keeps changing the folder.
+The user is told at the start of a session; `doctor` and `status` report the lost events.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ exit 0
 }}
 """
 _TRIES = 30
-"""How often a hook looks for what is gone, in tenths of a second."""
+"""How often a hook looks for the missing file, every tenth of a second."""
 _LATER_TRIES = 60
-"""How often it then looks in the background, in seconds."""
+"""How often the background process then looks for it, every second."""
 _LOST_MINUTES = 10
-"""How long after a lost event hooks do not wait."""
+"""For this long after a lost event, hooks do not wait."""
 LOST = ".lost"
-"""What the launcher's name ends with in the name of the file that records the last event that it lost."""
+"""Suffix of the file beside the launcher that records the last event that it lost."""
 GONE = "mdmem-gone"
-"""Why it was lost, there."""
+"""The reason in that file."""
 _LOSS = f"%s\tunknown\t%s\t{GONE}\n"
 _TOLD_AT = [f'"hook_event_name":{gap}"{event}"' for event in ("SessionStart", "sessionStart") for gap in ("", " ")]
 _GONE_WORDS = (
