@@ -82,13 +82,13 @@ def bring_up_to_date(
             return BUSY, (_in_background(config),)
         return BUSY, (f"{error} The newest notes may be missing here.",)
     except index.OtherVersionError as error:
-        from mdmem.search import stopgap
+        from mdmem.search import temporary_index
 
-        if not stopgap.use(config, error):
+        if not temporary_index.use(config, error):
             raise
         return index.update(config, paths=paths, most=most), (str(error),)
     except OSError as error:
-        if paths is None and budget_seconds is None and _use_stopgap(config, error):
+        if paths is None and budget_seconds is None and _use_temporary_index(config, error):
             changes = index.update(config, most=most)
             return changes, (_ELSEWHERE.format(error.filename or "The index", error.strerror),)
         return index.Changes(complete=False), (f"The index cannot be written ({error}): newest notes may be missing.",)
@@ -147,13 +147,13 @@ def _telling() -> CountCallback:
 _ELSEWHERE = "{} cannot be read ({}): the notes themselves were read. `mdmem doctor --only state` says what to do."
 
 
-def _use_stopgap(config: Config, error: OSError) -> bool:
+def _use_temporary_index(config: Config, error: OSError) -> bool:
     """Use another folder for the index until this process ends, if its own cannot be read; return whether it does."""
     if not isinstance(error, PermissionError) or _has_index(config):
         return False
-    from mdmem.search import stopgap
+    from mdmem.search import temporary_index
 
-    return stopgap.use(config, error)
+    return temporary_index.use(config, error)
 
 
 def glance(config: Config, without_session: str = "", share: int = 0) -> View | None:

@@ -23,7 +23,7 @@ from mdmem.errors import VaultError
 from mdmem.health import checks, folders, links, machine, scope
 from mdmem.history import commit
 from mdmem.history.git import repository
-from mdmem.search import freshness, stopgap
+from mdmem.search import freshness, temporary_index
 from mdmem.views import storing
 from tests.helpers import cli_day, rights
 from tests.helpers.cli_day import Day
@@ -175,7 +175,7 @@ def test_a_search_without_the_cache_keeps_its_index_private_and_deletes_that_of_
 
 
 def test_a_large_vault_is_not_searched_without_the_cache(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stopgap, "MOST_NOTES", 1)
+    monkeypatch.setattr(temporary_index, "MOST_NOTES", 1)
     settings = config.load(str(day.vault))
     for name in ("a", "b"):
         put(day.vault, f"notes/{name}.md", "parser\n")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from mdmem import __version__, config
-from mdmem.search import stopgap
+from mdmem.search import temporary_index
 from tests.conftest import REPO
 
 Ask = Callable[[str, dict[str, Any]], dict[str, Any]]
@@ -33,8 +33,8 @@ def other(tmp_path: Path) -> Path:
 @pytest.fixture
 def large(other: Path) -> None:
     """Let the other installation take every vault for a large one."""
-    code = other / "mdmem/search/stopgap.py"
-    code.write_text(code.read_text().replace(f"MOST_NOTES = {stopgap.MOST_NOTES:_}", "MOST_NOTES = 0"))
+    code = other / "mdmem/search/temporary_index.py"
+    code.write_text(code.read_text().replace(f"MOST_NOTES = {temporary_index.MOST_NOTES:_}", "MOST_NOTES = 0"))
 
 
 @pytest.fixture
