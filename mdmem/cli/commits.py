@@ -202,7 +202,7 @@ def _print_stats(stats: Iterator[Stat], offset: int, limit: int, *, as_json: boo
         when = timestamps.readable(one.time)
         told = [(safe(one.subject), ""), *((f" {count}", "dim") for count in counts)]
         render.hanging([(f"{one.oid[:8]} ", "yellow"), (f"{when} ", "dim")], told)
-    extent.tell("commit", len(shown), offset + len(shown) if shown and not has_more else None, offset=offset)
+    extent.print_extent("commit", len(shown), offset + len(shown) if shown and not has_more else None, offset=offset)
 
 
 def _began(session: LoggedSession) -> tuple[str, str]:

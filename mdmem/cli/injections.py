@@ -67,7 +67,7 @@ def injections(
         click.echo("No injection matches.", err=True)
     elif not total:
         click.echo("Nothing has been injected yet. `mdmem inject --explain PROMPT` shows what would be.", err=True)
-    extent.tell("injection", len(logged), total, offset=offset)
+    extent.print_extent("injection", len(logged), total, offset=offset)
 
 
 _COLUMNS = (

@@ -92,7 +92,7 @@ def todo(
     """
     if closed:
         items = [work.mark_done(config, key, now=options.now(), agent=startup.calling_agent()) for key in closed]
-        render.say("\n".join(f"Closed: {item.text}" for item in items), items, as_json=as_json)
+        render.print_outcome("\n".join(f"Closed: {item.text}" for item in items), items, as_json=as_json)
         return
     note_rows.refresh(config)
     items = work.open_work(config, project, now=options.now())
@@ -106,7 +106,7 @@ def todo(
     stale = sum(item.is_stale for item in items)
     if not items:
         click.echo("Nothing is open.", err=True)
-    extent.tell("item", len(shown), len(items), offset=offset)
+    extent.print_extent("item", len(shown), len(items), offset=offset)
     if stale:
         click.echo(f"{plural.number(stale, 'item')} older than 30 days: `mdmem todo --done ID` closes one.", err=True)
 
@@ -145,7 +145,7 @@ def fixes(config: Config, error: tuple[str, ...], project: str, limit: int, as_j
         _print_fixes(fixes_found)
     if not fixes_found:
         click.echo("Nothing is known to have solved this error." if text else "No fixes yet.", err=True)
-    extent.tell("result", len(fixes_found), None if has_more else len(fixes_found))
+    extent.print_extent("result", len(fixes_found), None if has_more else len(fixes_found))
 
 
 def _print_fixes(fixes_found: list[Fix]) -> None:

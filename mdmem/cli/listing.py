@@ -72,8 +72,8 @@ def list_notes(
         nothing = (
             "No matching notes. `mdmem list --help` lists the filters." if asked_for else wording.none_yet(config.vault)
         )
-        extent.say("\n".join([nothing, *(f"hint: {render.safe(sentence)}" for sentence in unmatched)]))
-    extent.tell("note", count, total, offset=offset)
+        extent.print_remark("\n".join([nothing, *(f"hint: {render.safe(sentence)}" for sentence in unmatched)]))
+    extent.print_extent("note", count, total, offset=offset)
 
 
 def print_rows(note_rows: Iterable[NoteRow]) -> None:
@@ -164,7 +164,7 @@ def some_sessions(
         if not shown and not offset:
             _say_no_sessions(config, asked_for=narrowed or bool(project))
         else:
-            extent.tell("session", len(shown), total, offset=offset, more_than=counted - 1)
+            extent.print_extent("session", len(shown), total, offset=offset, more_than=counted - 1)
 
     return shown, tell
 
@@ -178,7 +178,7 @@ def _say_no_sessions(config: Config, *, asked_for: bool) -> None:
     from mdmem.views import rows
 
     none = wording.none_yet(config.vault) if rows.is_empty(config) else "No sessions yet."
-    extent.say("No matching sessions." if asked_for else none)
+    extent.print_remark("No matching sessions." if asked_for else none)
 
 
 def _session_row(session: LoggedSession) -> tuple[str, ...]:

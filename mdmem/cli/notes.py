@@ -62,7 +62,9 @@ def add(
         **written,
     )  # fmt: skip
     of_project = f" ({home})" if home else ""
-    render.say(f"[mem:{added.id}] {added.path}{of_project}", {**added._asdict(), "project": home}, as_json=as_json)
+    render.print_outcome(
+        f"[mem:{added.id}] {added.path}{of_project}", {**added._asdict(), "project": home}, as_json=as_json
+    )
     _tell_new_project(config, home)
     _tell_what_was_kept_out(config, [title, body])
 
@@ -148,7 +150,7 @@ def append(config: Config, reference: str, text: tuple[str, ...], as_json: bool)
     typed = _typed() if words in ("", "-") else words
     with attribution.to_agent(config, path, startup.calling_agent()):
         user_notes.append(config, path, typed)
-    render.say(f"Added to {path}.", {"path": path}, as_json=as_json)
+    render.print_outcome(f"Added to {path}.", {"path": path}, as_json=as_json)
     _tell_what_was_kept_out(config, [typed])
 
 
@@ -184,7 +186,7 @@ def tag(config: Config, reference: str, tags: tuple[str, ...], remove: bool, as_
     if tags:
         with attribution.to_agent(config, path, startup.calling_agent()):
             now = (user_notes.remove_tags if remove else user_notes.add_tags)(config, path, tags)
-    render.say(" ".join(now), {"path": path, "tags": now}, as_json=as_json)
+    render.print_outcome(" ".join(now), {"path": path, "tags": now}, as_json=as_json)
     missing = [name for name in user_notes.meant_tags(had, tags) if name not in had] if remove else []
     if missing:
         click.echo(f"The note has no tag {' or '.join(map(render.safe, missing))}.", err=True)
@@ -224,7 +226,7 @@ def _set_pinned(config: Config, references: tuple[str, ...], value: bool | None,
             outcomes.append((path, user_notes.set_keys(config, path, {"pinned": value})))
     word = "Pinned" if value else "Unpinned"
     lines = [f"{word} {path}." if changed else f"{path} was already {word.lower()}." for path, changed in outcomes]
-    render.say("\n".join(lines), paths, as_json=as_json)
+    render.print_outcome("\n".join(lines), paths, as_json=as_json)
 
 
 @click.command()

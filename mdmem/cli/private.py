@@ -72,7 +72,7 @@ def keep_last(config: Config, as_json: bool) -> None:
     from mdmem.transcripts import last_prompt
 
     path = last_prompt.keep(config)
-    render.say(f"Stored the whole prompt: {path}", {"path": path}, as_json=as_json)
+    render.print_outcome(f"Stored the whole prompt: {path}", {"path": path}, as_json=as_json)
 
 
 @click.command()
@@ -95,7 +95,7 @@ def pause(config: Config, length: str | None, session: str, as_json: bool) -> No
     until = f" until {timestamps.local_time(ends)}" if ends else ""
     text = f"Paused{whose}{until}. `{storing.resume_command(session_id)}` resumes storing."
     value = {"paused": True, "session": session_id, "until": timestamps.iso_time(ends) if ends else ""}
-    render.say(text, value, as_json=as_json)
+    render.print_outcome(text, value, as_json=as_json)
 
 
 @click.command()

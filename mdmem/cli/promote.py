@@ -113,7 +113,7 @@ def _ask(diff: str, question: str, *, as_json: bool) -> None:
 
 def _print(note_id: str, path: str, action: str, *, as_json: bool) -> None:
     text = f"[mem:{note_id}] {_PHRASES[action].format(path)}."
-    render.say(text, {"id": note_id, "file": path, "action": action}, as_json=as_json)
+    render.print_outcome(text, {"id": note_id, "file": path, "action": action}, as_json=as_json)
 
 
 _PHRASES = {

@@ -12,7 +12,7 @@ import click
 from mdmem import plural
 from mdmem.cli.terminal import completions, options, progress
 from mdmem.cli.terminal.outcome import print_applied, status_of
-from mdmem.cli.terminal.render import print_json, safe, say, warn
+from mdmem.cli.terminal.render import print_json, print_outcome, safe, warn
 from mdmem.config import Config
 from mdmem.errors import UsageError
 from mdmem.history import forget as forgetting
@@ -156,7 +156,7 @@ def purge(config: Config, target: str, kind: str | None, really: bool, yes: bool
     is_found = any((found.files, found.objects, found.caches, planned.drop, planned.rename))
     if not really or not is_found:
         text = "Nothing was changed. --apply does it." if is_found else "Found nowhere: there is nothing to purge."
-        say(text, work.Purged([], 0, 0, [], []) if really else found, as_json=as_json)
+        print_outcome(text, work.Purged([], 0, 0, [], []) if really else found, as_json=as_json)
         return 1 if yes and not really else 0  # --yes without --apply: the caller expected a change
     if not yes:
         options.confirm("This rewrites every commit and cannot be undone. Continue?")

@@ -249,7 +249,7 @@ def prompts(
     if not matched.total and not matched.hints:
         is_narrowed = any((*words, *given.values()))
         click.echo("No prompt matches." if is_narrowed else "No prompts yet.", err=True)
-    extent.tell("prompt", len(matched.shown), matched.total, offset=offset)
+    extent.print_extent("prompt", len(matched.shown), matched.total, offset=offset)
 
 
 def _print_prompts(found_prompts: Iterable[FoundPrompt], *, full: bool) -> None:

@@ -159,6 +159,6 @@ def print_remarks(
     last = (offset or 0) + shown
     if shown < limit and last < total:
         these = f"{last - shown + 1}–{last}" if shown > 1 else f"{last}" if shown else "None"
-        extent.say(f"{these} of {plural.number(total, 'result')}; --all also lists those that repeat others")
+        extent.print_remark(f"{these} of {plural.number(total, 'result')}; --all also lists those that repeat others")
     else:
-        extent.tell("result", shown, total, offset=offset, whole=bool(total))
+        extent.print_extent("result", shown, total, offset=offset, whole=bool(total))

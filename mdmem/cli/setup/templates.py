@@ -39,7 +39,7 @@ def template_command(config: Config, name: str | None, as_json: bool) -> None:
     if not made:
         raise UsageError(f"The vault already has that template: {path}. Edit it there.")
     filled = ", ".join(f"{{{{{place}}}}}" for place in template.PLACES[f"{name}.md"])
-    render.say(f"{path}\nPlaceholders: {filled}.", {"path": path}, as_json=as_json)
+    render.print_outcome(f"{path}\nPlaceholders: {filled}.", {"path": path}, as_json=as_json)
 
 
 def _list_templates(root: str, *, as_json: bool) -> None:
@@ -79,7 +79,9 @@ def obsidian(config: Config, as_json: bool) -> None:
     if _add_types(config.vault):
         made.append(".obsidian/types.json")
     created = f"Created {', '.join(made)}. `mdmem open --in obsidian` opens the vault."
-    render.say(created if made else "Nothing to add: all of it already exists.", {"made": made}, as_json=as_json)
+    render.print_outcome(
+        created if made else "Nothing to add: all of it already exists.", {"made": made}, as_json=as_json
+    )
 
 
 def _add_types(vault: str) -> bool:

@@ -16,7 +16,7 @@ def part(items: Iterator[Any], offset: int, limit: int) -> tuple[list[Any], bool
     return shown, next(items, None) is not None
 
 
-def tell(
+def print_extent(
     thing: str,
     shown: int,
     total: int | None,
@@ -39,15 +39,15 @@ def tell(
         more = f", --offset {last} the next ones" if rest and offset is not None else ""
         least = max(last, more_than)
         count = f"more than {plural.number(least, thing)}" if total is None else plural.number(total, thing)
-        say(f"{places} of {count}{rest}{more}")
+        print_remark(f"{places} of {count}{rest}{more}")
     elif not shown and offset and total is None:
-        say(f"--offset {offset} skips all {thing}s that match.")
+        print_remark(f"--offset {offset} skips all {thing}s that match.")
     elif not shown and total:
         only = plural.number(total, f"{thing} matches", f"{thing}s match")
-        say(f"Only {only}; --offset {offset} skips {'it' if total == 1 else 'all of them'}.")
+        print_remark(f"Only {only}; --offset {offset} skips {'it' if total == 1 else 'all of them'}.")
 
 
-def say(text: str) -> None:
+def print_remark(text: str) -> None:
     """Print a remark on stderr, after the output: if the pager still holds that back, so is the remark."""
     remarks = getattr(sys.stdout, "remarks", None)
     if remarks is None:

@@ -57,7 +57,7 @@ def print_json(value: Any) -> None:
     print(as_json(value))
 
 
-def say(text: str, value: Any, *, as_json: bool) -> None:
+def print_outcome(text: str, value: Any, *, as_json: bool) -> None:
     """Print what a command has done: a text for people, without control characters, or a value as JSON."""
     import click  # a plain search needs none
 
