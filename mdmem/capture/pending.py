@@ -167,7 +167,7 @@ class Capture:
         clean = privacy.clean(where, rules=self.rules, origin="tool").value
         return identified if clean == where else project.Project(make_slug(clean) or "private", clean)
 
-    def home(self, created: str) -> str:
+    def project_folder(self, created: str) -> str:
         """Return the name of the project's folder in the journal, creating the folder if needed.
 
         Raises OSError or VaultError when the vault cannot be written.
@@ -229,7 +229,7 @@ class Capture:
         """Whether the note is known to have been deleted for good."""
         return False
 
-    def known(self, draft: PendingNote, built: note.Note) -> str | None:  # noqa: ARG002 - a replay looks at the draft
+    def published_name(self, draft: PendingNote, built: note.Note) -> str | None:  # noqa: ARG002 - a replay looks at the draft
         """Return the file name under which a note was published, or was about to be; None for a new note."""
         return self.session.name_of(built.id) or None
 

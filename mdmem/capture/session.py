@@ -115,11 +115,11 @@ class Session(journal.Record):
                 pass  # moved or deleted by its owner
         elif self._is_new or self._began_here():
             return None  # nothing to look for
-        located = self.look()
+        located = self.find_folder()
         self._is_new = not (located or recorded)
         return disk.open_folder(self.config.vault, located) if located else None
 
-    def look(self) -> tuple[str, ...]:
+    def find_folder(self) -> tuple[str, ...]:
         """Search the vault and its archives for the session's folder; () if there is none.
 
         Only the last `max_days` are searched, unless the record names a folder.

@@ -153,7 +153,7 @@ def publish(at: Capture, draft: PendingNote, built: note.Note, outcome: Outcome)
         outcome.stored = True
         return
     session, created = at.session, str(built.meta["created"])
-    project_folder = at.home(created)
+    project_folder = at.project_folder(created)
     built.meta["project"] = project_folder
     words = folder_words(built.title) if draft.kind == "prompt" else ""
     with session.make_folder(project_folder, words, lambda: _first_page(session, built), at.now) as folder:
@@ -200,7 +200,7 @@ def _number(at: Capture, draft: PendingNote, built: note.Note, folder: disk.Fold
     last = session.prompt_number() if draft.kind == "prompt" else at.prompt_number()
     prompt, sequence = (last + 1, 0) if draft.kind == "prompt" else (last, session.next_sequence(last))
     if draft.identity:
-        return prompt, sequence, at.known(draft, built)
+        return prompt, sequence, at.published_name(draft, built)
 
     words = short(f"{built.title}\0{built.body}", 16)
 

@@ -70,7 +70,7 @@ def add(
         )
     old_path = index.resolve(config, supersedes) if supersedes else ""
     old = people.read(config.vault, old_path).fact("id") or old_path
-    unverified = missing(config, body)
+    unverified = unsupported_quotes(config, body)
     meta: dict[str, Any] = {
         "status": "proposed" if proposed else None,
         "supersedes": old or None,
@@ -109,7 +109,7 @@ def listed(
     about: words, or a file that notes name. kinds: some of KINDS; a note tagged with a kind counts as one.
     every: include superseded ones.
     """
-    paths = freshness.ask(config, lambda view: noted_as(view, kinds, project))
+    paths = freshness.ask(config, lambda view: paths_of_kinds(view, kinds, project))
     if about:
         paths = _about(config, paths, about)
     parsed_by_path = {path: _read(config, path) for path in paths}
@@ -150,8 +150,8 @@ def _is_shown(parsed: note.Parsed) -> bool:
     )
 
 
-def noted_as(view: View, kinds: Iterable[str], project: str = "") -> list[str]:
-    """Return the paths of notes of these kinds, or tagged with them, newest first; not of internal memories."""
+def paths_of_kinds(view: View, kinds: Iterable[str], project: str = "") -> list[str]:
+    """Return the paths of written notes of these kinds or with such a tag, newest first, without internal memories."""
     written = view.of_kinds(note.WRITTEN)
     tagged = view.with_any(f"tag:{kind}" for kind in kinds)
     numbers = of_project(view, (written & tagged) - view.internal, project)
@@ -195,8 +195,8 @@ def _newer(parsed_by_path: Mapping[str, note.Parsed]) -> dict[str, str]:
     return newer
 
 
-def ids(value: object) -> list[str]:
-    """Return the ids in a link of front matter: one or a list, as `mem:ID` or plain."""
+def linked_ids(value: object) -> list[str]:
+    """Return the ids in a link of front matter, which is one id or a list of them, each as `mem:ID` or plain."""
     references = value if isinstance(value, list) else [value] if value else []
     return [note.id_in_reference(str(reference)) for reference in references]
 
@@ -243,7 +243,7 @@ def statement(parsed: note.Parsed) -> str:
     return ""
 
 
-def noted(config: Config, view: View, number: int) -> Mapping[str, Any]:
+def marks_of(config: Config, view: View, number: int) -> Mapping[str, Any]:
     """Return a note's marks by people, by key; see `note.MARKS`. They are not cleaned: never show them.
 
     The file is read only when the index has seen a mark in it, or it has changed since the index was updated; and again
@@ -251,7 +251,7 @@ def noted(config: Config, view: View, number: int) -> Mapping[str, Any]:
     """
     is_marked = number in _marked(view)
     try:
-        return _noted(config.vault, view.path(number), view.stamp(number), is_marked)
+        return _marks_in(config.vault, view.path(number), view.stamp(number), is_marked)
     except PermissionError:  # not cached: permissions change no mtime
         return {}
 
@@ -262,7 +262,7 @@ def _marked(view: View) -> set[int]:
 
 
 @lru_cache(maxsize=8192)
-def _noted(root: str, path: str, stamp: tuple[int, int, int], is_marked: bool) -> Mapping[str, Any]:
+def _marks_in(root: str, path: str, stamp: tuple[int, int, int], is_marked: bool) -> Mapping[str, Any]:
     if not is_marked and _is_unchanged(root, path, stamp):
         return MappingProxyType({})
     meta = note.parse(disk.read_path(root, path) or b"").meta
@@ -291,7 +291,7 @@ _QUOTED = re.compile(r"[\"“„«]([^\"“”„«»\n]{8,600})[\"”“»]")
 _BLOCK = re.compile(r"^ {0,3}> ?(.{8,600})$", re.MULTILINE)
 
 
-def missing(config: Config, text: str) -> list[str]:
+def unsupported_quotes(config: Config, text: str) -> list[str]:
     """Return the quotes in a note that are in none of the turns that it cites; [] when it cites none."""
     quotes = list(_quotes(text))
     cited = dict.fromkeys(links.CITED.findall(text)) if quotes else ()

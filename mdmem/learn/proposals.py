@@ -151,7 +151,7 @@ class _Finder:
                 remarks = (
                     [f"quotes what its source does not say: {unverified[0]}"] if isinstance(unverified, list) else []
                 )
-                remarks += [f"supersedes [mem:{name}]" for name in decisions.ids(parsed.meta.get("supersedes"))]
+                remarks += [f"supersedes [mem:{name}]" for name in decisions.linked_ids(parsed.meta.get("supersedes"))]
                 reason = "; ".join([f"{parsed.meta.get('kind', 'note')} proposed by an agent", *remarks])
                 yield self._proposal(number, "note", parsed.fact("title") or statement, reason)
 
@@ -221,7 +221,7 @@ class _Finder:
             number = self._view.find(item.path)
             if item.is_stale and number is not None:
                 proposal = self._proposal(number, "drop", item.text, why, other=item.key, noted=f"drop:{item.key}")
-                yield from _unless_dismissed(decisions.noted(self._config, self._view, number), proposal)
+                yield from _unless_dismissed(decisions.marks_of(self._config, self._view, number), proposal)
 
 
 def _unless_dismissed(meta: Mapping[str, Any], proposal: Proposal) -> Iterator[Proposal]:
@@ -236,7 +236,7 @@ def _unless_dismissed(meta: Mapping[str, Any], proposal: Proposal) -> Iterator[P
 def _take_note(config: Config, proposal: Proposal, now: float) -> None:
     meta, day = people.read(config.vault, proposal.path).meta, timestamps.note_time(now)[:10]
     user_notes.set_keys(config, proposal.path, {"status": None, "accepted": day, "reviewed": day})
-    for old in decisions.ids(meta.get("supersedes")):
+    for old in decisions.linked_ids(meta.get("supersedes")):
         with suppress(NotFoundError):  # forgotten since
             decisions.supersede(config, old, proposal.id)
 
@@ -250,7 +250,7 @@ def _write_wording(config: Config, proposal: Proposal, now: float) -> None:
 
 def _supersede(config: Config, proposal: Proposal, now: float) -> None:  # noqa: ARG001 - signature of `Accept`
     decisions.supersede(config, proposal.other, proposal.id)
-    superseded = decisions.ids(people.read(config.vault, proposal.path).meta.get("supersedes"))
+    superseded = decisions.linked_ids(people.read(config.vault, proposal.path).meta.get("supersedes"))
     links = [*superseded, proposal.other] if superseded else proposal.other
     user_notes.set_keys(config, proposal.path, {"supersedes": links})
 

@@ -103,7 +103,7 @@ def _marked(meta: Mapping[str, object]) -> list[str]:
 
 def _is_superseded(config: Config, view: View, pages: set[int], session: str) -> bool:
     pages_of_session = view.of_session(session) & pages if session else set()
-    return any(decisions.noted(config, view, page).get("superseded_by") for page in pages_of_session)
+    return any(decisions.marks_of(config, view, page).get("superseded_by") for page in pages_of_session)
 
 
 def _is_after(name: str, other: str) -> bool:
@@ -233,7 +233,7 @@ class _Project:
             is_over = meta.get("done") or meta.get("superseded_by") or str(meta.get("status", "")).lower() in OVER
             if meta and not is_over:
                 yield self._item(number, "task", str(self._view.facts(number)["title"]),
-                                 blocked_by=decisions.ids(meta.get("blocked_by")))  # fmt: skip
+                                 blocked_by=decisions.linked_ids(meta.get("blocked_by")))  # fmt: skip
 
     # -- failures
 
@@ -356,5 +356,5 @@ class _Project:
         return None
 
     def _is_done(self, item: OpenItem, number: int) -> bool:
-        meta = decisions.noted(self._config, self._view, number)
+        meta = decisions.marks_of(self._config, self._view, number)
         return meta.get("done") is True or item.key in _marked(meta)

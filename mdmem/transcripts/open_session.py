@@ -133,9 +133,9 @@ class OpenSession(Session):
             self._folder = _Held(folder.handle) if folder else None
         return self._folder
 
-    def look(self) -> tuple[str, ...]:
+    def find_folder(self) -> tuple[str, ...]:
         """Search the vault for the session's folder, unless the caller knows that there is none."""
-        return () if self._absent and not self.folder else super().look()
+        return () if self._absent and not self.folder else super().find_folder()
 
     def make_folder(self, project: str, words: str, page: Callable[[], note.Note], now: float) -> disk.Folder:
         """Return the folder; create it with its page if there is none."""

@@ -71,7 +71,7 @@ class Replay:
         self._unchecked: BaseException | None = None
         self._pauses = pauses.times(config, self.session.key)
         self._places: dict[tuple[str, str, str], tuple[str, project.Project]] = {}
-        self._homes: dict[str, str] = {}
+        self._project_folders: dict[str, str] = {}
 
     def __enter__(self) -> Replay:
         return self
@@ -130,12 +130,12 @@ class Replay:
                 if not remembered.learn_from(at) and not at.has_lost_private():
                     self._is_unremembered = True
 
-    def home(self, at: _Replayed, created: str) -> str:
+    def project_folder(self, at: _Replayed, created: str) -> str:
         """Return the folder of an event's project, looked up once."""
         root = at.project.root
-        if root not in self._homes:
-            self._homes[root] = Capture.home(at, created)
-        return self._homes[root]
+        if root not in self._project_folders:
+            self._project_folders[root] = Capture.project_folder(at, created)
+        return self._project_folders[root]
 
     def _place(self, event: Event, branch: str, commit: str) -> project.Project:
         """Return the project of an event as it is now, with the branch and commit of that time.
@@ -207,9 +207,9 @@ class _Replayed(Capture):
         self.project = where
         self.rules = replay.rules
 
-    def home(self, created: str) -> str:
+    def project_folder(self, created: str) -> str:
         """Return the project's folder in the journal."""
-        return self.replay.home(self, created)
+        return self.replay.project_folder(self, created)
 
     def is_deleted(self, built: note.Note) -> bool:
         """Whether the note was purged, or deleted with its whole session, for which no folder is created."""
@@ -217,7 +217,7 @@ class _Replayed(Capture):
             return True
         return self.session.is_published(self.session.name_of(built.id)) and self.session.open_folder() is None
 
-    def known(self, draft: PendingNote, built: note.Note) -> str | None:
+    def published_name(self, draft: PendingNote, built: note.Note) -> str | None:
         """Return the file of a note that is already stored, even under the id that a hook gave it."""
         twins = self.replay.twins
         name = self.session.name_of(built.id) or twins.get(built.id)

@@ -119,7 +119,7 @@ def is_decided(config: Config, view: View, number: int) -> bool:
     """Whether a person has decided about a note since it changed; only notes that were touched are read."""
     if not view.number("flags", number) & FLAGS["edited"]:
         return False
-    return bool(decisions.noted(config, view, number).get("reviewed"))
+    return bool(decisions.marks_of(config, view, number).get("reviewed"))
 
 
 def written(view: View) -> set[int]:

@@ -280,11 +280,11 @@ def test_a_quote_that_the_cited_turn_does_not_have_is_marked(at: Work) -> None:
     (prompt,) = at.day.json("list", "--kind", "prompt")
     cited = f"[mem:{prompt['id']}]"
     right = f'Said: "times of the export in utc" and "the export are in UTC now" {cited}.'
-    assert decisions.missing(at.day.config(), right) == []
-    assert decisions.missing(at.day.config(), f"> the zone of the user wins always\n\n{cited}") == [
+    assert decisions.unsupported_quotes(at.day.config(), right) == []
+    assert decisions.unsupported_quotes(at.day.config(), f"> the zone of the user wins always\n\n{cited}") == [
         "the zone of the user wins always"
     ]
-    assert decisions.missing(at.day.config(), 'Nobody is cited for "the zone of the user".') == []
+    assert decisions.unsupported_quotes(at.day.config(), 'Nobody is cited for "the zone of the user".') == []
     path = propose(at, "Times in UTC", f'"The zone of the user wins" {cited}')
     assert frontmatter.load(str(at.day.vault / path))["unverified"] == ["The zone of the user wins"]
     assert "quotes what its source does not say: The zone of the user wins" in waiting(at)[0].why

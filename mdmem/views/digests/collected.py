@@ -110,7 +110,7 @@ def collect(config: Config, query: Query, project: str, session: str = "") -> Di
                 answers.setdefault(row.session, row.id)
             if row.kind in note.WRITTEN or row.success is False:
                 relevant.append(row)
-        return relevant, frozenset(decisions.noted_as(view, decisions.KINDS))
+        return relevant, frozenset(decisions.paths_of_kinds(view, decisions.KINDS))
 
     relevant, decided = rows.ask(config, gather)
     solved = fixes.fixes(config, project=project, limit=MAX_FIXES)
