@@ -293,9 +293,9 @@ def _bytes_of(line: bytes, words: list[bytes], begin: int, byte_words: set[bytes
 
 
 def _bytes_of_dump(line: bytes, address: bytes, written: bytes, byte_words: set[bytes]) -> list[tuple[bytes, int, int]]:
-    """List the bytes or numbers behind a dump's address. The last span includes the text column.
+    """List the bytes or numbers after a dump's address. The last span includes the text column.
 
-    In a dump of `xxd`, which has a colon behind the address, that column follows two blanks.
+    In a dump of `xxd`, which has a colon after the address, that column follows two blanks.
     """
     at = line.index(address) + len(address)
     is_closed = written[at : at + 1] == b":"
@@ -424,7 +424,7 @@ _CELL = 4  # columns of a byte in the output of `od -c`
 
 
 def _characters(plain: bytes, view: TextView) -> None:
-    """Decode lines of characters in columns of four, perhaps behind an address: `0000000   h   u   n   t  \\n`."""
+    """Decode lines of characters in columns of four, perhaps after an address: `0000000   h   u   n   t  \\n`."""
     data = b""
     begin = end = at = 0
     for line in [*plain.split(b"\n"), b""]:

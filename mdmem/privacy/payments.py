@@ -1,6 +1,6 @@
 """Payments: finds card numbers and IBANs, which are known by their check digits.
 
-A card number counts in groups of four, with a word such as "card" before it, or with a month and a year behind it: one
+A card number counts in groups of four, with a word such as "card" before it, or with a month and a year after it: one
 in forty numbers of its length has an issuer's prefix and passes the check. An IBAN counts anywhere: its country gives
 its length, and one in a hundred such words passes the check.
 Numbers that are published for tests stay.
@@ -85,7 +85,7 @@ def _places(groups: tuple[int, ...]) -> Iterator[int]:
 
 
 def _is_in_row(text: str, at: int, end: int) -> bool:
-    """Whether another group of four is before or behind the groups, as in a dump or a table of numbers."""
+    """Whether another group of four is before or after the groups, as in a dump or a table of numbers."""
     before, after = text[max(0, at - _REACH) : at], text[end : end + _REACH]
     words = (before.split()[-1:] if before[-1:] == " " else []) + (after.split()[:1] if after[:1] == " " else [])
     return any(len(word) == len("0000") and not word.strip(_HEX) for word in words)
@@ -145,7 +145,7 @@ _BEFORE_MONTH, _MONTHS = frozenset(" ,;|:\t"), 12
 
 
 def _security_code(low: str, end: int) -> Iterator[tuple[int, int, str]]:
-    """Yield the three or four digits behind "cvv" and the like, near the end of a card's number."""
+    """Yield the three or four digits after "cvv" and the like, near the end of a card's number."""
     ahead = low[end : end + _NEAR_CODE]
     label = next((label for label in _CODES if label in ahead), "")
     at = end + ahead.find(label) + len(label)

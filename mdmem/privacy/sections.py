@@ -119,7 +119,7 @@ def _begins_words(tag: Tag, plain: str) -> bool:
 
 
 def begins_sentence(before: str) -> bool:
-    """Whether a line or a sentence begins behind this text. Signs of lists, quotations and comments may precede it."""
+    """Whether a line or a sentence begins after this text. Signs of lists, quotations and comments may precede it."""
     line = before.rpartition("\n")[2].rstrip()
     return line.strip(" \t>*-#/|;") == "" or (before[-1:].isspace() and line[-1:] in _ENDS_SENTENCE)
 

@@ -227,7 +227,7 @@ _DELTAS = (
 
 
 def _is_frame(between: str) -> bool:
-    """Whether a text behind the end of a delta has only signs, names and numbers of JSON, and heads of lines."""
+    """Whether a text after the end of a delta has only signs, names and numbers of JSON, and heads of lines."""
     for line in f'"{between}'.split("\n"):
         pieces = line.split('"')
         if any(" " in string for string in pieces[1::2]):

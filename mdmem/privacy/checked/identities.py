@@ -1,4 +1,4 @@
-"""Numbers that states give to persons: behind their names (`SSN: …`, `Steuer-ID …`), in a column, or by check digits.
+"""Numbers that states give to persons: after their names (`SSN: …`, `Steuer-ID …`), in a column, or by check digits.
 
 Behind a name, a number counts if it has the right length and form; the check digits may be wrong. Without a name, only
 forms count that nothing else has, with the right check digits: those of France, Switzerland, Brazil and China.

@@ -435,7 +435,7 @@ def may_hold_seed(words: list[bytes]) -> bool:
 
 _SEED = b"a" * 12  # the form of the fewest words that a seed may have
 _SIZES = b" bbaaaaaaa" + b" " * 246
-"""Replaces the sizes of words that a seed may have, with a sign behind them, by "a", and of numbers by "b"."""
+"""Replaces the sizes of words that a seed may have, with a sign after them, by "a", and of numbers by "b"."""
 _SHORT_NUMBERS, _TWELFTH = 9, frozenset((b"12", b"12.", b"12:"))  # 1. to 9. have a size of their own
 FEWEST_FOURS = 4  # groups of a seed in base32
 _SPELLED, _FOURS = b" a" * SHORTEST_TOKEN + b" ", b" aaaa" * FEWEST_FOURS + b" "

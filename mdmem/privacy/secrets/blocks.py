@@ -68,7 +68,7 @@ def _kubernetes(text: str, low: str) -> Iterator[Span]:
 
 
 def _block_starts(low: str, begin: int, end: int, *before: str) -> Iterator[int]:
-    """Yield where a block of a secret starts in a manifest: at its beginning, or behind one of these signs."""
+    """Yield where a block of a secret starts in a manifest: at its beginning, or after one of these signs."""
     for block in _DATA:
         if low.startswith(block, begin):
             yield begin

@@ -19,7 +19,7 @@ _BETWEEN = " -\u00a0\u00ad\u2007\u2009\u2010\u2011\u200b\u200c\u202f\u2060\ufeff
 
 
 def of_four(name: Name, at: int) -> list[Span]:
-    """Find such groups behind a name."""
+    """Find such groups after a name."""
     text = name.text
     ahead = text[at : at + 2 * _GROUP * _FEWEST]
     following = ahead.lstrip(_BEFORE).removeprefix("is ").lstrip(_BEFORE)

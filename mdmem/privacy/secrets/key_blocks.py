@@ -165,7 +165,7 @@ def _run_end(text: str, at: int) -> int:
 
 
 def _next_line(text: str, end: int) -> int:
-    """Return where the line behind a line that ends at `end` begins; 0 if something else follows."""
+    """Return where the line after a line that ends at `end` begins; 0 if something else follows."""
     escape = 2 * text.startswith("\\n", end)
     ahead = text[end + escape : end + escape + _LONGEST_BEFORE].lstrip(_AFTER_LINES).removeprefix("\\")
     return text.index("\n", end) + 1 if ahead[:1] == "\n" else end + escape if escape else 0

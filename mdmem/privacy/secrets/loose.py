@@ -239,7 +239,7 @@ def _is_chosen(word: str) -> bool:
 
 _CHOSEN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!@#$&*+"
 _JOINED_BEFORE = frozenset("._-%^~?<{}[]);")  # before a part of code
-_JOINED_AFTER = frozenset("=([{}_-%^~?>")  # behind it
+_JOINED_AFTER = frozenset("=([{}_-%^~?>")  # after it
 _SHORTEST_CHOSEN = 8  # characters that most services ask for
 _FEWEST_DIGITS, _FEWEST_LETTERS = 3, 4  # `Admin@123`, but `Angular@17` is a version
 

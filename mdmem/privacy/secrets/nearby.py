@@ -297,7 +297,7 @@ _PROGRAMS = frozenset(
 _JOINING = frozenset(("and", "und", "et", "y", "e", "/"))  # between a user and a password
 _WITH = frozenset(("with", "as", "user", "mit", "als", "avec", "con", "use", "credentials", "identifiants", "in"))
 _ACCOUNTS = frozenset(("login", "logins", "zugang", "account", "konto", "acceso", "accès"))  # `the login is ana / …`
-_INTO = frozenset(("to", "auf", "en", "a"))  # before the new password, behind `_CHANGING`
+_INTO = frozenset(("to", "auf", "en", "a"))  # before the new password, after `_CHANGING`
 _CHANGING = ("set", "chang", "reset", "rotat", "switch", "änder", "geändert", "cambi", "passwort", "kennwort")
 _GIVING = frozenset(
     """

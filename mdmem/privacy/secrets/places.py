@@ -41,7 +41,7 @@ LINKS = (
     "/magic-link/", "/magic_link/", "/magic/", "/activate/", "/activation/", "/invite/", "/invites/", "/invitation/",
     "/invitations/", "/confirm-email/", "/confirmation/",
 )  # fmt: skip
-"""Ends of paths behind which a link has a token."""
+"""Ends of paths after which a link has a token."""
 _OF_LINKS = ("reset", "/magic", "/activat", "/invit", "/confirm")
 """Every link in `LINKS` contains one of these."""
 
@@ -224,7 +224,7 @@ def _windows_hashes(text: str) -> Iterator[Span]:
         label, colon, value = line_at(text, at, _LONGEST_HASH).partition(": ")
         word = "".join(value.split(None, 1)[:1])
         user, captured, answer = word.partition("::")
-        _, _, code = answer.partition(":")  # behind the domain
+        _, _, code = answer.partition(":")  # after the domain
         code = code if captured and user else word if len(word) == _NTLM_DIGITS else ""
         if colon and label.strip() in _OF_HASHES and len(code) >= _NTLM_DIGITS and not code.strip(f"{HEX}:"):
             start = at + len(label) + len(colon) + value.index(code)

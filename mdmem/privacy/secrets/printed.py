@@ -131,7 +131,7 @@ _CUTTERS = ("cut -d", "sed ", "awk ", "\\k", "(?<=", "tr -d")
 
 
 def _selected(sign: str, rest: str) -> list[str]:
-    """Return the names that the rest of a line behind a selector asks for."""
+    """Return the names that the rest of a line after a selector asks for."""
     words = [word for word in rest.split() if word[0] != "-"]
     if sign == "select ":
         head = words[: words.index("from")] if "from" in words else []
@@ -206,7 +206,7 @@ def values_in(output: str) -> Iterator[Span]:
 
 
 def files_read(command: str) -> Iterator[str]:
-    """Yield the words of a command that may be files which it prints or writes: those behind `cat`, `grep`, `>`."""
+    """Yield the words of a command that may be files which it prints or writes: those after `cat`, `grep`, `>`."""
     reads = False
     for word in command[:_LONGEST_COMMAND].replace("\\\n", " ").replace("\n", " ; ").split():
         bare = word.strip(_AROUND + _SEPARATORS)
@@ -246,7 +246,7 @@ def _value_start(line: str) -> tuple[int, str]:
 
 
 def json_values(line: str) -> Iterator[tuple[int, int]]:
-    """Find the strings behind the keys of JSON on one line, except those of `_NO_SECRETS`."""
+    """Find the strings after the keys of JSON on one line, except those of `_NO_SECRETS`."""
     at = line.find('"')
     key = ""
     while at >= 0:

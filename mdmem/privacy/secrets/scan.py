@@ -153,7 +153,7 @@ class Name:
 
 
 def _after_time(line: str) -> str:
-    """Return what follows the time at the start of a log's line, or behind the names of a job and a step."""
+    """Return what follows the time at the start of a log's line, or after the names of a job and a step."""
     words = line.split() if line[:_LONGEST_JOB].count(":") > 1 and "-" in line else ()
     for number, word in enumerate(words):
         if word[:2] == "20" and word[4:5] + word[7:8] == "--" and word[8:10].isdigit():
@@ -296,7 +296,7 @@ def behind_echo(text: str, at: int) -> int:
 
 
 def behind_pointer(text: str, at: int) -> int:
-    """Return where a string begins behind its address: `0x5f5a "…"`; `at` itself if there is no address."""
+    """Return where a string begins after its address: `0x5f5a "…"`; `at` itself if there is no address."""
     size = text[at : at + _LONGEST_POINTER].find(' "') + 1 if text.startswith("0x", at) else 0
     return at + size if size and " " not in text[at : at + size - 1] else at
 

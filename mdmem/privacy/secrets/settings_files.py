@@ -53,7 +53,7 @@ def lister(path: str) -> Lister | None:
 
 
 _OF_TEXTS = ("messages", "i18n", "l10n", "/locale", "/lang", "/transl", "/strings", "/labels")
-"""Parts of the paths of files with texts of a program, in which words of any language are behind these names."""
+"""Parts of the paths of files with texts of a program, in which words of any language are after these names."""
 
 
 def read_by(command: str) -> Lister | None:
@@ -116,7 +116,7 @@ def of_blocks(content: str) -> Iterator[Span]:
 
 
 def _block_end(content: str, at: int) -> int:
-    """Return the end of a block that is open at `at`, behind the blocks in it."""
+    """Return the end of a block that is open at `at`, after the blocks in it."""
     depth = 1
     while depth and at < len(content):
         close = _found(content, "}", at, len(content))
@@ -175,7 +175,7 @@ _OTHER_SIGNS = ("community", "com2sec", "socks")
 _PLACES = {"rocommunity": 1, "rwcommunity": 1, "rocommunity6": 1, "rwcommunity6": 1, "com2sec": -1, "basicauth": -1}
 _PLACES |= {"community": 1, "auth-pass": -1, "socks4": -1, "socks5": -1, "rsa": -1, "ecdsa": -1, "p12": -1, "pkcs8": -1}
 """Words before a secret, and its place: the word with this index."""
-_REMARKS, _REMOVED = (" # ", " ; ", "\t# ", "\t; "), "< "  # behind a setting; before a line that `diff` shows
+_REMARKS, _REMOVED = (" # ", " ; ", "\t# ", "\t; "), "< "  # after a setting; before a line that `diff` shows
 _COMMENTS = ("#", ";", "!", "// ", "/*", "*", "<", "{")
 _MOST_WORDS, _MOST_NAMES = 5, 3  # words of a line that sets something, and of a name in it
 
@@ -186,7 +186,7 @@ def _first_words(line: str, begin: int, end: int, most: int) -> list[tuple[int, 
 
 
 def _behind_number(line: str) -> int:
-    """Return where a line begins behind the number that an agent's tool puts before it."""
+    """Return where a line begins after the number that an agent's tool puts before it."""
     digits = line.lstrip(" ").lstrip("0123456789")
     is_numbered = digits[:1] in ("\t", "→") and len(digits) < len(line.lstrip())
     return len(line) - len(digits) + 1 if is_numbered else 0

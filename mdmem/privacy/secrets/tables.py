@@ -265,7 +265,7 @@ def _created(low: str) -> Iterator[tuple[str, dict[int, tuple[int, str]]]]:
             yield table.removeprefix("if not exists ").strip(), columns
 
 
-_LONGEST_TABLE = 160  # characters of a table's name, and of `values` behind it
+_LONGEST_TABLE = 160  # characters of a table's name, and of `values` after it
 
 
 def _copied(text: str, low: str) -> Iterator[Span]:

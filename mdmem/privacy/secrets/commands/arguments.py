@@ -201,7 +201,7 @@ def _last_word(text: str, words: list[tuple[int, int]], number: int) -> tuple[in
 
 
 def _ends_command(text: str, end: int) -> bool:
-    """Whether a command ends behind this word: `htpasswd -b f bob …; ls`."""
+    """Whether a command ends after this word: `htpasswd -b f bob …; ls`."""
     return text[end - 1 : end] == ";" or text[end : end + 2] in ("';", '";')
 
 

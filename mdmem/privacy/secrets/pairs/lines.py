@@ -89,7 +89,7 @@ _IN_CODE = ("=", "{", '"', "->", "|")
 def explains_option(name: Name) -> bool:
     """Whether words that explain an option follow it, as in the help of a command, and not its argument."""
     if name.line_before().strip()[:1] not in ("", "-"):
-        return False  # behind the name of a command
+        return False  # after the name of a command
     words = line_at(name.text, name.closed, _LONGEST_LINE).split()
     return len(words) > 1 and words[1][0] not in "-\\|&;>" and not values.is_unlike_words(words[0])
 

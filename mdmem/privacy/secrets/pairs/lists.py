@@ -1,4 +1,4 @@
-"""Lists of secrets behind one name: `passwords = ["…", "…"]`, items of YAML, the words of a mnemonic."""
+"""Lists of secrets after one name: `passwords = ["…", "…"]`, items of YAML, the words of a mnemonic."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Rule = tuple[str, Callable[[Name], bool], Callable[[Name], int], Callable[[Name, int], list[Span]]]
 
 _OF_PROGRAMS = ("password", "secret", "random_password", "github-oauth", "gitlab-oauth", "gitlab-token")
-"""Names that `lines.value_in_program` knows, beside those behind an equals sign."""
+"""Names that `lines.value_in_program` knows, beside those after an equals sign."""
 _VERB_SIGNS = "aAbBcCdDeEfFgGhHiIlLmMoOpPrRsStTvVwWèéは는은是为為"
 _NO_VALUE = "|:=＝：,\n\r()"
 """Signs that do not begin a value."""
