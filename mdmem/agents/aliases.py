@@ -33,7 +33,7 @@ _SKILL = {"name": "skill", "command": "skill"}
 _PLAN = {"plan_filename": "planFilePath"}
 _NONE: dict[str, str] = {}
 
-# Lower case; behind each row, the agents that need it. Claude Code's own names are listed
+# Lower case; after each row, the agents that need it. Claude Code's own names are listed
 # if another agent uses the same name with other keys.
 ALIASES: dict[str, tuple[str, dict[str, str]]] = {
     "read": ("Read", _FILE),  # OpenCode, Cursor

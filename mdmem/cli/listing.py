@@ -86,7 +86,7 @@ COLUMNS = (render.WHEN, render.KIND, render.PROJECT, render.ID, render.TITLE)
 
 
 def cells(row: NoteRow) -> tuple[str, ...]:
-    """Return a note's line in a list; its title is behind the marks of pinned notes and of failures."""
+    """Return a note's line in a list; its title is after the marks of pinned notes and of failures."""
     marks = f"{'★ ' if row.pinned else ''}{'✗ ' if row.success is False else ''}"
     return timestamps.readable(row.created), row.kind, row.project, row.id, marks + row.title
 

@@ -33,7 +33,7 @@ def _without_files(root: str, path: str, data: bytes, names: Collection[str]) ->
 
 
 def files_listed(lines: list[str]) -> tuple[int, int]:
-    """Return the first line of a session's page that lists its files, and the one behind them: the same without any."""
+    """Return the first line of a session's page that lists its files, and the one after them: the same without any."""
     begin = next((at for at, line in enumerate(lines) if line == generated.FILES), len(lines))
     return begin, next((at for at in range(begin + 1, len(lines)) if lines[at].startswith("## ")), len(lines))
 

@@ -146,7 +146,7 @@ def _covers(found: Iterable[Candidate]) -> bool:
 
 
 def _joined(found: list[Candidate], of_part: Iterable[Candidate]) -> list[Candidate]:
-    """Return candidates with those shown for a part of the question: the best one behind the first, others last."""
+    """Return candidates with those shown for a part of the question: the best one after the first, others last."""
     shown = [one for one in found if one.item is not None]
     ids = {one.item.id for one in shown if one.item is not None}
     new = [one for one in of_part if one.item is not None and one.item.id not in ids]
@@ -264,7 +264,7 @@ _LATER_OF = 2
 
 
 def _with_newest(chosen: list[Answer], answers: Iterable[Answer]) -> list[Answer]:
-    """Return the answers to what is now in force, behind the best of them a newer one that has half of the question.
+    """Return the answers to what is now in force, after the best of them a newer one that has half of the question.
 
     What was decided last may say less of what is asked than a note, or than what was first talked about.
     """
@@ -284,7 +284,7 @@ HALF, SAID_RARELY = 0.5, 0.8
 def _with_superseding(
     chosen: Iterable[Answer], answers: Sequence[Answer], newer: Callable[[SearchHit], SearchHit | None]
 ) -> Iterator[Answer]:
-    """Yield the answers, each note behind what supersedes it, which may say less of what is asked."""
+    """Yield the answers, each note after what supersedes it, which may say less of what is asked."""
     given: dict[str, Answer] = {}
     for answer in chosen:
         hit = None if answer.folder else newer(answer.hits[0])
@@ -299,7 +299,7 @@ def _with_superseding(
 def _with_later(
     kept: Sequence[Answer], answers: Sequence[Answer], later: Callable[[SearchHit], SearchHit | None]
 ) -> tuple[list[Answer], list[Answer]]:
-    """Return the answers, the best of them behind what took them back, and those that were taken back."""
+    """Return the answers, the best of them after what took them back, and those that were taken back."""
     ordered = list(kept)
     changed: list[Answer] = []
     for first in kept[:_LATER_OF]:

@@ -94,7 +94,7 @@ _MOST_WORDS = 4
 def going_on(at: Occasion, asked: Shape, text: str) -> Shape | None:
     """Return what a prompt asks that names one word, together with what the turn before asked; None for others.
 
-    `when did we raise it?`, `¿cuánto cuesta?`: but only behind a question that got what it asked for.
+    `when did we raise it?`, `¿cuánto cuesta?`: but only after a question that got what it asked for.
     """
     if asked.resumes or asked.language == "error" or len(turns.own_words(asked.topic)) != 1:
         return None

@@ -427,7 +427,7 @@ def _has(stems: Set[str], name: str) -> bool:
 
 
 def _in_sentence(line: str) -> Iterator[str]:
-    """Yield what may be a command in a sentence, behind `with`, `run` or a colon."""
+    """Yield what may be a command in a sentence, after `with`, `run` or a colon."""
     words = line.strip(" -*").rstrip(".!").split()
     for before, at in islice(zip(words, range(1, len(words)), strict=False), 40):
         if before.lower().strip("*_") in _WITH or before.endswith(":"):

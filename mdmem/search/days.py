@@ -37,7 +37,7 @@ class DatedWords(NamedTuple):
 def in_search(typed: str, now: datetime) -> DatedWords | None:
     """Return the days that the words of a search name, and the other words; None if they name none.
 
-    A weekday or a date in digits may be a word of the notes: outside a question, it counts behind `on`, `from` or the
+    A weekday or a date in digits may be a word of the notes: outside a question, it counts after `on`, `from` or the
     like. `date.today()` and `monday.com` name no day.
     """
     question = shape.of(typed)

@@ -43,7 +43,7 @@ MAX_READ = 20
 _LEAST_JOINED = 6
 """Letters of an identifier that is hardly another word by chance."""
 _MOST_ENDING = 5
-"""Letters that a word may have behind its stem: `configur`, `configuration`."""
+"""Letters that a word may have after its stem: `configur`, `configuration`."""
 MAX_HITS = 3
 """Maximum number of notes returned per turn, besides the page of its session."""
 

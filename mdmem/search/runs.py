@@ -54,7 +54,7 @@ _COMPOSE = frozenset(
 )
 _KUBECTL = frozenset("-n --namespace --context --cluster --kubeconfig".split())
 _VALUED = {"docker": _COMPOSE, "docker-compose": _COMPOSE, "podman": _COMPOSE, "kubectl": _KUBECTL}
-"""Options that may stand before a subcommand, with a value behind them: `docker compose -f prod.yml up`."""
+"""Options that may stand before a subcommand, with a value after them: `docker compose -f prod.yml up`."""
 _GIT_WORK = frozenset("push pull merge rebase cherry-pick commit apply am revert".split())
 _GIT_MERGES = frozenset(["git pull", "git merge", "git rebase", "git cherry-pick", "git revert", "git am"])
 _GIT_AFTER_MERGES = _GIT_MERGES | {"git commit", "git push"}
@@ -220,7 +220,7 @@ def _step(words: list[str]) -> CommandRun | None:
 
 
 def subcommands_first(program: str, words: list[str]) -> list[str]:
-    """Return a program's arguments with the values of options behind all others."""
+    """Return a program's arguments with the values of options after all others."""
     valued = _VALUED.get(program, frozenset())
     values = {at for at, word in enumerate(words[1:], 1) if words[at - 1] in valued}
     return [word for at, word in enumerate(words) if at not in values] + [words[at] for at in sorted(values)]

@@ -43,7 +43,7 @@ MAX_BEGINNING = 8
 VERB = 0.5
 """Weight of a verb if some note has it and its particle as a noun."""
 PARTICLES = frozenset(["up", "out", "off", "down", "over", "back", "in"])
-"""What makes a noun of a verb: `rollout`, `setup`; `in` only of few verbs, as it stands behind any."""
+"""What makes a noun of a verb: `rollout`, `setup`; `in` only of few verbs, as it stands after any."""
 _IN_VERBS = frozenset(["log", "sign", "opt", "plug", "check"])
 
 

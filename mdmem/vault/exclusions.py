@@ -223,7 +223,7 @@ def ignore_patterns(root: str) -> list[str]:
         return ["*"]
     lines = [line.strip() for line in text.removeprefix("\ufeff").splitlines()]  # Windows' editors begin with it
     lines = [line for line in lines if line and not line.startswith("#")]
-    # git knows no remark behind a pattern; whoever writes one means it
+    # git knows no remark after a pattern; whoever writes one means it
     lines += [line.partition(" #")[0].rstrip() for line in lines if " #" in line and not line.startswith("!")]
     return [_from_root(line, root) for line in lines]
 

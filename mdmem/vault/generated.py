@@ -58,7 +58,7 @@ def parts_of(text: str) -> tuple[str, str, str]:
 
 
 def marks_in(text: str) -> tuple[int, int]:
-    """Return where a page's markers begin, -1 for a missing one. The second one is looked for behind the first.
+    """Return where a page's markers begin, -1 for a missing one. The second one is looked for after the first.
 
     A marker is a whole line, so that a title or a prompt with a marker in it is only text.
     """
@@ -73,7 +73,7 @@ def _line_in(text: str, mark: str, start: int) -> int:
         stop = text.find("\n", at) + 1 or None
         if text[at - 1 : at] in ("", "\n") and text[at:stop].rstrip() == mark:
             break
-        at = text.find(mark, stop or len(text))  # behind this line, which is another's
+        at = text.find(mark, stop or len(text))  # after this line, which is another's
     return at
 
 

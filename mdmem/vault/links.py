@@ -109,7 +109,7 @@ def key(link: WrittenLink, folder: str) -> str:
 
 
 def endings(path: str) -> Iterator[str]:
-    """Yield a path, and what is behind each `/` of it: a wikilink names a file by as much of its path as it takes."""
+    """Yield a path, and what is after each `/` of it: a wikilink names a file by as much of its path as it takes."""
     yield path
     for place, letter in enumerate(path):
         if letter == "/":

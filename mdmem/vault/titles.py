@@ -44,7 +44,7 @@ def telling_line(text: str, marker: str) -> str:
 def without_marks(line: str) -> str:
     """Return a line without what makes it a heading, a quotation, an item of a list, or one with a box to tick.
 
-    A mark counts only with a space behind it: `#12`, `--verbose` and `*.py` are words.
+    A mark counts only with a space after it: `#12`, `--verbose` and `*.py` are words.
     """
     words = line.strip()
     while pieces := words.split(None, 1):

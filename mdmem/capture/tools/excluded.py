@@ -129,7 +129,7 @@ def _strings(value: Any, depth: int) -> Iterator[str]:
 
 
 def _names(words: list[str], folders: list[str]) -> Iterator[str]:
-    """Yield the words of a command that may name files: with a slash or dot, behind `cat` and the like, or on disk."""
+    """Yield the words of a command that may name files: with a slash or dot, after `cat` and the like, or on disk."""
     before = ""
     for word in words:
         is_path = "/" in word.strip("/") or "." in word.rstrip(".") or word[-1] == "/"

@@ -55,7 +55,7 @@ _WRAPPED = rb"(?:\r?\n)?"
 
 
 def _encoded(data: bytes) -> Iterator[bytes]:
-    """Yield the patterns for bytes in hexadecimal, and in base64 behind any other bytes; both may be wrapped."""
+    """Yield the patterns for bytes in hexadecimal, and in base64 after any other bytes; both may be wrapped."""
     digits = [b"[%b%b]" % (c, c.upper()) if c.isalpha() else c for c in (b"%c" % byte for byte in data.hex().encode())]
     pairs = [first + second for first, second in zip(digits[::2], digits[1::2], strict=True)]
     yield rb"(?:[ :]|\\x|\r?\n)?".join(pairs)

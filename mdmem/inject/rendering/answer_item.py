@@ -43,7 +43,7 @@ FILES_CHARS = 88
 MAX_FILE_BYTES = 1024 * 1024
 """Larger files are not compared with their remembered content."""
 ABOVE = "given above: "
-"""Why an answer that the session was given already is not shown; the mark behind it is that of the note then cited."""
+"""Why an answer that the session was given already is not shown; the mark after it is that of the note then cited."""
 
 
 class TurnRun(Value):

@@ -353,7 +353,7 @@ def whole_sentences(text: str, chars: int) -> str:
 
 
 def is_full_stop(text: str, at: int) -> bool:
-    """Whether the dot at `at`, with a space behind it, ends a sentence: not in `1. Oktober` and `e.g. Redis`."""
+    """Whether the dot at `at`, with a space after it, ends a sentence: not in `1. Oktober` and `e.g. Redis`."""
     word = text[max(at - _MAX_WORD, 0) : at].rpartition(" ")[2].lstrip("(*_`\"'").lower()
     if word.isdecimal() and len(word) < 3:
         return text[at + 2 : at + 5].lower() not in _MONTHS

@@ -16,7 +16,7 @@ _MAX_BODY_CHARS = 12_000
 def sentences(body: str, *, code: bool = False) -> Iterator[tuple[str, str]]:
     """Split prose into sentences, each with the label of its section: the heading above it, "" for none or a long one.
 
-    A table's label is the row of its column names. "Next steps:" is a heading also behind other sentences.
+    A table's label is the row of its column names. "Next steps:" is a heading also after other sentences.
 
     A row or list item is a sentence of its own. Headings are, if there is nothing else. code: so is each line in a code
     fence, as inline code; else these are skipped.
@@ -96,7 +96,7 @@ def without_comments(text: str) -> str:
         opened = -1 if fence else text.find("<!--", start, end)
         closed = text.find("-->", opened + 4) if opened >= 0 else -1
         if closed < 0:
-            end = len(text) if opened >= 0 else end  # no comment behind an unclosed one is closed
+            end = len(text) if opened >= 0 else end  # no comment after an unclosed one is closed
             kept.append(text[start:end])
             start = end
         elif text.count("`", start, opened) % 2:
@@ -185,7 +185,7 @@ def prose(body: str, *, code: bool = False) -> str:
 
 
 def _joined(told: Sequence[tuple[str, str]]) -> str:
-    """Join sentences, the first of each section behind its label; behind a table, the section goes on without."""
+    """Join sentences, the first of each section after its label; after a table, the section goes on without."""
     pieces: list[str] = []
     labels = {""}
     for label, sentence in told:

@@ -155,7 +155,7 @@ def _shortened(sentences: Sequence[str], chars: int) -> list[str]:
 
 
 def cut(text: str, chars: int) -> str:
-    """Cut a sentence where it pauses, if that is past the middle, else behind a word."""
+    """Cut a sentence where it pauses, if that is past the middle, else after a word."""
     if len(text) <= chars:
         return text
     head = text[: max(chars - 1, 1)]

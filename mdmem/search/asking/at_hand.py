@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 _PAST_ENDS = {"de": ("te", "ten"), "nl": ("te", "ten", "de", "den"), "fr": ("ait", "aient")}
-"""Language -> how its past verbs may end; behind a question word, few other words do."""
+"""Language -> how its past verbs may end; after a question word, few other words do."""
 _SHORT = 4
 
 

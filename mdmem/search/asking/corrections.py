@@ -20,7 +20,7 @@ MAX_WORDS, FIRST_WORDS = 40, 15
 _LEADING = word_set("ok okay hm hmm oh ah well sorry but and wait ach also mais bon pero ma")  # skipped
 _NO = word_set("no nope nah nein nee non nao wrong incorrect falsch")  # object, as the first word
 _STOP = word_set("stop wait halt stopp alto")
-"""With a comma or the like behind them, these object."""
+"""With a comma or the like after them, these object."""
 _PAUSES = (",", ".", ";", ":", "!", "-", "–", "—")
 _NOT_OBJECTING = word_set(  # after `no`: `no problem`
     "thanks thank thx problem problems worries need rush hurry matter questions more further danke merci gracias"
@@ -29,9 +29,9 @@ _OBJECTING = word_set("i we it its that thats you the this not dont use please r
 """After `no` without a comma."""
 _UNDO = word_set("undo revert rollback unwind annule annuler deshaz revierte desfaz annulla")  # `undo that`
 _BACK = word_set("roll take put change turn switch set")  # `roll it back`
-_POINTS = word_set("that this it those these your the last ca cela eso isso")  # behind those two
+_POINTS = word_set("that this it those these your the last ca cela eso isso")  # after those two
 _ACTUALLY, _ORDER = word_set("actually"), word_set("lets use make take prefer want rather id no not dont keep")
-_NOT_GOOD = word_set("not wrong isnt wasnt")  # behind `_SUBJECTS`: `that is not …`
+_NOT_GOOD = word_set("not wrong isnt wasnt")  # after `_SUBJECTS`: `that is not …`
 _SUBJECTS = word_set("that thats this it its")
 _INSIDE = word_set("instead rather stattdessen lieber ruckgangig plutot invece piuttosto")  # object anywhere
 _COMPARING = word_set("of than")
@@ -96,13 +96,13 @@ _MOVES_OF = word_set(
 )
 """The same directly before `de`, which is also "of": `cambiar los usuarios de MySQL`."""
 _MOVED = word_set("umgestiegen gewechselt umgestellt umgezogen migriert weg")
-"""The same behind the name: `von X auf Y umgestiegen`."""
+"""The same after the name: `von X auf Y umgestiegen`."""
 _FROM = word_set("from off von de")
 _GOES = word_set(
     "gone shut replaced removed retired dropped deleted revoked uninstalled deprecated ersetzt entfernt abgelost "
     "abgeschafft remplace supprime eliminado reemplazado"
 )
-"""Words behind the name of what is replaced."""
+"""Words after the name of what is replaced."""
 _RETURNS = word_set("revert reverted reverting reverts")
 _GOES_BACK = word_set("go going gone went moved switched switch changed rolled rolling")
 """`reverted to X`, `went back to X`: what was decided against X is replaced."""
@@ -178,7 +178,7 @@ def _is_latin(character: str) -> bool:
 
 
 def _is_replaced_unspaced(before: str, behind: str) -> bool:
-    """Whether a name is replaced, by what is before and behind it; in `把 Redis 的超时改成 30 秒`, it is not."""
+    """Whether a name is replaced, by what is before and after it; in `把 Redis 的超时改成 30 秒`, it is not."""
     verb = next((verb for verb in _REPLACES_UNSPACED if before.endswith(verb)), "")
     if verb:
         return _NOT_UNSPACED.isdisjoint(before.removesuffix(verb)[-2:])

@@ -76,7 +76,7 @@ WEEKDAY_NAMES = frozenset(filter(str.isascii, WEEKDAYS))
 NAMES_OF_PEOPLE = frozenset(["marco", "marca", "maja", "mei"])
 """Months that are understood beside a day only: also names, and a brand."""
 ABBREVIATED = _words(["mon", "tue tues", "wed weds", "thu thur thurs", "fri", "sat", "sun"], start=0)
-"""Understood behind `on` or `last` only."""
+"""Understood after `on` or `last` only."""
 PARTS_OF_DAY = {
     **dict.fromkeys(word_set("last"), 1),
     **dict.fromkeys(word_set("this ce cet cette esta este heute"), 0),

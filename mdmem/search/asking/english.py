@@ -183,7 +183,7 @@ def _of_clause(words: list[str]) -> int:
 
 
 def ends(words: list[str]) -> bool:
-    """Whether words behind a comma ask: `…, and why there`, `…, which option fixed it`, but not `…, which fixed it`."""
+    """Whether words after a comma ask: `…, and why there`, `…, which option fixed it`, but not `…, which fixed it`."""
     words = words[next((at for at, word in enumerate(words) if word not in _JOINING), len(words)) :]
     if not words or words[0] in _ENDS:
         return bool(words)
@@ -193,7 +193,7 @@ def ends(words: list[str]) -> bool:
 
 
 _NO_NOUN = _INVERTED | MODAL | _HAVE | SUBJECTS | orders.IRREGULAR | _words("it they he she the then also only")
-"""Words behind a `which` that tells more of something."""
+"""Words after a `which` that tells more of something."""
 
 
 LOOKS_UP = ("where", "how", "what do", "according to", " we ")
@@ -316,7 +316,7 @@ def is_name(words: list[str]) -> bool:
 
 
 SOUGHT = _TROUBLE | _OUTCOME
-"""What is looked for of something, behind its name: `the devnonce bug`."""
+"""What is looked for of something, after its name: `the devnonce bug`."""
 _NAMING_NOTHING = (
     orders.VERBS | _LEADING | MODAL | SUBJECTS | _THE | _YOU | _INVERTED
     | _words("yes yep yeah no nope not sure good great nice perfect cool looks lgtm fine right thx done same more less")

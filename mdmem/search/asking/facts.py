@@ -74,7 +74,7 @@ TOPICS = {
 class _Words(NamedTuple):
     """Words of one language that ask for a command, folded.
 
-    how, which: they begin a question. commands: what is asked for, behind `which`. runs: verbs of running. here: words
+    how, which: they begin a question. commands: what is asked for, after `which`. runs: verbs of running. here: words
     that point at this project. articles: they point at what it has. others: more words that name nothing.
     """
 
@@ -135,7 +135,7 @@ _THINGS = word_set(
 )
 """Words of topics that are no verbs: `how do we use our app` asks for no command."""
 _MOST_BEFORE = 5
-"""The word for a command is among this many words behind `which`."""
+"""The word for a command is among this many words after `which`."""
 
 
 def command(prompt: str) -> WantedCommand | None:

@@ -45,7 +45,7 @@ _MUCH = frozenset(["of", "much", "more", "less", "high", "low", "enough", "free"
 def is_of_programs(before: str, word: str, after: str, typed: str) -> bool:
     """Whether an ambiguous word means a part of a program here, not the journal, judging by its neighbors.
 
-    typed: the word with the punctuation behind it, which separates it from the next one.
+    typed: the word with the punctuation after it, which separates it from the next one.
     """
     if word not in _OF_PROGRAMS or before in _OF_JOURNAL:
         return False

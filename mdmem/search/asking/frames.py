@@ -1,6 +1,6 @@
 """Frames: finds the question inside an English frame: `could you tell me which …`, `I wonder why …`, `not sure we …`.
 
-People wrap a question in politeness or doubt; what they ask is the clause behind it.
+People wrap a question in politeness or doubt; what they ask is the clause after it.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ def asks_what_became(words: list[str]) -> bool:
 
 _UNTIL_NOW = word_set("still yet anymore gone")  # `is X still broken`
 _LEARNED = word_set("gotcha gotchas pitfall pitfalls caveat caveats quirk quirks luck history experience")
-_OF = word_set("with in of on for about regarding")  # behind those
+_OF = word_set("with in of on for about regarding")  # after those
 
 
 def asks_whether(words: list[str]) -> bool:

@@ -76,7 +76,7 @@ class Language:
         return we, past
 
     def _tells_what_happened(self, typed: list[str]) -> bool:
-        """Whether a word of `be` stands before a participle or right behind it: `was passiert ist`."""
+        """Whether a word of `be` stands before a participle or right after it: `was passiert ist`."""
         ends = tuple(self.of("be_ends"))
         at = next((at for at, word in enumerate(typed) if word.endswith(ends)), 0)
         return at > 0 and self.has("be", [*typed[:at], *typed[at + 1 : at + 2]])

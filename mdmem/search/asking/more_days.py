@@ -17,7 +17,7 @@ class DayWords(NamedTuple):
     """How a language names days.
 
     months: as in `9 ekim`. in_month: what names a month without a day, with a group `month`. weekdays: from 0, Monday.
-    days_ago: as in `dün`. units: word -> `day`, `week`, `month` or `year`. counts: word -> number. ago: behind a count
+    days_ago: as in `dün`. units: word -> `day`, `week`, `month` or `year`. counts: word -> number. ago: after a count
     and a unit. single: units that mean one before `ago`, as in `неделю назад`. last, this: before a unit. at: before a
     weekday. other: before a weekday, these name no day in the past. names: words of which a text has one if it names
     days. common: those of `names` that mean something else as often; a weekday needs one of `last`, `this` or `at`.

@@ -47,7 +47,7 @@ _WISHES = orders.word_set("like love prefer rather")
 
 
 _ARTICLES = orders.word_set("o unos den")
-"""Beside those in `FOREIGN`, and behind the first word, these make it an order: `deixa o botão maior`."""
+"""Beside those in `FOREIGN`, and after the first word, these make it an order: `deixa o botão maior`."""
 _NO_NAMES = orders.word_set(
     "mir mich dir uns bitte moi nous stp svp nos favor mij ons alstublieft jetzt maintenant ahora agora adesso"
 )

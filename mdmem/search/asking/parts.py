@@ -37,7 +37,7 @@ def of(prompt: str, whole: Shape) -> list[Shape]:
 
 
 def _split(sentence: str, asks: frozenset[str]) -> list[str]:
-    """Split a sentence before each question word behind a comma or an `and`."""
+    """Split a sentence before each question word after a comma or an `and`."""
     words = sentence.split()
     begins = [0]
     for at in range(2, len(words)):
@@ -50,7 +50,7 @@ def _split(sentence: str, asks: frozenset[str]) -> list[str]:
 
 
 def named(whole: Shape) -> list[Shape]:
-    """Return the parts of what a question names before and behind an `and`: `the race in A and the misnomer of B`."""
+    """Return the parts of what a question names before and after an `and`: `the race in A and the misnomer of B`."""
     if whole.resumes or whole.language == "error":
         return []
     words = whole.topic.split()

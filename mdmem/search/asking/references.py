@@ -77,7 +77,7 @@ def _likened(words: list[str]) -> Iterator[int]:
 
 
 def _tells_done(verb: list[str]) -> bool:
-    """Whether the verb behind a "we" tells what was done or is usual. verb: one word, or none."""
+    """Whether the verb after a "we" tells what was done or is usual. verb: one word, or none."""
     return any(word.endswith("ed") or word in IRREGULAR - _TOLD_NOW or word in _DID | {"do"} for word in verb)
 
 
@@ -148,7 +148,7 @@ _LOOKS = word_set(
 _TOLD_NOW = word_set("said told")
 """`as I said` is about this session."""
 _NOTHING = word_set("a an so to is are well soon long much many possible usual")
-"""Words behind `like` and `as` that compare with nothing known."""
+"""Words after `like` and `as` that compare with nothing known."""
 _SEEMING = word_set(
     "look looks looking feel feels sound sounds seem seems behave behaves be is are was were would id something "
     "anything things stuff more just not act"

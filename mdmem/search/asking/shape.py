@@ -269,7 +269,7 @@ _ENDS = frozenset(
     ["was", "wie", "warum", "wieso", "comment", "pourquoi", "quoi", "combien", "cual", "cuanto", "quale", "perche",
      "как", "почему", "зачем"]
 )  # fmt: skip
-"""Words of other languages that begin a question behind a comma, and seldom a relative clause."""
+"""Words of other languages that begin a question after a comma, and seldom a relative clause."""
 _CLAUSES = (", ", "; ", ": ", " - ", " – ", " — ")
 
 

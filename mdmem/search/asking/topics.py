@@ -71,7 +71,7 @@ _ELIDED = {
     "it": frozenset(["l", "d", "un", "c", "all", "dell", "dall", "nell", "sull", "quest"]),
     "tr": frozenset[str](),
 }
-"""Articles and prepositions before an apostrophe, behind which Turkish has endings: no part of a name."""
+"""Articles and prepositions before an apostrophe, after which Turkish has endings: no part of a name."""
 _MAX_ENDING = 5
 
 

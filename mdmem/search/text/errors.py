@@ -147,7 +147,7 @@ def _stated(text: str) -> Iterator[str]:
 def telling(text: str) -> Iterator[str]:
     """Yield the lines of an output that say what went wrong; for a Python traceback, its last line.
 
-    A panic of Rust, a failed task of Gradle and an error of Haskell say so in the line behind it.
+    A panic of Rust, a failed task of Gradle and an error of Haskell say so in the line after it.
     """
     prefix: str | None = None
     is_next = False

@@ -72,7 +72,7 @@ def joined(number: Number) -> str:
 
 
 _GROUP, _MOST_GROUPS = 3, 2
-"""Digits of a group, and groups behind the first: `192.168.100.200` is an address."""
+"""Digits of a group, and groups after the first: `192.168.100.200` is an address."""
 
 
 def may_be_several(number: Number, typed: str) -> bool:

@@ -36,7 +36,7 @@ class Step(NamedTuple):
 
     @property
     def in_full(self) -> str:
-        """Return the step behind those whose output it reads."""
+        """Return the step after those whose output it reads."""
         return f"{self.piped} | {self.typed}" if self.piped else self.typed
 
 
