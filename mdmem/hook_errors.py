@@ -4,7 +4,7 @@
 class MdmemError(Exception):
     """A failure whose message says what, where, and what to do next. Exit status 1.
 
-    text, todo: the message's two parts, for whoever shows them apart; `todo` is "" where they are not told apart.
+    text, todo: the message's two parts, for callers that show them separately; `todo` is "" if `text` has both.
     """
 
     exit_code = 1

@@ -1,6 +1,6 @@
 """Upgrade: whether another version of mdmem was installed since this process started.
 
-A process that runs long has loaded one version, and then loads modules of the other: it should be started again.
+A process that runs long has loaded one version, and then loads modules of the other: it should be restarted.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 NOTICE = "mdmem was upgraded since this program was started: restart it. An agent starts its MCP server with a session."
 
 _FILES = ("__init__.py", "search/index/layout.py", "search/text/analysis.py")
-"""The files that tell mdmem's version and that of the index; an upgrade replaces them."""
+"""The files with the versions of mdmem and of the index; an upgrade replaces them."""
 
 
 def installed() -> list[tuple[int, int]]:

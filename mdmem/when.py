@@ -34,7 +34,7 @@ class _LocalZone(tzinfo):
             return datetime.now(UTC).astimezone().utcoffset()
 
     def dst(self, _: datetime | None) -> timedelta | None:
-        """Return None: the system does not tell."""
+        """Return None: the system does not report it."""
         return None
 
     def tzname(self, _: datetime | None) -> str:
@@ -42,7 +42,7 @@ class _LocalZone(tzinfo):
         return "local"
 
     def fromutc(self, moment: datetime) -> datetime:
-        """Return a moment in local time; `fold` tells the second of two equal hours from the first."""
+        """Return a moment in local time; `fold` marks the second of two equal hours."""
         local = moment.replace(tzinfo=UTC).astimezone()
         first = local.replace(tzinfo=self)
         return first if first.utcoffset() == local.utcoffset() else first.replace(fold=1)

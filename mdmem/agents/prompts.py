@@ -1,4 +1,4 @@
-"""Prompts: tells which prompts a person typed, and which of those are slash commands."""
+"""Prompts: recognizes prompts that a person typed, and slash commands among them."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from mdmem.vault import archives, disk, generated, layout, note, packed, people
 
 TOO_LARGE, UNREADABLE, DISK, CUT_OFF = "too large", "unreadable", "disk", "cut off"
 NUL, NESTED, FILE_NAME, SESSION_NAME = "NUL byte", "nested repository", "file name", "name in a session"
-"""Rules for what is no text to be searched; they have rows in `_ADVICE`."""
+"""Rules for content that is not text, and so cannot be searched; they have rows in `_ADVICE`."""
 
 IN_HISTORY = " The private text is already in history; `mdmem purge 'THE TEXT' --apply` removes it there too."
 

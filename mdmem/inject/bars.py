@@ -129,7 +129,7 @@ _KEPT: dict[int, Bars] = {
     LIKELY: (Bar(1, 0.5, 0.9, 2.0),),
     SURE: (Bar(1, 0.3, 0.35, 1.5), Bar(2, 0.3, 0.35)),
 }
-"""Also enough for such a note, as there are few of them; but one word of three is no evidence."""
+"""Also enough for such a note, as there are few of them; but one word of three is not evidence."""
 _KEPT_WITHOUT_TITLE = (Bar(3, 1.2, 0.65, 1.3),)
 _KEPT_WITH_TITLE = (Bar(2, 0.8, 0.7, 1.3), Bar(2, 1.5, 0.45, 2.5))
 """The same, by whether its title has a word of the question."""

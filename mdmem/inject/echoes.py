@@ -1,4 +1,4 @@
-"""Echoes: tells answers that only repeat what was recalled for them from those that say something new.
+"""Echoes: separates answers that only repeat what was recalled for them from those that say something new.
 
 An agent that was given notes and ran no tool mostly repeats them; but it may also decide something with the person.
 """

@@ -45,7 +45,7 @@ def says(text: str, shape: Shape) -> bool:
 
 
 def quoted_names(error: str) -> list[str]:
-    """Return the names that a short message quotes, which tell it from others: `No module named 'x'`."""
+    """Return the names that a short message quotes, which distinguish it from others: `No module named 'x'`."""
     others = analysis.words(_QUOTED.sub("", error.partition(":")[2]))
     return _QUOTED.findall(error) if len(others) <= MOST_BESIDE_NAMES else []
 

@@ -59,7 +59,7 @@ def only_pointed_at(at: Occasion, asked: Shape, text: str) -> Shape | None:
     """Return what a prompt asks if it only points at what was said before: `why did we do it that way?`; else None.
 
     It asks about the session's last turn with a topic, which can be new work: so more evidence is needed, and the last
-    sessions are no answer.
+    sessions are not an answer.
     """
     if asked.resumes or asked.language == "error" or not turns.only_points(asked.topic):
         return None

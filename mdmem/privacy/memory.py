@@ -56,7 +56,7 @@ def load_all(config: Config) -> Echo | None:
 
 
 def sessions(config: Config) -> list[str]:
-    """List the keys of the sessions that have a memory. Raises OSError when the disk does not tell."""
+    """List the keys of the sessions that have a memory. Raises OSError when the disk cannot be read."""
     try:
         return sorted(name for name in os.listdir(folder(config)) if name.isalnum() and name != _KEY)
     except (FileNotFoundError, NotADirectoryError):

@@ -64,7 +64,7 @@ MAX_TYPICAL = 20
 
 
 def affordable(view: View, units: Iterable[Unit], max_postings: int = MAX_POSTINGS) -> list[Unit]:
-    """Return the words that tell most for their cost, the rarest. Words that no note has are dropped."""
+    """Return the rarest words that together stay within `max_postings`; at least `MIN_UNITS`, if notes have so many."""
     costs = [(_cost(view, unit), place, unit) for place, unit in enumerate(units)]
     chosen: list[tuple[int, Unit]] = []
     spent = 0
@@ -162,7 +162,7 @@ def _without_hopeless(
 ) -> _Candidates:
     """Return the matches of units, without notes that cannot be among the `most` best (None: return all).
 
-    A common word tells little, and the maximum score of a body with it is known in advance. If enough notes score
+    A common word adds little, and the maximum score of a body with it is known in advance. If enough notes score
     higher by titles, folders and other words, no other bodies are scored.
     """
     common = [unit for unit in units if most is not None and _is_common(view, unit)]
@@ -361,5 +361,5 @@ _RARE = idf(4, 0)
 
 
 def rarity(view: View, term: str) -> float:
-    """Return how much a term tells: the rarer, the more."""
+    """Return the weight of a term: the rarer, the higher."""
     return idf(view.live, view.count("body", term))

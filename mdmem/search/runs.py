@@ -1,4 +1,4 @@
-"""Runs: tells which commands are checks, and which run repeats an earlier one."""
+"""Runs: recognizes commands that are checks, and runs that repeat an earlier one."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ _LOOKING = frozenset(
     "grep head jq kill less ln ls mkdir more mv pgrep printf ps pwd readlink rg rm rmdir sed sleep sort source stat "
     "tail tee test touch tr tree true type uniq wc whereis which xargs".split()
 )
-"""Programs whose failure is no error of what is worked on."""
+"""Programs whose failure is not an error of the project being worked on."""
 
 
 def closes(later: CommandRun, failed: CommandRun) -> bool:

@@ -1,4 +1,4 @@
-"""Turn groups: groups notes by session and turn, and tells turns that did work from those that only asked about it.
+"""Turn groups: groups notes by session and turn, and separates turns that did work from those that only asked about it.
 
 A turn is a prompt, its answer and the tool runs in between. Its number comes first in the file names of its notes.
 """
@@ -220,7 +220,7 @@ def _names_by_turn(view: View, folder: int) -> dict[int, list[str]]:
 SHARE = 0.7
 """Share of the words of what was left to do that a later turn must have to be about it."""
 LEAST_ASKED = 2
-"""One word in common is no request for the same."""
+"""One word in common does not make two requests the same."""
 
 
 def is_asked_for(wanted: Set[str], asked: Set[str]) -> bool:

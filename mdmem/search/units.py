@@ -148,7 +148,7 @@ def is_known(view: KnownWords, term: str) -> bool:
 def _meaningful(view: KnownWords, terms: Sequence[str]) -> Sequence[str]:
     """Return the meaningful terms: an unknown name loses its numbers, and one with longer parts its single signs.
 
-    A sign such as `q`, or the 8 of `utf8`, is in many notes and does not tell what was asked for.
+    A sign such as `q`, or the 8 of `utf8`, is in many notes and does not show what was asked for.
     """
     if len(terms) == 1:
         return terms

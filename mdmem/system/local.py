@@ -69,7 +69,7 @@ def connect(folder: str, name: str, deadline: float) -> Socket | None:
 
 
 def suspended_server(link: Socket) -> int:
-    """Return the id of the process at the other end if it is suspended; 0 if not, or if the system does not tell."""
+    """Return the id of the process at the other end if it is suspended; 0 if not, or where that is not reported."""
     import _socket
 
     if not hasattr(_socket, "SO_PEERCRED"):

@@ -113,7 +113,7 @@ def _of_graph(lines: Iterable[dict[str, Any]], skipped: Skipped) -> Iterator[Sav
 
 
 def _items(observations: Any, skipped: Skipped) -> Iterator[str]:
-    """Yield an entity's observations as items of a list; what is no text is counted."""
+    """Yield an entity's observations as items of a list; what is not text is counted."""
     for observation in observations if isinstance(observations, list) else filter(None, [observations]):
         words = text(observation).strip()
         if words:
@@ -162,7 +162,7 @@ def _tags(row: dict[str, Any]) -> list[str]:
 
 
 def _named(memories: Iterable[SavedMemory]) -> list[SavedMemory]:
-    """Return the memories with names that are unique and are no paths."""
+    """Return the memories with names that are unique and are not paths."""
     named: dict[str, SavedMemory] = {}
     for memory in memories:
         name = plain = memory.name.replace("/", "-")

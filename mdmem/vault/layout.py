@@ -346,7 +346,7 @@ def may_begin(folder: str, moment: float) -> bool:
 def begin_time(folder: str, moment: float) -> float:
     """Return a time, or that of a session's folder if it was not that day anywhere; in seconds since the epoch.
 
-    A folder whose page does not tell its zone is most likely of this machine's.
+    A folder whose page does not say its time zone was most likely made on this machine.
     """
     return moment if may_begin(folder, moment) else timestamps.of_local_clock(_named_time(folder)[1])
 

@@ -47,7 +47,7 @@ def _is_over(pause: Pause, now: float) -> bool:
 def _read(config: Config, session_key: str) -> Pause | None:
     """Return the pause for all or one session, which may have expired; None if there is none.
 
-    Raises OSError when the disk does not tell.
+    Raises OSError when the disk cannot be read.
     """
     path = pause_path(config, session_key)
     try:

@@ -1,4 +1,4 @@
-"""Folders of a vault that cannot be read, so that nothing tells whether a note in them is still there."""
+"""Folders of a vault that cannot be read, so that it is unknown whether a note in them still exists."""
 
 from __future__ import annotations
 

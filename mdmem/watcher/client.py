@@ -126,7 +126,7 @@ def has_indexed_all(config: Config) -> bool:
 def status(config: Config) -> dict[str, Any]:
     """Return the watcher's status; `running` is False when there is none or it does not answer (`silent`).
 
-    `suspended` is its process if it is suspended, so that it cannot answer, and the system tells that.
+    `suspended` is the id of its process if the system reports that this is suspended, so that it cannot answer.
     """
     import json
 
@@ -141,7 +141,7 @@ def status(config: Config) -> dict[str, Any]:
 
 
 def _listens(config: Config) -> tuple[bool, int]:
-    """Return whether a process has the watcher's socket open, and its id if the system tells that it is suspended.
+    """Return whether a process has the watcher's socket open, and its id if the system reports that it is suspended.
 
     The system accepts connections even if the process does not answer.
     """

@@ -98,7 +98,7 @@ _CLIENT, _SERVER, _USER = 1, 2, 7
 def is_another_user(client: tuple[str, int] | None, port: int) -> bool:
     """Whether a connection to our `port` comes from a process of another user, except root.
 
-    False where the system does not tell, as on macOS and Windows.
+    False where the system does not report it, as on macOS and Windows.
     """
     if client is None or not hasattr(os, "getuid"):
         return False

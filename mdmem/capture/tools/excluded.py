@@ -27,7 +27,7 @@ _PROSE_KEYS = frozenset((
     "content", "contents", "description", "file_text", "new_source", "new_str", "new_string", "newString", "old_str",
     "old_string", "oldString", "pattern", "prompt", "query", "text", "todos",
 ))  # fmt: skip
-"""Keys of a tool's input whose values are no names of files."""
+"""Keys of a tool's input whose values are not names of files."""
 _CONTENT = frozenset((
     "", "content", "contents", "file_text", "llmContent", "new_source", "new_str", "new_string", "newString", "output",
     "stderr", "stdout", "text", "textResultForLlm", "text_result_for_llm",

@@ -112,7 +112,7 @@ def _holds_everything(root: Path) -> bool:
 
 
 def _repository_in(root: Path) -> str:
-    """Return the name of a git repository in a folder whose own files are no notes; "" for none, and for a vault."""
+    """Return the name of a git repository in a folder whose own files are not notes; "" for none, and for a vault."""
     inside = sorted(root.iterdir()) if root.is_dir() and not layout.is_vault(str(root)) else []
     has_notes = any(path.suffix in disk.NOTE_ENDINGS or path.name in _NOTE_FOLDERS for path in inside)
     return "" if has_notes else next((path.name for path in inside if os.access(path / ".git", os.F_OK)), "")

@@ -32,7 +32,7 @@ def config_group() -> None:
 
 
 VAULT = Setting("~/mdmem", "Where your vault is.", key="vault", env="MDMEM_VAULT")
-"""Where the other settings are found. It is no row of the table, because no vault can hold it."""
+"""Where the other settings are found. It is not a row of the table, because a vault cannot name its own place."""
 
 
 def keys(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:  # noqa: ARG001 - click's signature

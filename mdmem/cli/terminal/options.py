@@ -140,7 +140,7 @@ def confirm(question: str, *, default: bool = False, err: bool = False) -> None:
 
     Raises UsageError when there is no terminal to ask on.
     """
-    with answered("Add --yes to go on without being asked."):
+    with answered("Add --yes to continue without being asked."):
         agreed = click.confirm(question, default=default, err=err)
     if not agreed:
         click.echo("Nothing was changed.", err=True)
@@ -164,7 +164,7 @@ def now() -> float:
 
 
 def limit(default: int, noun: str = "results") -> Callable[[Function], Function]:
-    """Add `--limit`; 0 is no limit."""
+    """Add `--limit`; 0 means no limit."""
     return number("--limit", "-n", default=default, help_text=f"Maximum number of {noun} (0: no limit).")
 
 

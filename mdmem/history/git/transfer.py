@@ -33,7 +33,7 @@ _IS_PROGRESS = re.compile(
     rb"(?:[A-Z][a-z]+ [a-z]+: +\d+(?:% \(\d+/\d+\))?(?:, .*)?|Delta compression using .*|Total \d+ \(.*)\s*"
     rb"|Cloning into '.*'\.\.\.|(?:From|To) \S+| [ +*t=-] \S.* -> .*"
 )
-"""Lines of git that are no errors: how far it is, and which branches it has fetched or pushed."""
+"""Lines of git that are not errors: its progress, and the branches that it has fetched or pushed."""
 
 
 def communicate(process: Popen[bytes]) -> tuple[bytes, bytes]:

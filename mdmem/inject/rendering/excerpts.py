@@ -46,7 +46,7 @@ _LABEL_WORDS = 6
 _SAY_NOTHING = frozenset(
     ["summary", "changes", "what changed", "what i did", "overview", "result", "results", "details"]
 )
-"""Headings that tell nothing about their section."""
+"""Headings that say nothing about their section."""
 
 
 def _paragraphs(body: str, *, code: bool) -> Iterator[tuple[str, str]]:
@@ -185,7 +185,7 @@ def prose(body: str, *, code: bool = False) -> str:
 
 
 def _joined(told: Sequence[tuple[str, str]]) -> str:
-    """Join sentences, the first of each section after its label; after a table, the section goes on without."""
+    """Join sentences, the first of each section after its label; after a table, the label is not repeated."""
     pieces: list[str] = []
     labels = {""}
     for label, sentence in told:

@@ -1,4 +1,4 @@
-"""Telling: judges how much a sentence of an answer tells."""
+"""Telling: judges how informative a sentence of an answer is."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NOTHING_SAID = -1.0
 
 
 def worth(sentence: str, labeled: str, terms: Collection[str], at: int, count: int) -> float:
-    """Return how much a sentence tells. labeled: the same after its label, if it is its section's first."""
+    """Return how informative a sentence is. labeled: the sentence after its label, if it is its section's first."""
     words = [word.strip(".,:;!?()`'\"*_").lower() for word in sentence.split()]
     is_opening = sentence.rstrip("*_").endswith(":")
     if (len(words) < 4 and (_FILLER.intersection(words) or is_opening)) or (is_opening and words[0] in _HERE):

@@ -1,4 +1,4 @@
-"""Unfinished: tells which sentences of an answer say what is left to do."""
+"""Unfinished: recognizes sentences of an answer that say what is left to do."""
 
 from __future__ import annotations
 

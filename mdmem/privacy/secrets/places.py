@@ -125,7 +125,7 @@ def _is_token(user: str) -> bool:
 
 
 _SHORTEST_USER = 10
-"""A shorter user name in a URL is no token, in characters."""
+"""Minimum length of a user name in a URL that may be a token, in characters."""
 _NO_PASSWORDS = ("", "x-oauth-basic", "X")
 """What services ask for in place of a password, if the user name is a token."""
 

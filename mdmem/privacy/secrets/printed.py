@@ -96,7 +96,7 @@ def _values_but_counts(output: str) -> Iterator[Span]:
             yield start, end, kind
 
 
-_SHORTEST_NUMBER = 6  # digits that are no count: a code of one use has six
+_SHORTEST_NUMBER = 6  # digits; a shorter number is a count, a one-time code has six
 
 
 def _selects_secret(command: str, low: str) -> bool:
@@ -272,7 +272,7 @@ _NO_SECRETS = frozenset((
     "recoverylevel", "destroyed", "lease_duration", "lease_id", "title", "vault", "category", "url", "bcrypt_hash",
     "id",
 ))  # fmt: skip
-"""Names in such a list that are no secrets."""
+"""Names in such a list that are not secrets."""
 
 
 def _asks_for_secret(command: str, low: str, verb: str) -> bool:

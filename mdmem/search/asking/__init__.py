@@ -1,1 +1,1 @@
-"""Asking: tells from its words alone whether a text asks about the past. Imports nothing slow."""
+"""Asking: judges by the words of a text alone whether it asks about the past. Imports nothing slow."""

@@ -1,4 +1,4 @@
-"""At hand: tells questions about how things are now, those in other languages than English also by their form."""
+"""At hand: recognizes questions about how things are now; in languages other than English, also by their form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Corrections: tells prompts that take back what the turn before did, and sentences that replace something named.
+"""Corrections: recognizes prompts that revoke what the last turn did, and sentences that replace something named.
 
 `no, use time based splits instead`, `nein, lieber LinguiJS`, `undo that`; `replace winston by pino`, `Traefik is gone`.
 """

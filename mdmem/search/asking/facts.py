@@ -1,4 +1,4 @@
-"""Facts: tells questions for a single fact, and for the command that does something, from those for an explanation."""
+"""Facts: recognizes questions for a single fact, or for a command, as opposed to those for an explanation."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ _THINGS = word_set(
     "server app application applications serveur servidor anwendung aplicacion docs doc documentation doku "
     "dokumentation documentacion documentacao documentazione documentatie"
 )
-"""Words of topics that are no verbs: `how do we use our app` asks for no command."""
+"""Words of topics that are not verbs: `how do we use our app` asks for no command."""
 _MOST_BEFORE = 5
 """The word for a command is among this many words after `which`."""
 

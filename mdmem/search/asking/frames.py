@@ -18,7 +18,7 @@ _KNOWS = word_set(
 )
 """The last word of a frame."""
 _NOT_ALONE = word_set("me bother remember recall understand ask")
-"""Those that are no frame by themselves."""
+"""Those that are not a frame by themselves."""
 _FRAME = _KNOWS | word_set(
     "so and but also hey hi hello ok okay hmm well wait quick question btw now then actually again just oh ah um hm uh "
     "erm sorry maybe thanks could can may would will do does dont you i we im id ive am is was are not no any if "

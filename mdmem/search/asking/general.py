@@ -1,4 +1,4 @@
-"""General: tells questions about things in general, and about the current code, from those about earlier work.
+"""General: separates questions about things in general, and about the current code, from those about earlier work.
 
 `how do leap seconds work`, `how to read a core dump`, `do fonts need hinting`, `which tests cover the parser`.
 """

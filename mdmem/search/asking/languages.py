@@ -104,7 +104,7 @@ _NO_WORK = frozenset(
     outros esempio immagine altri voorbeeld plaatje anderen readme mockup screenshot figma zeile oben unten
     ligne linea linha riga""".split()
 )
-"""What is no earlier work: `mach es so wie im Bild`."""
+"""What is not earlier work: `mach es so wie im Bild`."""
 
 
 def is_participle(word: str) -> bool:

@@ -1,4 +1,4 @@
-"""Naming: tells prompts that only name what is looked for, as people type into a search box, from orders and output."""
+"""Naming: recognizes prompts that only name what to look for, as in a search box, and are not orders or output."""
 
 from __future__ import annotations
 

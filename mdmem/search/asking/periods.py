@@ -334,7 +334,7 @@ _NO_NOUN = (
     r"(?! (?!(?:about|after|and|at|before|by|did|do|does|for|from|how|i|in|of|on|or|that|to|was|we|were|what|when|where"
     r"|which|who|why|with|you)\b)\w)"
 )
-"""Behind `the 3rd`: `the 3rd attempt` and `the 12 factor app` are no days."""
+"""Behind `the 3rd`: `the 3rd attempt` and `the 12 factor app` are not days."""
 _NOT_NAMED = r"(?<!\bthe )(?<!\ba )(?<!\bour )", r"(?!-\w)"
 """Around a word for a day: `the today button` and `der Heute-Knopf` are named so, and no day."""
 _BEFORE_DAY = rf"(?:(?:on the(?= \d)|the(?= \d{{1,2}}[snrt]))(?= \w+\b{_NO_NOUN})|am|le|el|el dia|(?:no )?dia)"

@@ -1,4 +1,4 @@
-"""Small talk: tells prompts that only agree, thank or stop, so that nobody looks for what they say."""
+"""Small talk: recognizes prompts that only agree, thank or stop, for which nothing is looked up."""
 
 from __future__ import annotations
 

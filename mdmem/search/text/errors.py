@@ -61,7 +61,7 @@ _OF_COMPARISONS = frozenset(
      "equal", "equals", "equality", "strictly", "deeply", "to", "tobe", "toequal", "be", "is", "not", "in", "and", "of",
      "but", "was", "where", "len", "none", "null", "nil", "true", "false", "object"]
 )  # fmt: skip
-"""Words of failed comparisons that do not tell one from another."""
+"""Words of failed comparisons that do not distinguish one from another."""
 
 
 def _numbered(match: re.Match[str]) -> str:
@@ -193,7 +193,7 @@ def places(text: str) -> list[tuple[str, int]]:
 def failed_parts(text: str) -> list[str]:
     """Return the lines in which an output names each file or package that failed.
 
-    If it has no such lines, the only one is all of its text without the lines that tell what succeeded.
+    If it has no such lines, the only one is all of its text without the lines that report what succeeded.
     """
     lines = text.splitlines()
     named = [line for line in lines if _FAILED_PART.match(line)]

@@ -133,7 +133,7 @@ def _cpu(words: list[str], env: dict[str, str], text: str) -> float:
 
 
 def _children_seconds() -> float:
-    """Return the CPU seconds of ended children; the wall clock where the system does not tell, as on Windows."""
+    """Return the CPU seconds of ended children; the wall clock where the system does not report it, as on Windows."""
     try:
         import resource
     except ImportError:

@@ -76,7 +76,7 @@ def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: Fla
 
 
 def _at_place(text: str, words: list[tuple[int, int]], number: int, row: FlagRow) -> Iterator[tuple[int, int]]:
-    """Yield the secret in `mc admin user add minio ana …`: the third word, of those that are no flags."""
+    """Yield the secret in `mc admin user add minio ana …`: the third word that is not a flag."""
     flag, holds, _ = row
     places = [at for at in range(number + 1, len(words)) if text[words[at][0]] != "-"]
     at = next(iter(places[_PLACES[holds] :]), 0)
