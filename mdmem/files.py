@@ -108,7 +108,7 @@ def is_private(path: str) -> bool:
 
 
 def may_exist(path: str) -> bool:
-    """Whether a file or folder exists, or may exist on a failing disk: for what must not be overlooked, as private text.
+    """Whether a file or folder exists, or may exist on a failing disk: for what must not be missed, as private text.
 
     `os.path.exists` takes any error for a missing file.
     """
