@@ -126,6 +126,14 @@ class _Finder:
             if parsed.meta:
                 yield number, parsed
 
+    def _undismissed(
+        self, number: int, meta: Mapping[str, Any], kind: str, title: str, why: str, *, noted: str, other: str = ""
+    ) -> Iterator[Proposal]:
+        """Yield a proposal about a note with this front matter, unless it was dismissed."""
+        dismissed = meta.get("dismissed")
+        if not (isinstance(dismissed, list) and noted in map(str, dismissed)):
+            yield self._proposal(number, kind, title, why, other=other, noted=noted)
+
     def _proposal(self, number: int, kind: str, title: str, why: str, *, other: str = "", noted: str = "") -> Proposal:
         facts = self._view.facts(number)
         name = str(facts["id"])
@@ -162,8 +170,8 @@ class _Finder:
         for number, parsed in self._newest(recent):
             for place, (kind, sentence) in enumerate(wordings.worded_rules(parsed.body)):
                 noted = f"{kind}:{place + 1}" if place else kind
-                proposal = self._proposal(number, "wording", sentence, f"sounds like a {kind} in a prompt", noted=noted)
-                yield from _unless_dismissed(parsed.meta, proposal)
+                why = f"sounds like a {kind} in a prompt"
+                yield from self._undismissed(number, parsed.meta, "wording", sentence, why, noted=noted)
 
     def superseding(self) -> Iterator[Proposal]:
         """Yield decisions in force with the same subject as an earlier one."""
@@ -180,9 +188,8 @@ class _Finder:
                 yield from self._of_pair("merge", number, newer, older, why)
 
     def _of_pair(self, kind: str, number: int, newer: note.Parsed, older: note.Parsed, why: str) -> Iterator[Proposal]:
-        name = older.fact("id")
-        proposal = self._proposal(number, kind, newer.fact("title"), why, other=name, noted=f"{kind}:{name}")
-        yield from _unless_dismissed(newer.meta, proposal)
+        name, title = older.fact("id"), newer.fact("title")
+        yield from self._undismissed(number, newer.meta, kind, title, why, noted=f"{kind}:{name}", other=name)
 
     def _pairs(self) -> Iterator[tuple[int, note.Parsed, note.Parsed]]:
         written = self._view.of_kinds(decisions.KINDS)
@@ -196,11 +203,8 @@ class _Finder:
         sessions = dict(cited(self._view))
         for number, parsed in self._newest(set(sessions) - self._view.notes("facet", "is:pinned")):
             if decisions.is_in_force(parsed):
-                title = str(self._view.facts(number)["title"])
-                proposal = self._proposal(
-                    number, "pin", title, f"cited in {sessions[number]} sessions: pin it", noted="pin"
-                )
-                yield from _unless_dismissed(parsed.meta, proposal)
+                title, why = self._title(number), f"cited in {sessions[number]} sessions: pin it"
+                yield from self._undismissed(number, parsed.meta, "pin", title, why, noted="pin")
 
     def archived(self) -> Iterator[Proposal]:
         """Yield notes that were injected often and never cited."""
@@ -208,11 +212,8 @@ class _Finder:
         pinned, flags = self._view.notes("facet", "is:pinned"), self._view.numbers("flags")
         for number, parsed in self._newest(set(times) - pinned):
             if decisions.is_in_force(parsed) and not flags[number] & FLAGS["edited"]:  # reviewed ones count as edited
-                title = str(self._view.facts(number)["title"])
-                why = f"given {times[number]} times, never cited: archive it"
-                yield from _unless_dismissed(
-                    parsed.meta, self._proposal(number, "archive", title, why, noted="archive")
-                )
+                title, why = self._title(number), f"given {times[number]} times, never cited: archive it"
+                yield from self._undismissed(number, parsed.meta, "archive", title, why, noted="archive")
 
     def stale(self) -> Iterator[Proposal]:
         """Yield open work older than `work.STALE_DAYS`."""
@@ -220,14 +221,11 @@ class _Finder:
         for item in work.in_view(self._config, self._view, self._project, self._now):
             number = self._view.find(item.path)
             if item.is_stale and number is not None:
-                proposal = self._proposal(number, "drop", item.text, why, other=item.key, noted=f"drop:{item.key}")
-                yield from _unless_dismissed(decisions.marks_of(self._config, self._view, number), proposal)
+                marks, noted = decisions.marks_of(self._config, self._view, number), f"drop:{item.key}"
+                yield from self._undismissed(number, marks, "drop", item.text, why, noted=noted, other=item.key)
 
-
-def _unless_dismissed(meta: Mapping[str, Any], proposal: Proposal) -> Iterator[Proposal]:
-    dismissed = meta.get("dismissed")
-    if not (isinstance(dismissed, list) and proposal.noted in map(str, dismissed)):
-        yield proposal
+    def _title(self, number: int) -> str:
+        return str(self._view.facts(number)["title"])
 
 
 # -- what accepting does ---------------------------------------------------------------------------
