@@ -199,16 +199,19 @@ class Rows:
 
     def numbers_of(self, name: str, notes: Collection[int]) -> Iterator[tuple[int, int]]:
         """Yield some notes in order, each with its number in a column."""
-        ordered = sorted(notes)
-        end = 0
+        for place, leaf, rows in self.in_leaves(notes):
+            values: Iterable[int] = leaf.table.numbers_at(name, rows)
+            if name == "folder_of":
+                values = self.folders.of_leaf(place, values)
+            yield from zip((leaf.start + row for row in rows), values, strict=True)
+
+    def in_leaves(self, notes: Collection[int]) -> Iterator[tuple[int, Leaf, list[int]]]:
+        """Yield the segments of notes, each with its place and the rows of these notes in ascending order."""
+        ordered, end = sorted(notes), 0
         for place, leaf in enumerate(self.leaves):
             begin, end = end, bisect_left(ordered, leaf.start + len(leaf.table), end)
             if begin < end:
-                some = ordered[begin:end]
-                values: Iterable[int] = leaf.table.numbers_at(name, [note - leaf.start for note in some])
-                if name == "folder_of":
-                    values = self.folders.of_leaf(place, values)
-                yield from zip(some, values, strict=True)
+                yield place, leaf, [note - leaf.start for note in ordered[begin:end]]
 
 
 class Members:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from functools import cached_property, wraps
 from heapq import merge
 from itertools import chain, compress, groupby, islice
@@ -212,12 +212,8 @@ class View:
             yield from map(add, map(starts.__getitem__, own), leaf.table.names_at(rows))
 
     def in_leaves(self, notes: Collection[int]) -> Iterator[tuple[Leaf, list[int]]]:
-        """Yield the segments of notes, each with its rows in ascending order."""
-        ordered, end = sorted(notes), 0
-        for leaf in self.leaves:
-            begin, end = end, bisect_left(ordered, leaf.start + len(leaf.table), end)
-            if begin < end:
-                yield leaf, [note - leaf.start for note in ordered[begin:end]]
+        """Return the segments of notes, each with the rows of these notes in ascending order."""
+        return ((leaf, rows) for _, leaf, rows in self._numbered.in_leaves(notes))
 
     def some_paths(self, first: int, last: int) -> list[str]:
         """Return the paths of note numbers `first` to `last`, exclusive, including deleted ones."""
