@@ -99,7 +99,7 @@ def answers(
     return found
 
 
-def tell(candidates: Iterable[Candidate]) -> bool:
+def any_answers(candidates: Iterable[Candidate]) -> bool:
     """Whether any of the candidates is shown, or was given before."""
     return any(one.item is not None or one.left_out.startswith(answer_item.ABOVE) for one in candidates)
 

@@ -185,7 +185,7 @@ def _session_start(at: Occasion) -> Offer:
     if at.event.source in ("fork", "resume") and not at.given:
         _inherit(at)
     compacted = at.event.source == "compact"
-    current = recent.this_session(at) if at.event.source in _GOES_ON else None
+    current = recent.this_session(at) if at.event.source in _CONTINUES else None
     if compacted:
         injection_log.forget(at.record)
         at.given = frozenset()
@@ -216,8 +216,8 @@ def _inherit(at: Occasion) -> None:
         at.given |= given
 
 
-_GOES_ON = ("compact", "resume")
-"""How a session starts whose earlier turns are stored."""
+_CONTINUES = ("compact", "resume")
+"""Sources of a session start that continues a session, whose earlier turns are stored."""
 
 
 def _prompt(at: Occasion) -> Offer:
@@ -249,7 +249,7 @@ def _answers(at: Occasion, text: str, asked: Shape) -> tuple[Shape, Sequence[can
     shape, answers = look(follow_ups.only_pointed_at(at, asked, text) or asked)
     if not any(one.item for one in answers) and (around := follow_ups.around(at, asked, text)):
         answers = candidates.of_one_word(at, asked, answers, around) or answers
-    return (shape, answers) if going_on is None or candidates.tell(answers) else look(going_on)
+    return (shape, answers) if going_on is None or candidates.any_answers(answers) else look(going_on)
 
 
 def _may_be_named(lowered: str, name: str) -> bool:
@@ -315,7 +315,7 @@ def _add_recall(at: Occasion, offer: Offer, text: str, asked: Shape, answers: Se
 
 
 def _led_by_end(at: Occasion, section: Section, answers: Sequence[candidates.Candidate]) -> Section:
-    """Return a section with how the best answer's session ended first, if it went on with that."""
+    """Return the section, beginning with how the session of the best answer ended, unless that was given before."""
     best = next(one.answer for one in answers if one.item is not None)
     end = answer_item.end_of_session(at, best)
     if end is None or at.has_seen(end.id):
@@ -324,6 +324,7 @@ def _led_by_end(at: Occasion, section: Section, answers: Sequence[candidates.Can
 
 
 def _once(at: Occasion, offer: Offer, text: str, trigger: str) -> None:
+    """Add notes related to the session's last turns, unless this once-a-session search is used up."""
     query = _of_last_turns(at, text)
     offer.claimed = injection_log.claim(at.record)
     if offer.claimed and query.strip():
@@ -342,7 +343,7 @@ def _of_last_turns(at: Occasion, text: str) -> str:
 def _last_sessions(at: Occasion, most: int) -> list[recent.SessionFolder]:
     """Return the last sessions of the project, without this one.
 
-    Those of days to come, after tomorrow, are last: a wrong clock dated them, and for years none would be newer.
+    Sessions dated after tomorrow come last: they were stored with a wrong clock, and would stay the newest for years.
     """
     worked = recent.worked_on(at, at.now - RESUMED_SECONDS, at.now)
     limit = at.now + 2 * 86_400

@@ -3,8 +3,8 @@
 Most payloads need no answer, which is decided before anything slow is imported. A failure or a missed deadline costs
 the agent only the memories that it would have had.
 
-`main` is the process of `mdmem inject`; a hook that has stored its event calls `after`. Both ask the watcher, which
-runs `answer`, and call `respond` themselves if there is none. Servers call `answer_payload`.
+`main` is the process of `mdmem inject`; a hook that has stored its event calls `reply_to`. Both ask the watcher, which
+runs `answer`, and call `build_reply` themselves if there is none. Servers call `answer_payload`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mdmem.config import Config
 
 FIRST_SECONDS = 1.5
-"""Deadline until the settings are read, so that an agent that never closes stdin is not waited for."""
+"""Deadline until the settings are read: an agent may never close stdin."""
 
 
 def main(words: list[str], vault: str | None = None) -> NoReturn:
@@ -68,18 +68,18 @@ def run(words: list[str], vault: str | None, env: Mapping[str, str], started: fl
     if loaded.warnings:
         _log_bad_variables(loaded)
     end_after(seconds(loaded, event) - (time.monotonic() - started), loaded)
-    return after(loaded, event, env, data, started)
+    return reply_to(loaded, event, env, data, started)
 
 
-def after(config: Config, event: Event, env: Mapping[str, str], data: bytes, started: float) -> bytes:
+def reply_to(config: Config, event: Event, env: Mapping[str, str], data: bytes, started: float) -> bytes:
     """Return the reply to an event, b"" for none. A running watcher builds it, if there is one.
 
     data: the payload. started: when the answer was begun, on the monotonic clock.
     """
-    if not wants(config, event, env) or not _takes_context(event) or not _is_first(config, event):
+    if not may_need_memories(config, event, env) or not _takes_context(event) or not _is_first(config, event):
         return b""
     served = _ask(config, event, env, data, started)
-    return respond(config, event, env, started) if served is None else served
+    return build_reply(config, event, env, started) if served is None else served
 
 
 def _takes_context(event: Event) -> bool:
@@ -150,8 +150,8 @@ def _asks(event: Event) -> bool:
     return question is not None and question.grade >= english.LIKELY
 
 
-def wants(config: Config, event: Event, env: Mapping[str, str]) -> bool:
-    """Whether an event may call for memories, judged cheaply; `respond` decides."""
+def may_need_memories(config: Config, event: Event, env: Mapping[str, str]) -> bool:
+    """Whether an event may call for memories, judged cheaply; `build_reply` decides."""
     from mdmem import timestamps
     from mdmem.vault import exclusions
 
@@ -176,7 +176,7 @@ def wants(config: Config, event: Event, env: Mapping[str, str]) -> bool:
     return bool(trigger.of_prompt(turns.UserTurns(config, record, event, clean, timestamps.now(env)), event.prompt))
 
 
-def respond(
+def build_reply(
     config: Config, event: Event, env: Mapping[str, str], started: float, is_late: Callable[[], bool] = lambda: False
 ) -> bytes:
     """Build an event's injection, remember it, and return the agent's reply.
@@ -207,7 +207,7 @@ def answer_payload(
 ) -> bytes:
     """Answer one payload in a long-running process; return what `run` would.
 
-    started: when the answer was begun, on the monotonic clock. is_late: as for `respond`; by default, whether the
+    started: when the answer was begun, on the monotonic clock. is_late: as for `build_reply`; by default, whether the
     deadline has passed.
 
     Raises:
@@ -222,10 +222,10 @@ def answer_payload(
     if event.name not in EVENTS or event.subagent:
         return b""
     config = load(vault, env)
-    if not wants(config, event, env) or not _takes_context(event):
+    if not may_need_memories(config, event, env) or not _takes_context(event):
         return b""
     until = began + seconds(config, event)
-    return respond(config, event, env, began, is_late or (lambda: time.monotonic() >= until))
+    return build_reply(config, event, env, began, is_late or (lambda: time.monotonic() >= until))
 
 
 def answer(
@@ -253,13 +253,13 @@ def answer(
     return out if clock() < until else None
 
 
-def end_after(delay: float, config: Config | None = None, say: Callable[[], None] | None = None) -> None:
-    """End the process after `delay` seconds (0: cancel), calling `say` first. A signal costs less than a thread."""
+def end_after(delay: float, config: Config | None = None, before_end: Callable[[], None] | None = None) -> None:
+    """End the process after `delay` seconds (0: cancel); first call `before_end`. A signal costs less than a thread."""
     from mdmem import system
 
     def end(*_: object) -> None:
-        if say is not None:
-            say()
+        if before_end is not None:
+            before_end()
         if config is not None:
             from mdmem import log
 

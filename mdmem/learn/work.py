@@ -290,7 +290,7 @@ class _Project:
                 yield item
 
     def _is_continued(self, number: int, begun: Mapping[str, list[list[int]]]) -> bool:
-        """Whether the project's next session began by going on, and answered that. begun: as of `_begun`."""
+        """Whether the project's next session began by continuing this, with an answer. begun: of `_begun`."""
         created = self._created
         sessions = begun.get(str(self._facts_of(number).get("project", "")), [])
         following = bisect_right(sessions, created[number], key=lambda prompts: created[prompts[0]])

@@ -68,7 +68,7 @@ def _injection(delivery: Delivery, message: bytes, seconds: float) -> bytes:
 
     started = time.monotonic()
     process.end_after(min(process.seconds(config, event), max(seconds, 0.1)), config, lambda: delivery.write(message))
-    injection = process.after(config, event, delivery.env, delivery.data or b"", started)
+    injection = process.reply_to(config, event, delivery.env, delivery.data or b"", started)
     process.end_after(0)
     return injection
 

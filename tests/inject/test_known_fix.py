@@ -50,7 +50,7 @@ def later(past: Talk, number: int, cwd: Path | None = None) -> Talk:
 def answer(talk: Talk, event: Event, data: bytes = b"") -> str:
     """Answer in this process, as the hook does without a watcher."""
     env = {"MDMEM_NOW": str(talk.now), "MDMEM_INJECT_DEADLINE_SECONDS": "60"}
-    reply = process.after(config.load(str(talk.vault), env), event, env, data, time.monotonic())
+    reply = process.reply_to(config.load(str(talk.vault), env), event, env, data, time.monotonic())
     return reply.decode()
 
 

@@ -94,7 +94,7 @@ def test_a_search_that_fails_costs_no_prompt(vault: Path, talk: Talk, tmp_path: 
     code = (
         "import sys; from mdmem.inject import process; from mdmem.recall import hook\n"
         "def fails(*_): raise MemoryError('no room')\n"
-        "process.respond = fails; hook.main(['claude-code'])"
+        "process.build_reply = fails; hook.main(['claude-code'])"
     )
     done = subprocess.run([sys.executable, "-c", code], input=json.dumps(asked(talk)).encode(), capture_output=True)
     assert reply(done) == {}

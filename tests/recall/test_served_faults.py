@@ -130,7 +130,7 @@ def test_a_served_prompt_whose_memories_take_for_ever_is_stored_and_not_told_as_
 
     def start() -> None:
         process.seconds = lambda *_: 0.1
-        process.after = lambda *_: hang()
+        process.reply_to = lambda *_: hang()
 
     assert handed_over(EVENTS["prompt"], start) == ""
     assert len(list(vault.rglob("0??-0??-*.md"))) == 1
@@ -141,7 +141,7 @@ def test_a_served_hook_whose_search_fails_leaves_no_deadline_behind(fresh: Calla
     vault = fresh()
 
     def start() -> None:
-        process.after = lambda *_: fail()
+        process.reply_to = lambda *_: fail()
         real = served._answer
 
         def answer(link: socket.socket) -> None:
