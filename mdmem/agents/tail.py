@@ -1,4 +1,4 @@
-"""Tail: reads the end of an agent's transcript, for what was written just before a payload that leaves it out."""
+"""Tail: reads the end of an agent's transcript, for what a payload leaves out and was written just before it."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def capture(config: Config, event: Event, now: float, env: Mapping[str, str] | N
 
 
 def _recognized(at: Capture) -> Capture:
-    """Return the capture; if what its session hid may be lost or from version 0.1, first notice that."""
+    """Return the capture, after a check whether its session's private memory was lost or is from version 0.1."""
     if not at.session.data or at.event.source == "resume" or os.path.exists(at.former_memory()):
         from mdmem.capture import remembered
 
@@ -164,7 +164,7 @@ def _tool(at: Capture) -> Outcome:
 
 
 _LOADING = ("Skill", "Agent", "Task")
-"""Tools that make an agent read files without a hook of their own."""
+"""Tools that make an agent read files for which no hook runs."""
 
 
 def _learn_beside(at: Capture) -> None:

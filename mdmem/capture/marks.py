@@ -1,4 +1,4 @@
-"""Marks: what the files say of a session's turns; see `turn` for what follows from it.
+"""Marks: stores whether a session's turns are private; `turn` decides what follows from that.
 
 A mark is a line in a file of the session: what it says, and the key of its prompt. There are two equal files, in
 folders that are seldom lost together, so that neither a killed hook nor a deleted state folder makes a private turn

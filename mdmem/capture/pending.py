@@ -51,12 +51,12 @@ FAILING_FILES = {"commit": "commit-fails", "sync": "sync-fails"}
 
 
 def has_queued(config: Config) -> bool:
-    """Whether notes may be queued, judged without loading the retry queue."""
+    """Whether notes may be queued, without loading the retry queue."""
     return os.path.exists(os.path.join(config.state_dir, RETRY_FOLDER))
 
 
 def has_failing(config: Config) -> bool:
-    """Whether a commit or a sync has failed, judged without loading what knows since when."""
+    """Whether a commit or a sync has failed, without loading `failing`, which knows since when."""
     return any(os.path.exists(os.path.join(config.state_dir, name)) for name in FAILING_FILES.values())
 
 

@@ -152,7 +152,7 @@ class _Work:
     def all(self) -> Synced:
         """Fetch, merge and push, until no other machine pushes in between.
 
-        An error says also what was merged before it and waits for a person: the next run does not know.
+        An error message also says what was already merged and needs a person, because the next run cannot know it.
         """
         try:
             if repeated := carry.to_repeat(self._config, self._repo):
@@ -194,9 +194,9 @@ class _Work:
         return True
 
     def _join(self, ours: str, theirs: str, last_fetched: str) -> bool:
-        """Merge what was fetched; False when we rewrote history once more: that is carried over like any purge here.
+        """Merge what was fetched; return False if that repeated our purge, which takes another round to carry over.
 
-        A first sync has an entry for each file of the vault: nothing here may keep the merge.
+        The merge is not kept: in a first sync, it has an entry for each file of the vault.
         """
         carried = self._carry_purge(ours, theirs, last_fetched) if ours else None
         self._carried = carried or self._carried
@@ -267,7 +267,7 @@ class _Work:
         return joined._replace(kept=kept, undeleted=(*joined.undeleted, *returned))
 
     def _keep_returned(self) -> None:
-        """Remove notes from the branch that became private here, and that came back as another machine changed them."""
+        """Remove notes that became private here from the branch again, where another machine's change restored them."""
         root, projects = self._config.vault, private.projects(self._config.vault)
         undeleted = self.done.undeleted
         back = [path for path in undeleted if private.stays(path, disk.read_path(root, path) or b"", projects)]
@@ -380,7 +380,7 @@ def _sent_again(repo: Repository, remote: str, last_fetched: str, theirs: str, s
 
 
 def _left_to_people(own: PurgeRecord, their: PurgeRecord) -> Iterator[str]:
-    """Yield sentences on purges that no machine can repeat for another one. own, their: what only one side has."""
+    """Yield sentences on purges that a person has to repeat. own, their: the purges that only one side has."""
     if not {*own.in_part} <= {*their.in_part}:
         yield PURGE_AGAIN
     if any(not one.endswith(":0") for one in {*their.in_part} - {*own.in_part}):

@@ -71,7 +71,7 @@ def bring_up_to_date(
             config,
             paths=paths,
             quick=quick,
-            progress=_telling(),
+            progress=_progress_report(),
             budget_seconds=budget_seconds,
             wait_seconds=wait_seconds,
             share=share,
@@ -111,9 +111,9 @@ _IN_TURN = (
 
 
 def _is_in_turn(config: Config) -> bool:
-    """Whether this version has replaced another's index twice within a day; remember that it has now.
+    """Whether this version has replaced another's index twice within a day; also record that it does so now.
 
-    Once more is also needed after an upgrade that was undone and then made again.
+    Once is not enough: an upgrade may be undone and made again.
     """
     path, now = f"{config.state_dir}/index-of-{short(contents.STAMP, 8)}", time.time()
     times = [float(line) for line in files.logged(path, _MAX_BYTES) if line.isdecimal()]
@@ -127,8 +127,8 @@ def _is_in_turn(config: Config) -> bool:
 _DAY, _MAX_BYTES = 86_400, 4096
 
 
-def _telling() -> CountCallback:
-    """Return a callback for the progress of an update, which tells a command's user once if it takes long."""
+def _progress_report() -> CountCallback:
+    """Return a callback for the progress of an update that tells the user once if the update takes long."""
     began = time.monotonic()
     is_told = False
 

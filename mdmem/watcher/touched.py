@@ -1,8 +1,8 @@
 """Tracks the files touched since a commit last asked, so that a commit need not check every file of the vault.
 
-It answers only what is certain: the event of a file made in the vault's `.git` must arrive first, and with it all
-earlier events. Writes through a memory map or another hard link give no event; sweeps of the vault notice them by the
-ctimes of all files. Where ctimes do not help, and after an overflow, tracking starts over.
+It answers only when it is sure: it creates a file in the vault's `.git`, and when the event of that file has arrived,
+so have all earlier ones. Writes through a memory map or another hard link give no event; sweeps of the vault notice
+them by the ctimes of all files. Where ctimes do not help, and after an overflow, tracking starts over.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MOST = 10_000
 
 WAIT_SECONDS = 1.0
 DEAF_SECONDS = 60.0
-"""How long not to wait for events after one did not arrive, as where `.git` is a link: each answer would wait."""
+"""After an event did not arrive, as where `.git` is a link, do not wait for events for so long."""
 
 PREFIX = "mdmem-look-"
 

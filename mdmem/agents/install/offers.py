@@ -1,4 +1,4 @@
-"""Offers: applies further settings of an agent on request, and withdraws them.
+"""Offers: adds optional settings of an agent on request, and removes them again.
 
 A record beside the settings file lists what was added, so that only that is removed and earlier values come back.
 """

@@ -1,4 +1,4 @@
-"""Failing: since when each commit or sync has failed, for the user, as nobody sees a background command's error."""
+"""Failing: since when each commit or sync has failed. Users are told, as they see no errors of background commands."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _WORD = re.compile(r"(?![-~=#])[\w.,:/@%+=~#\x80-\U0010ffff-]+")
 
 
 def _is_word(value: str) -> bool:
-    """Whether every shell takes a text for one word, and for nothing else.
+    """Whether every shell reads a text as a single word, without special characters.
 
     Bash inserts a completion unquoted, and a note from a remote may have the tag `$(rm -r x)`.
     """

@@ -25,7 +25,7 @@ def print_extent(
     whole: bool = False,
     more_than: int = 0,
 ) -> None:
-    """Print the line on stderr; nothing below a list that is shown whole, unless `whole`.
+    """Print on stderr how much of a list is shown; print nothing if all of it is, unless `whole`.
 
     total: None if they were not all counted: then there are more, and more than `more_than`; if none is shown, `offset`
     skips all.
@@ -48,7 +48,7 @@ def print_extent(
 
 
 def print_remark(text: str) -> None:
-    """Print a remark on stderr, after the output: if the pager still holds that back, so is the remark."""
+    """Print a remark on stderr after the output: while the pager holds the output back, the remark waits too."""
     remarks = getattr(sys.stdout, "remarks", None)
     if remarks is None:
         print(text, file=sys.stderr, flush=True)

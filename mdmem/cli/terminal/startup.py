@@ -67,7 +67,7 @@ AGENT_VARIABLES = {
     "CLAUDECODE": "claude-code", "CODEX_THREAD_ID": "codex", "GEMINI_CLI": "gemini", "OPENCODE": "opencode",
     "COPILOT_CLI": "copilot",
 }  # fmt: skip
-"""Environment variables that agents set for the commands they run, and whose they are."""
+"""Environment variables that agents set for the commands they run -> the agent."""
 
 
 def calling_agent() -> str:

@@ -51,7 +51,7 @@ class Listing:
         self._rules = privacy.Rules.of(config.settings)
         of_privacy = sorted(entry for entry in config.settings.values.items() if entry[0].startswith("privacy."))
         self.rules = short(repr((__version__, of_privacy, sorted(self._private))), 14)
-        """A mark of the rules that decide which notes may be named, and of the version, which may have other ones."""
+        """A digest of the rules that decide which notes may be named, and of the version, whose code may differ."""
         self._staying = ""
         self._internal = view.internal
         self._page_leaves: dict[str, bool] = {}
