@@ -251,6 +251,31 @@ def test_hooks_that_the_agents_settings_switch_off_are_named(
     assert told in ask("doctor", "--only", "agents").stdout
 
 
+@pytest.mark.parametrize(
+    ("agent", "file", "text", "key"),
+    [
+        ("claude-code", ".claude/settings.json", '{"disableAllHooks": true}', "disableAllHooks"),
+        ("claude-code", ".claude/settings.local.json", '{"disableAllHooks": true}', "disableAllHooks"),
+        ("codex", ".codex/config.toml", "[features]\nhooks = false\n", "features.hooks"),
+        ("gemini", ".gemini/settings.json", '{"hooksConfig": {"enabled": false}}', "hooksConfig.enabled"),
+    ],
+)
+def test_hooks_of_the_user_that_a_projects_settings_switch_off_are_named_in_that_project(
+    ask: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: str, file: str, text: str, key: str
+) -> None:
+    ask("install", agent, "--yes")
+    path = tmp_path / "project" / file
+    path.parent.mkdir(parents=True)
+    path.write_text(text, encoding="utf-8")
+    told = f"{key} in {path} switches hooks off"
+    assert "switches hooks off" not in ask("doctor", "--only", "agents").stdout
+
+    monkeypatch.chdir(tmp_path / "project")
+
+    assert told in ask("doctor", "--only", "agents").stdout
+    assert told in ask("status").stdout
+
+
 def test_an_agent_with_broken_settings_does_not_keep_others_from_being_registered(ask: Run, home: Path) -> None:
     for folder, text in ((".claude", "{}"), (".cursor", "{"), (".gemini", "{}")):
         (home / folder).mkdir()

@@ -421,7 +421,7 @@ def test_a_project_has_its_own_settings(
     assert registration.status("claude-code").state == "absent"
 
 
-@pytest.mark.parametrize("scope", registration.SCOPES)
+@pytest.mark.parametrize("scope", known.SCOPES)
 def test_all_agents_of_any_scope_can_be_taken_out_at_once(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Callable[..., Any], scope: str
 ) -> None:

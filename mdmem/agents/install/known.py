@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from mdmem.agents import Agent, HookRow
 
 
+SCOPES = ("user", "project", "local")
+
 SettingsPlace = Callable[[str, str, Mapping[str, str]], str]
 """A function that returns a scope's file, given the scope, the project's folder and the environment; "" if none."""
 
