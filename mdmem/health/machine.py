@@ -23,6 +23,7 @@ from mdmem.errors import MdmemError
 from mdmem.health import HealthFinding, error, fine, note, warning
 from mdmem.history.git import repository
 from mdmem.settings import SETTINGS
+from mdmem.transcripts import sources, survey
 from mdmem.vault import exclusions, pauses
 from mdmem.views import storing
 from mdmem.views.settings_checks import unread_variables
@@ -30,6 +31,8 @@ from mdmem.watcher import client
 
 OLDEST_PYTHON = (3, 11)
 SILENT_DAYS = 14
+HEARD_SECONDS = 60
+"""A session that begins within this time after an event may have sent it, or have begun before a registration."""
 
 
 def python(config: Config) -> Iterator[HealthFinding]:  # noqa: ARG001 - every check takes the settings
@@ -181,8 +184,9 @@ def _registration(row: Status, config: Config) -> Iterator[HealthFinding]:
 
 
 def events(config: Config) -> Iterator[HealthFinding]:
-    """Check when each registered agent last sent an event."""
-    names = {row.agent: row.title for row in registration.survey() if row.has_hooks}
+    """Check when each registered agent last sent an event, and whether it has sent none of a later session."""
+    registered = [row for row in registration.survey() if row.has_hooks]
+    names = {row.agent: row.title for row in registered}
     last_events = storing.last_heard(config)
     silent = [title for agent, title in names.items() if agent not in last_events]
     if silent:
@@ -199,6 +203,30 @@ def events(config: Config) -> Iterator[HealthFinding]:
             )
         else:
             yield fine(text)
+    for row in registered:
+        last = last_events[row.agent].when if row.agent in last_events else 0.0
+        if row.scope == "user" and row.vault in ("", config.vault):
+            yield from _unheard(row, last)
+
+
+def _unheard(row: Status, last: float) -> Iterator[HealthFinding]:
+    """Report a saved session that began after the hooks were registered and the last event, and sent no event.
+
+    last: when the agent's last event was, in seconds since the epoch.
+    """
+    after = max(last, Path(row.path).stat().st_mtime) + HEARD_SECONDS
+    for transcript in reversed(sources.of_agent(row.agent, os.environ)):
+        if transcript.changed_ns / 1e9 <= after:
+            return
+        found = survey.survey(transcript, time.time(), {})
+        if found and found.first > after:
+            where = f" in {found.cwd}" if found.cwd else ""
+            text = (
+                f"{row.title} saved a session of {timestamps.local_time(found.first)}{where}, but sent no event of it."
+            )
+            todo = "Its hooks were off: by its settings there, by your organization, or as it was started (--bare)."
+            yield note(text, f"{todo} `mdmem import` stores it.")
+            return
 
 
 def switches(config: Config) -> Iterator[HealthFinding]:

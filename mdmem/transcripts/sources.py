@@ -62,12 +62,23 @@ def find(paths: Iterable[Path], env: Mapping[str, str]) -> TranscriptSource:
         importable.transcripts.extend(at_path.transcripts)
         importable.folders.extend(at_path.folders)
     for source in () if named_paths else SOURCES:
-        root = Path(source.place[0](env), source.place[1]) if source.place else None
-        if root and root.is_dir():
-            importable.transcripts.extend(_below(source, root))
-    by_path = {transcript.path.resolve(): transcript for transcript in importable.transcripts}
-    by_time = sorted(by_path.values(), key=lambda transcript: (transcript.changed_ns, str(transcript.path)))
-    return importable._replace(transcripts=by_time)
+        importable.transcripts.extend(_saved(source, env))
+    return importable._replace(transcripts=_by_time(importable.transcripts))
+
+
+def of_agent(agent: str, env: Mapping[str, str]) -> list[Transcript]:
+    """Return the sessions that an agent has saved on this machine, oldest first; none if it saves none."""
+    return _by_time(saved for source in SOURCES if source.agent == agent for saved in _saved(source, env))
+
+
+def _saved(source: Source, env: Mapping[str, str]) -> list[Transcript]:
+    root = Path(source.place[0](env), source.place[1]) if source.place else None
+    return _below(source, root) if root and root.is_dir() else []
+
+
+def _by_time(transcripts: Iterable[Transcript]) -> list[Transcript]:
+    by_path = {transcript.path.resolve(): transcript for transcript in transcripts}
+    return sorted(by_path.values(), key=lambda transcript: (transcript.changed_ns, str(transcript.path)))
 
 
 def _below(source: Source, root: Path) -> list[Transcript]:

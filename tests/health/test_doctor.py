@@ -516,6 +516,43 @@ def test_agents_are_looked_at_by_their_registration_and_last_event(day: Day, mon
     assert look(day, "events")[0]["text"].startswith("Claude Code was last heard from")
 
 
+def saved_session(day: Day, began: float, name: str = "0b7e1d52-3c8f-4a61-9d20-5e6f7a8b9c0d") -> None:
+    """Save a session of one prompt, as Claude Code does, that began and ended at that time."""
+    facts = {
+        "sessionId": name,
+        "cwd": "/home/dev/work/api",
+        "timestamp": timestamps.iso_time(began),
+        "uuid": f"u-{name}",
+    }
+    line = {"type": "user", "message": {"role": "user", "content": "Rename it."}, "promptId": "p1", **facts}
+    path = Path(day.env["HOME"], ".claude", "projects", "-home-dev-work-api", f"{name}.jsonl")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{json.dumps(line)}\n", encoding="utf-8")
+    os.utime(path, (began, began))
+
+
+def test_a_session_that_an_agent_saved_without_calling_its_hooks_is_named(day: Day) -> None:
+    day.run("install", "claude-code")
+    settings = Path(day.env["HOME"], ".claude", "settings.json")
+    registered = 1_789_372_800.0
+    os.utime(settings, (registered, registered))
+    saved_session(day, registered - 600, "11111111-3c8f-4a61-9d20-5e6f7a8b9c0d")
+    assert [one["text"] for one in look(day, "events")] == ["Not heard from yet: Claude Code."]
+
+    saved_session(day, registered + 600)
+
+    when = timestamps.local_time(registered + 600)
+    unheard = f"Claude Code saved a session of {when} in /home/dev/work/api, but sent no event of it."
+    assert look(day, "events")[-1]["text"] == unheard
+    assert look(day, "events")[-1]["todo"].endswith("`mdmem import` stores it.")
+    seen = Path(day.config().state_dir) / "seen" / "claude-code"
+    seen.parent.mkdir(parents=True, exist_ok=True)
+    seen.write_text(f"{registered + 500:.0f} Stop")
+    assert look(day, "events")[-1]["text"] == unheard
+    seen.write_text(f"{registered + 590:.0f} SessionStart")
+    assert unheard not in [one["text"] for one in look(day, "events")]
+
+
 def test_a_registration_of_an_older_mdmem_is_renewed_when_asked(day: Day) -> None:
     day.run("install", "claude-code")
     path = Path(day.env["HOME"]) / ".claude" / "settings.json"
