@@ -95,10 +95,10 @@ def import_(config: Config, /, **values: Any) -> None:
 
     Transcripts of Claude Code, Codex, Gemini CLI, Copilot CLI and OpenCode become the notes that hooks would have
     stored, with their original times; sessions that hooks stored are completed. A folder of markdown, such as an
-    Obsidian vault, is copied to notes/imported/. PATH may also be a `conversations.json` exported from ChatGPT or
-    Claude.ai, claude-mem's memory, ~/.claude-mem, or the JSON file of another memory tool (`mdmem help import` lists
-    them). Private sections and secrets are removed from everything. --since, --until and --on select sessions by their
-    last event.
+    Obsidian vault, is copied to notes/imported/. PATH may also be an unpacked export from ChatGPT or Claude.ai,
+    claude-mem's memory, ~/.claude-mem, or the JSON file of another memory tool (`mdmem help import` lists them).
+    Private sections and secrets are removed from everything. --since, --until and --on select sessions by their last
+    event.
 
     \b
     Example:  mdmem import --dry-run

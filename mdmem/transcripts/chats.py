@@ -1,6 +1,7 @@
-"""Chats: exports of ChatGPT (`conversations.json`) and Claude.ai, one JSON file with all conversations.
+"""Chats: exports of ChatGPT and Claude.ai, a JSON file with all conversations, or ChatGPT's numbered parts of one.
 
-Both are lists. A conversation is a session of prompts and answers, without project or tool runs.
+`conversations.json`, or since 2026 `conversations-000.json` and so on (as in github.com/mohamed-chs/convoviz/pull/49).
+Each is a list. A conversation is a session of prompts and answers, without project or tool runs.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class ChatMessage(NamedTuple):
     words: str
 
 
-find = below("conversations.json")
+find = below("conversations*.json")
 """Finds the exports below a folder that a person names."""
 
 

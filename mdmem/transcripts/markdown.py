@@ -3,7 +3,8 @@
 They are copied to `notes/imported/<name>/` with their folders, names, front matter and the pictures that they show,
 through the same privacy gate as everything else. An existing copy is not changed, whatever happens to the original, and
 one that a person deleted or moved does not come back.
-Only copies of followed files, and notes made of a file of memories, are updated, until a person edits them.
+Only copies of followed files and decision records, and notes made of a file of memories, are updated, until a person
+edits them.
 """
 
 from __future__ import annotations
@@ -23,10 +24,12 @@ from mdmem.config import Config
 from mdmem.errors import PatternError
 from mdmem.privacy import memory
 from mdmem.slug import RESERVED, slug
-from mdmem.transcripts import memory_files, promotion
+from mdmem.transcripts import promotion
+from mdmem.transcripts.documents import decision_records, memory_files
+from mdmem.transcripts.documents.pictures import LinkedPictures
 from mdmem.transcripts.lines import decode, head
 from mdmem.transcripts.saved import Skipped
-from mdmem.vault import NOTES, attachments, creation, disk, editing, exclusions, followed_copies, links, note, people
+from mdmem.vault import NOTES, creation, disk, editing, exclusions, followed_copies, note, people
 from mdmem.vault import titles as note_titles
 from mdmem.vault.followed_copies import CONFLICT, DIGEST
 
@@ -34,6 +37,7 @@ SUFFIXES = (".md", ".markdown")
 HOME = (NOTES, "imported")
 _OURS = frozenset(["id", "kind", "created", "private", "redacted", "source", "loaded_by", DIGEST])
 _MAX_PATH_BYTES = 240
+_STATED = ("superseded_by", "status")
 _NO_NAME = frozenset('\\/:*?"<>|')
 
 
@@ -112,57 +116,6 @@ class UncheckedError(Exception):
 def unchecked(what: str, why: str) -> str:
     """Return why what could not be checked for private text is passed over. why: what to do, "" if unknown."""
     return f"{what} that could not be checked for private text{': ' if why else ''}{why.removesuffix('.')}"
-
-
-class LinkedPictures:
-    """The pictures below a folder of markdown, as links in its notes name them; none that is hidden or outside."""
-
-    def __init__(self, root: Path, *, whole: bool) -> None:
-        """whole: look for a name below the whole folder, not only where the link says."""
-        self._root = root.resolve()
-        self._by_name: dict[str, list[str]] | None = None if whole else {}
-
-    def of(self, body: str, folder: str, skipped: Skipped) -> Iterator[str]:
-        """Yield the paths of the pictures that a text in `folder` links to; other linked files are counted.
-
-        A wikilink names a picture by its path, or by its name wherever it is, the shortest path first.
-        """
-        for link in links.written(body):
-            suffix = posixpath.splitext(link.target)[1].lower()
-            if not suffix or suffix in SUFFIXES or link.how == "id":
-                continue
-            places = [posixpath.normpath(posixpath.join(folder, link.target))]
-            is_picture = suffix[1:] in attachments.PICTURES
-            if link.how == "wiki":
-                places.append(posixpath.normpath(link.target))
-                places += self._alike(link.target.lower()) if is_picture else ()
-            found = next((place for place in places if self._has(place)), "")
-            if found and is_picture:
-                yield found
-            elif found:
-                skipped["linked file that is no note and no picture"] += 1
-
-    def _has(self, place: str) -> bool:
-        if f"/{place}".count("/."):
-            return False
-        try:
-            path = (self._root / place).resolve()
-            return path.is_relative_to(self._root) and path.is_file()
-        except (OSError, RuntimeError, ValueError):  # links in a circle, or a name that no file can have
-            return False
-
-    def _alike(self, end: str) -> list[str]:
-        """Return the pictures whose paths end so in lower case, the shortest path first."""
-        if self._by_name is None:
-            self._by_name = {}
-            for folder, folders, names in os.walk(self._root):
-                folders[:] = [name for name in folders if name[0] != "."]
-                for name in names:
-                    place = Path(folder, name).relative_to(self._root).as_posix()
-                    self._by_name.setdefault(name.lower(), []).append(place)
-        named = self._by_name.get(posixpath.basename(end), [])
-        alike = (path for path in named if end in links.endings(path.lower()))
-        return sorted(alike, key=lambda path: (path.count("/"), path))
 
 
 class Gone(NamedTuple):
@@ -308,15 +261,21 @@ def _publish(config: Config, folder: MarkdownFolder, place: list[str], new_note:
             file_name = own_name
             if disk.create(target, file_name, data):
                 return True
-        return folder.updates and _update(target, file_name, new_note, skipped)
+        return DIGEST in new_note.meta and _update(target, file_name, new_note, skipped, follows=bool(folder.follow))
 
 
-def _update(target: disk.Folder, name: str, new_note: note.Note, skipped: Skipped) -> bool:
-    """Update a followed file's note; return whether it was. If a person has edited it, record the conflict instead."""
+def _update(target: disk.Folder, name: str, new_note: note.Note, skipped: Skipped, *, follows: bool) -> bool:
+    """Update the note of a file that has changed; return whether it was.
+
+    If a person has edited it, record the conflict instead. follows: whether a note with a successor is one whose file
+    was deleted, and is back; otherwise the file, or a person, named that successor.
+    """
     data = disk.read(target, name)
     parsed = note.parse(data or b"")
     now = new_note.meta[DIGEST]
-    if data is None or (parsed.meta.get(DIGEST) == now and not parsed.meta.get("superseded_by")):
+    is_back = follows and bool(parsed.meta.get("superseded_by"))
+    states = all(parsed.meta.get(key) == new_note.meta[key] for key in _STATED if key in new_note.meta)
+    if data is None or (parsed.meta.get(DIGEST) == now and states and not is_back):
         return False
     if followed_copies.is_edited(parsed):
         if now in (parsed.meta.get(CONFLICT), parsed.meta.get(DIGEST)):
@@ -324,7 +283,7 @@ def _update(target: disk.Folder, name: str, new_note: note.Note, skipped: Skippe
         skipped["file that has changed, and so has its note, which is kept"] += 1
         disk.replace(target, name, data, editing.set_keys(data, {CONFLICT: now}))
         return False
-    replaced = {*new_note.meta, "superseded_by", "loaded_by", CONFLICT}
+    replaced = {*new_note.meta, "loaded_by", CONFLICT, *(["superseded_by"] if follows else [])}
     own_keys = {key: value for key, value in parsed.meta.items() if key not in replaced}
     changed = note.Note({**new_note.meta, **own_keys}, "", new_note.body)
     return disk.replace(target, name, data, note.render(changed).encode("utf-8", "replace"))
@@ -339,6 +298,7 @@ def _make(into: FolderImport, path: str, parsed: note.Parsed, changed: float) ->
     """Return a file's note and its place in the vault, both made from cleaned text only."""
     folder, rules = into.folder, into.rules
     place: list[str] = []
+    record: list[decision_records.DecisionRecord] = []
 
     def build(clean: Any) -> note.Draft | None:
         place[:] = _place(clean["path"], f".{path.rpartition('.')[2]}")
@@ -349,11 +309,14 @@ def _make(into: FolderImport, path: str, parsed: note.Parsed, changed: float) ->
         if folder.holds_memories:
             heading = note_titles.first_line(body, rules.marker)
         title = text(clean["meta"].get("title")) or heading or Path(place[-1]).stem
+        record.extend(_records(folder, clean["meta"], body))
         meta = {f"original_{key}" if key in _OURS else key: value for key, value in clean["meta"].items()}
         meta["tags"] = _tags(clean["meta"].get("tags"))
         meta.pop("title", None)
         if folder.updates:
             meta |= {"source": clean["source"], "loaded_by": loaded_by(folder, path) or None}
+        for stated in record:
+            meta |= _stated(folder, path, stated, clean["meta"])
         return note.Draft(title, "", {**meta, "imported_from": clean["path"]}, body)
 
     request = note.NoteRequest(
@@ -374,9 +337,32 @@ def _make(into: FolderImport, path: str, parsed: note.Parsed, changed: float) ->
     new_note, cleaned = note.new(request, rules, into.echo)
     if cleaned.failure is not None:
         raise UncheckedError(cleaned.failure if isinstance(cleaned.failure, PatternError) else "")
-    if new_note is not None and folder.updates:
+    if new_note is not None and record:
+        new_note.meta["kind"] = "decision"
+        decided = creation.read_time(record[0].date) if creation.when_made(parsed.meta, path) is None else None
+        if decided and 2000 <= decided.year < 2100:
+            new_note.meta["created"] = timestamps.note_time(decided.timestamp())
+    if new_note is not None and (folder.updates or record):
         new_note.meta[DIGEST] = note.fingerprint(new_note.title, new_note.body)
     return new_note, place
+
+
+def _records(folder: MarkdownFolder, meta: dict[str, Any], body: str) -> list[decision_records.DecisionRecord]:
+    """Return what a cleaned text says as a decision record, if it is one; an agent's own file never is."""
+    record = None if folder.updates else decision_records.read(meta, body)
+    return [record] if record else []
+
+
+def _stated(
+    folder: MarkdownFolder, path: str, record: decision_records.DecisionRecord, meta: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the front matter by which a decision record is out of force; {} while it holds."""
+    successor = posixpath.normpath(posixpath.join(posixpath.dirname(path), record.successor))
+    if record.successor and successor.endswith(SUFFIXES) and (folder.root / successor).is_file():
+        return {"superseded_by": note_id(folder, successor)}
+    if record.successor:
+        return {"superseded_by": record.successor}
+    return {"status": "retired", "original_status": meta.get("status")} if record.is_retired else {}
 
 
 def _short(path: Path) -> str:

@@ -10,12 +10,16 @@ from typing import NamedTuple
 from mdmem import project
 from mdmem.agents.install import known
 from mdmem.errors import NotFoundError
-from mdmem.transcripts import chats, claude_mem, markdown, memory_files
+from mdmem.transcripts import chats, claude_mem, markdown
+from mdmem.transcripts.documents import memory_files
 from mdmem.transcripts.lines import HEAD_BYTES, decode, head, is_database, rows
 from mdmem.transcripts.saved import Skipped, Source, is_quiet
 
 _MAX_FIRST_BYTES = 1 << 24
 _DATABASE = ".db"
+_OF_PROJECT = frozenset(["memory-bank", "adr", "adrs", "decisions"])
+"""Folders that only a project's repository has: Cline's memory bank, decision records."""
+_ARCHIVES = (".zip", ".tgz", ".gz", ".tar", ".7z")
 
 
 def _of(module: str) -> Source:
@@ -55,6 +59,8 @@ def find(paths: Iterable[Path], env: Mapping[str, str]) -> TranscriptSource:
             raise NotFoundError(f"There is nothing at {path}.")
         at_path = _file(path) if path.is_file() else _folder(path)
         if not (at_path.transcripts or at_path.folders):
+            if path.suffix.lower() in _ARCHIVES:
+                raise NotFoundError(f"{path} is an archive. Unpack it, and import the folder.")
             raise NotFoundError(
                 f"{path} contains no transcript that mdmem can read and no Markdown. `mdmem help import` lists what it"
                 " can read."
@@ -134,11 +140,14 @@ def _folder(root: Path) -> TranscriptSource:
 
 
 def _markdown(root: Path, name: str, files: tuple[str, ...] = ()) -> markdown.MarkdownFolder:
-    """Return a folder of markdown; one in a hidden folder of a repository is about that project."""
+    """Return a folder of markdown; one in a hidden folder of a repository, or in `_OF_PROJECT`, is about that project.
+
+    Others may be in a repository of notes, such as an Obsidian vault.
+    """
     whole = root.resolve()
     owner = project.identify(str(whole))
     below = whole.parts[len(Path(owner.worktree).parts) :]
-    if not any(part.startswith(".") for part in below):
+    if not any(part.startswith(".") or part.lower() in _OF_PROJECT for part in below):
         return markdown.MarkdownFolder(root, name, files)
     return markdown.MarkdownFolder(root, f"{owner.name}-{name}", files, owner.worktree)
 

@@ -109,6 +109,25 @@ def test_an_export_of_chatgpt_becomes_sessions_and_only_what_was_said_last(
     assert json.loads(again.stdout)["added"] == {}
 
 
+def test_an_export_of_chatgpt_in_numbered_parts_is_imported_from_its_folder(
+    vault: Path, tmp_path: Path, ask: Run
+) -> None:
+    for number in (1, 2):
+        (tmp_path / f"conversations-00{number}.json").write_text(json.dumps([chatgpt(number)]), encoding="utf-8")
+    (tmp_path / "user.json").write_text('{"id": "user-1"}', encoding="utf-8")
+    done = ask("import", str(tmp_path), "--yes", "--json", check=True)
+    assert json.loads(done.stdout)["added"] == {"prompt": 4, "response": 4}
+    assert len({one["session"] for one in stored(vault)}) == 2
+
+
+def test_an_export_that_is_still_packed_is_to_be_unpacked(vault: Path, tmp_path: Path, ask: Run) -> None:
+    path = tmp_path / "export.zip"
+    path.write_bytes(b"PK\x03\x04")
+    done = ask("import", str(path), "--yes")
+    assert done.returncode == 5
+    assert " ".join(done.stderr.split()) == f"mdmem: {path} is an archive. Unpack it, and import the folder."
+
+
 def test_an_export_of_claude_ai_becomes_sessions_at_their_time(vault: Path, tmp_path: Path, ask: Run) -> None:
     path = tmp_path / "conversations.json"
     path.write_text(json.dumps([claude_ai()]), encoding="utf-8")

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.transcripts import memory_files
+from mdmem.transcripts.documents import memory_files
 from mdmem.transcripts.saved import Skipped
 from tests.helpers.plain_git import git
 

@@ -1,0 +1,159 @@
+"""Documents of other tools become notes that say what their files say: decision records, memory banks, pictures."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import frontmatter
+import pytest
+
+from mdmem.transcripts.documents import decision_records
+from tests.helpers.plain_git import git
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+ADR_TOOLS = """# {number}. {title}
+
+Date: 2024-0{number}-02
+
+## Status
+
+{status}
+
+## Context
+
+Search was slow.
+
+## Decision
+
+We use {title}.
+
+## Consequences
+
+It is fast.
+"""
+
+
+def repository(root: Path, *, second: str = "Accepted") -> Path:
+    """Return a repository with two decision records, the first superseded by the second, and a memory bank."""
+    records = root / "docs" / "adr"
+    records.mkdir(parents=True)
+    git(root, "init", "-q")
+    status = "Superceded by [2. FTS5](0002-fts5.md)"
+    (records / "0001-whoosh.md").write_text(ADR_TOOLS.format(number=1, title="Whoosh", status=status), "utf-8")
+    (records / "0002-fts5.md").write_text(ADR_TOOLS.format(number=2, title="FTS5", status=second), "utf-8")
+    (root / "memory-bank").mkdir()
+    (root / "memory-bank" / "activeContext.md").write_text("# Active context\nThe login page.\n", "utf-8")
+    return root
+
+
+def imported(vault: Path, folder: str) -> dict[str, frontmatter.Post]:
+    home = vault / "notes" / "imported" / folder
+    return {path.name: frontmatter.load(str(path)) for path in home.iterdir()}
+
+
+def test_decision_records_become_dated_decisions_of_their_project_and_name_their_successor(
+    vault: Path, tmp_path: Path, ask: Run
+) -> None:
+    root = repository(tmp_path / "shop")
+
+    ask("import", "--yes", str(root / "docs" / "adr"), check=True)
+
+    notes = imported(vault, "shop-adr")
+    old, new = notes["0001-whoosh.md"], notes["0002-fts5.md"]
+    assert [(one["kind"], one["project"], str(one["created"])[:10]) for one in (old, new)] == [
+        ("decision", "shop", "2024-01-02"),
+        ("decision", "shop", "2024-02-02"),
+    ]
+    assert (old["superseded_by"], "superseded_by" in new.keys()) == (new["id"], False)
+    in_force = json.loads(ask("decisions", "--json", "--project", "shop", check=True).stdout)
+    assert [one["id"] for one in in_force] == [new["id"]]
+    hits = json.loads(ask("search", "search was slow", "--json", check=True).stdout)
+    assert [one["superseded_by"] for one in hits if one["id"] == old["id"]] == [new["id"]]
+
+
+def test_a_decision_record_that_is_superseded_later_takes_its_note_along_until_a_person_edits_it(
+    vault: Path, tmp_path: Path, ask: Run
+) -> None:
+    root = repository(tmp_path / "shop")
+    records = root / "docs" / "adr"
+    ask("import", "--yes", str(records), check=True)
+    later = ADR_TOOLS.format(number=2, title="FTS5", status="Deprecated")
+    (records / "0002-fts5.md").write_text(later, "utf-8")
+    edited = vault / "notes" / "imported" / "shop-adr" / "0001-whoosh.md"
+    edited.write_text(edited.read_text("utf-8") + "\nMy own line.\n", "utf-8")
+    (records / "0001-whoosh.md").write_text("# 1. Whoosh\n\n## Status\n\nAccepted\n\n## Decision\n\nYes.\n", "utf-8")
+
+    ask("import", "--yes", str(records), check=True)
+
+    notes = imported(vault, "shop-adr")
+    assert notes["0002-fts5.md"]["status"] == "retired"
+    assert "Deprecated" in notes["0002-fts5.md"].content
+    assert "My own line." in notes["0001-whoosh.md"].content and "source_changed" in notes["0001-whoosh.md"].keys()
+
+
+def test_a_successor_that_a_person_named_stays_when_the_record_is_imported_again(
+    vault: Path, tmp_path: Path, ask: Run
+) -> None:
+    root = repository(tmp_path / "shop")
+    ask("import", "--yes", str(root / "docs" / "adr"), check=True)
+    copy = vault / "notes" / "imported" / "shop-adr" / "0002-fts5.md"
+    copy.write_text(copy.read_text("utf-8").replace("kind: decision", "kind: decision\nsuperseded_by: mine"), "utf-8")
+
+    ask("import", "--yes", "--again", str(root / "docs" / "adr"), check=True)
+
+    assert imported(vault, "shop-adr")["0002-fts5.md"]["superseded_by"] == "mine"
+
+
+@pytest.mark.parametrize(
+    ("meta", "text", "found"),
+    [
+        ({"status": "accepted"}, "## Decision Outcome\n\nRedis.\n", (False, "")),
+        ({"status": "superseded by [ADR-4](0004-x.md)"}, "## Decision Outcome\n\nRedis.\n", (False, "0004-x.md")),
+        ({"status": "superseded by ADR-4"}, "## Decision Outcome\n\nRedis.\n", (False, "ADR-4")),
+        ({}, "* Status: rejected\n\n## Decision\n\nRedis.\n", (True, "")),
+        ({}, "**Status:** Accepted\n\n## Decision\n\nRedis.\n", (False, "")),
+        ({}, "## Status\n\nAccepted\n\nSuperseded by [9](9.md)\n\n## Decision\n\nRedis.\n", (False, "9.md")),
+        ({}, "## Status\n\nProposed\n\n## Decision\n\nRedis.\n", None),
+        ({}, "## Status\n\nGreen\n\n## Decision\n\nRedis.\n", None),
+        ({"status": "accepted"}, "An offer that was accepted.\n", None),
+        ({}, "# A meeting\n\nStatus: accepted\n", None),
+    ],
+)
+def test_only_a_text_with_a_decided_status_and_a_decision_is_a_decision_record(
+    meta: dict[str, str], text: str, found: tuple[bool, str] | None
+) -> None:
+    record = decision_records.read(meta, text)
+
+    assert (record and (record.is_retired, record.successor)) == found
+
+
+def test_a_memory_bank_is_only_for_its_project_and_another_folder_of_a_repository_for_all(
+    vault: Path, tmp_path: Path, ask: Run
+) -> None:
+    root = repository(tmp_path / "shop")
+    (root / "diary").mkdir()
+    (root / "diary" / "day.md").write_text("# A day\n", "utf-8")
+
+    ask("import", "--yes", str(root / "memory-bank"), str(root / "diary"), check=True)
+
+    assert imported(vault, "shop-memory-bank")["activeContext.md"]["project"] == "shop"
+    assert "project" not in imported(vault, "diary")["day.md"].keys()
+
+
+def test_pictures_that_notes_show_by_reference_or_as_html_come_along(vault: Path, tmp_path: Path, ask: Run) -> None:
+    source = tmp_path / "mine"
+    source.mkdir()
+    for name in ("by name.png", "html.png", "single.png", "unused.png"):
+        (source / name).write_text(name, "utf-8")
+    (source / "A.md").write_text(
+        "![alt][one] <img width='4' src=\"html.png\"> <IMG SRC='./single.png'/> `<img src=\"unused.png\">`\n"
+        '<img src="https://example.org/w.png"> <img src="/etc/x.png">\n\n[one]: by%20name.png "title"\n',
+        "utf-8",
+    )
+
+    assert "Imported 1 note, 3 pictures." in ask("import", "--yes", str(source), check=True).stdout
+    copied = {path.name for path in (vault / "notes" / "imported" / "mine").iterdir()}
+    assert copied == {"A.md", "by name.png", "html.png", "single.png"}
