@@ -10,7 +10,7 @@ from typing import NamedTuple
 from mdmem import project
 from mdmem.agents.install import known
 from mdmem.errors import NotFoundError
-from mdmem.transcripts import chats, claude_mem, markdown
+from mdmem.transcripts import aider, chats, claude_mem, markdown
 from mdmem.transcripts.documents import memory_files
 from mdmem.transcripts.lines import HEAD_BYTES, decode, head, is_database, rows
 from mdmem.transcripts.saved import Skipped, Source, is_quiet
@@ -27,7 +27,12 @@ def _of(module: str) -> Source:
     return source
 
 
-SOURCES = (*(_of(row.transcripts) for row in known.ROWS if row.transcripts), *chats.SOURCES, *claude_mem.SOURCES)
+SOURCES = (
+    *(_of(row.transcripts) for row in known.ROWS if row.transcripts),
+    *chats.SOURCES,
+    *claude_mem.SOURCES,
+    *aider.SOURCES,
+)
 """The agents in `known.ROWS` that save transcripts, exports and other memories. A file is recognized by its start."""
 
 
@@ -101,7 +106,7 @@ def transcript_of(source: Source, path: Path) -> Transcript | None:
 
 
 def _file(path: Path) -> TranscriptSource:
-    if path.suffix in markdown.SUFFIXES:
+    if path.suffix in markdown.SUFFIXES and not aider.is_history(head(path)):
         return TranscriptSource([], [_markdown(path.parent, path.stem, (path.name,))])
     if path.suffix == _DATABASE:
         _require_readable(path)
@@ -159,7 +164,7 @@ def _is_of(path: Path, source: Source) -> bool:
 def recognize(path: Path) -> Source | None:
     """Return the source whose transcript this file is, judging by its first lines, or None."""
     path = file_of(path)
-    if path.suffix not in (".jsonl", ".json", _DATABASE):
+    if path.suffix not in (".jsonl", ".json", _DATABASE, *markdown.SUFFIXES):
         return None
     first = head(path)
     if path.suffix != ".jsonl":

@@ -67,7 +67,7 @@ def test_decision_records_become_dated_decisions_of_their_project_and_name_their
         ("decision", "shop", "2024-01-02"),
         ("decision", "shop", "2024-02-02"),
     ]
-    assert (old["superseded_by"], "superseded_by" in new.keys()) == (new["id"], False)
+    assert (old["superseded_by"], "superseded_by" in new) == (new["id"], False)
     in_force = json.loads(ask("decisions", "--json", "--project", "shop", check=True).stdout)
     assert [one["id"] for one in in_force] == [new["id"]]
     hits = json.loads(ask("search", "search was slow", "--json", check=True).stdout)
@@ -91,7 +91,7 @@ def test_a_decision_record_that_is_superseded_later_takes_its_note_along_until_a
     notes = imported(vault, "shop-adr")
     assert notes["0002-fts5.md"]["status"] == "retired"
     assert "Deprecated" in notes["0002-fts5.md"].content
-    assert "My own line." in notes["0001-whoosh.md"].content and "source_changed" in notes["0001-whoosh.md"].keys()
+    assert "My own line." in notes["0001-whoosh.md"].content and "source_changed" in notes["0001-whoosh.md"]
 
 
 def test_a_successor_that_a_person_named_stays_when_the_record_is_imported_again(
@@ -140,7 +140,7 @@ def test_a_memory_bank_is_only_for_its_project_and_another_folder_of_a_repositor
     ask("import", "--yes", str(root / "memory-bank"), str(root / "diary"), check=True)
 
     assert imported(vault, "shop-memory-bank")["activeContext.md"]["project"] == "shop"
-    assert "project" not in imported(vault, "diary")["day.md"].keys()
+    assert "project" not in imported(vault, "diary")["day.md"]
 
 
 def test_pictures_that_notes_show_by_reference_or_as_html_come_along(vault: Path, tmp_path: Path, ask: Run) -> None:
