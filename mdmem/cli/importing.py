@@ -84,7 +84,7 @@ class ImportPlan(NamedTuple):
 @options.yes
 @options.as_json(
     "an object: sessions, completed, known, private, failed, added, skipped, stopped, before;"
-    " with --dry-run: projects, files, known"
+    " with --dry-run: projects, files, known, deleted"
 )
 @options.in_vault
 def import_(config: Config, /, **values: Any) -> None:
@@ -115,7 +115,7 @@ def import_(config: Config, /, **values: Any) -> None:
     plan = _plan(config, imported, request)
     _refuse_the_vault(config, plan.folders)
     if request.dry_run or not request.yes:
-        _preview(plan, as_json=request.as_json)
+        _preview(plan, _deleted(config, imported, plan), as_json=request.as_json)
     if not (request.paths or request.as_json):
         _tell_of_claude_mem(imported)
     is_empty = not (plan.transcripts or plan.files)
@@ -292,15 +292,24 @@ def _wait(stopped: Callable[[], int]) -> None:
 _MANY = {"response": "answers", "summary": "summaries"}
 
 
-def _preview(plan: ImportPlan, *, as_json: bool) -> None:
-    """Print what would be imported: projects, sessions, prompts, dates."""
+def _deleted(config: Config, imported: ImportedFiles, plan: ImportPlan) -> tuple[int, int]:
+    """Return how many sessions, and notes of files, a person has deleted, so that they stay away."""
+    if imported.again or not (plan.surveys or plan.folders):
+        return 0, 0
+    run = _start_run(config, imported, lambda: 0)
+    sessions = survey.count_deleted(plan.surveys, run.deleted.sessions if run.deleted else {})
+    return sessions, run.count_gone(plan.folders)
+
+
+def _preview(plan: ImportPlan, deleted: tuple[int, int], *, as_json: bool) -> None:
+    """Print what would be imported: projects, sessions, prompts, dates. deleted: as `_deleted` returns it."""
     rows = survey.rows(plan.surveys)
     if as_json:
         projects = [
             {**row._asdict(), "first": timestamps.iso_time(row.first), "last": timestamps.iso_time(row.last)}
             for row in rows
         ]
-        render.print_json({"projects": projects, "files": plan.files, "known": plan.known})
+        render.print_json({"projects": projects, "files": plan.files, "known": plan.known, "deleted": sum(deleted)})
         return
     columns = (render.Column("bold"), render.PROJECT, render.NUMBER, render.NUMBER, render.WHEN)
     render.table(columns, map(_row, rows))
@@ -316,6 +325,9 @@ def _preview(plan: ImportPlan, *, as_json: bool) -> None:
     if plan.files:
         only = not any(folder.holds_memories for folder in plan.folders)
         click.echo(f"{plural.number(plan.files, 'markdown file' if only else 'file')}.")
+    gone = [plural.number(count, what) for count, what in zip(deleted, ("session", "note"), strict=True) if count]
+    if gone:
+        click.echo(f"You deleted or moved {' and '.join(gone)} of these, which will stay away; --again imports them.")
     if plan.known:
         _tell_known(plan.known)
     if not (rows or plan.files):

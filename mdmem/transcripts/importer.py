@@ -227,15 +227,25 @@ class Import:
 
         Raises OSError or VaultError when the vault cannot be written.
         """
-        rules = privacy.Rules.of(self.config.settings, skips_slow=True)
-        gone = markdown.Gone(self.imported_before(), self.purged)
-        folders = (markdown.FolderImport.of(self.config, rules, folder, gone, self.tally.skipped) for folder in found)
-        every = [(into, name) for into in folders for name in markdown.files(into.folder)]
+        every = [(into, name) for into in self._into(found) for name in markdown.files(into.folder)]
         with self._synced():
             for into, name in reporting(every, "Importing files", report):
                 if self.stopped():
                     return
                 self._file(into, name)
+
+    def count_gone(self, found: Iterable[markdown.MarkdownFolder]) -> int:
+        """Return how many notes of folders that were not imported yet a person has deleted or moved."""
+        unread = (
+            (into, [name for name in markdown.files(into.folder) if not self.imported.has_now(into.folder.root / name)])
+            for into in self._into(found)
+        )
+        return sum(markdown.count_gone(into, names) for into, names in unread)
+
+    def _into(self, found: Iterable[markdown.MarkdownFolder]) -> Iterator[markdown.FolderImport]:
+        rules = privacy.Rules.of(self.config.settings, skips_slow=True)
+        gone = markdown.Gone(self.imported_before(), self.purged)
+        return (markdown.FolderImport.of(self.config, rules, folder, gone, self.tally.skipped) for folder in found)
 
     def _file(self, into: markdown.FolderImport, name: str) -> None:
         path = into.folder.root / name

@@ -13,7 +13,7 @@ import os
 import posixpath
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -222,6 +222,16 @@ def _bring(into: FolderImport, path: str, parsed: note.Parsed, changed: float) -
     is_new = _publish(into.config, into.folder, place, new_note, into.skipped)
     into.skipped[f"{what} that is there already"] += not is_new
     return is_new, new_note.body
+
+
+def count_gone(into: FolderImport, paths: Iterable[str]) -> int:
+    """Return how many notes of a folder's files a person has deleted or moved, without importing any."""
+    names = list(paths)
+    if into.folder.holds_memories:
+        data = b"".join(head(into.folder.root / path, disk.MAX_READ_BYTES) for path in names)
+        names = [f"{each.name}.md" for each in memory_files.read(data, Skipped())]
+    places = ((_place(f"{into.folder.name}/{name}", f".{name.rpartition('.')[2]}"), name) for name in names)
+    return sum(into.brings_back(place, note_id(into.folder, name)) for place, name in places)
 
 
 def _bring_picture(into: FolderImport, path: str) -> bool:

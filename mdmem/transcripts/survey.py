@@ -9,21 +9,21 @@ from typing import NamedTuple
 from mdmem import project
 from mdmem.transcripts.saved import ReadOptions, Skipped
 from mdmem.transcripts.sources import Transcript
-from mdmem.vault import exclusions
+from mdmem.vault import exclusions, journal
 
 
 class Survey(NamedTuple):
     """The contents of one transcript.
 
     project, cwd: its project, and the folder where it began; of an export, those of its first session.
-    sessions, prompts: number of sessions, and of typed prompts.
+    sessions: the ids of its sessions. prompts: number of typed prompts.
     events: maximum number of notes.
     first, last: when its first and last event happened, in seconds since the epoch.
     """
 
     transcript: Transcript
     project: str
-    sessions: int
+    sessions: frozenset[str]
     prompts: int
     events: int
     first: float
@@ -39,7 +39,7 @@ def survey(transcript: Transcript, now: float, roots: Mapping[str, str]) -> Surv
     try:
         for saved in transcript.source.read(transcript.path, ReadOptions(Skipped(), now, roots=roots)):
             place = place or saved.event.cwd
-            sessions.add(saved.event.session)
+            sessions.add(journal.session_id(saved.event))
             prompts += saved.event.name == "UserPromptSubmit"
             events += saved.event.name not in ("SessionStart", "SessionEnd")
             times.append(saved.at)
@@ -47,7 +47,7 @@ def survey(transcript: Transcript, now: float, roots: Mapping[str, str]) -> Surv
         return None
     if not events:
         return None
-    return Survey(transcript, _project(place), len(sessions), prompts, events, min(times), max(times), place)
+    return Survey(transcript, _project(place), frozenset(sessions), prompts, events, min(times), max(times), place)
 
 
 @lru_cache(maxsize=4096)
@@ -73,9 +73,20 @@ def rows(surveys: Iterable[Survey]) -> list[SurveyRow]:
         key = (survey.project, survey.transcript.source.title)
         row = totals.get(key) or SurveyRow(*key, 0, 0, survey.first, survey.last)
         first, last = min(row.first, survey.first), max(row.last, survey.last)
-        sessions, prompts = row.sessions + survey.sessions, row.prompts + survey.prompts
+        sessions, prompts = row.sessions + len(survey.sessions), row.prompts + survey.prompts
         totals[key] = SurveyRow(*key, sessions, prompts, first, last)
     return sorted(totals.values(), key=lambda row: -row.last)
+
+
+def count_deleted(surveys: Iterable[Survey], deleted: Mapping[str, float]) -> int:
+    """Return how many sessions their owner has deleted as a whole.
+
+    deleted: the tag of a session's folder -> when, in seconds since the epoch.
+    """
+    sessions = ((surveyed.last, session) for surveyed in surveys for session in surveyed.sessions)
+    return sum(
+        any(deleted.get(tag, 0.0) >= last for tag in journal.session_tags(session)) for last, session in sessions
+    )
 
 
 def choose(

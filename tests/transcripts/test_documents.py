@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -157,3 +158,28 @@ def test_pictures_that_notes_show_by_reference_or_as_html_come_along(vault: Path
     assert "Imported 1 note, 3 pictures." in ask("import", "--yes", str(source), check=True).stdout
     copied = {path.name for path in (vault / "notes" / "imported" / "mine").iterdir()}
     assert copied == {"A.md", "by name.png", "html.png", "single.png"}
+
+
+def test_a_preview_counts_what_stays_away_because_a_person_deleted_it(vault: Path, tmp_path: Path, ask: Run) -> None:
+    ask("init", check=True)
+    source = tmp_path / "mine"
+    source.mkdir()
+    (source / "A.md").write_text("# A\n", "utf-8")
+    (source / "B.md").write_text("# B\n", "utf-8")
+    chat = tmp_path / ".aider.chat.history.md"
+    chat.write_text("# aider chat started at 2025-02-05 09:00:00\n\n#### add a test  \n\nDone.\n", "utf-8")
+    os.utime(chat, (1_750_000_000, 1_750_000_000))
+    ask("import", "--yes", str(source), str(chat), check=True)
+    (session,) = json.loads(ask("sessions", "--json", check=True).stdout)
+    ask("forget", "--yes", "notes/imported/mine/A.md", session["session"], check=True)
+    for path in (source / "A.md", source / "B.md", chat):
+        path.write_text(path.read_text("utf-8") + "\nMore.\n", "utf-8")
+        os.utime(path, (1_750_000_001, 1_750_000_001))
+
+    shown = ask("import", "--dry-run", str(source), str(chat), check=True).stdout
+    as_json = json.loads(ask("import", "--dry-run", "--json", str(source), str(chat), check=True).stdout)
+    again = ask("import", "--dry-run", "--again", str(source), str(chat), check=True).stdout
+
+    line = "You deleted or moved 1 session and 1 note of these, which will stay away; --again imports them."
+    assert (line in shown, as_json["deleted"], "stay away" in again) == (True, 2, False)
+    assert json.loads(ask("import", "--yes", "--json", str(source), str(chat), check=True).stdout)["added"] == {}
