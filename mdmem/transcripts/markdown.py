@@ -189,8 +189,8 @@ def bring(into: FolderImport, path: str) -> Counter[str]:
     changed = source.stat().st_mtime
     if into.folder.holds_memories:
         found = memory_files.read(data, into.skipped)
-        texts = ((f"{each.name}.md", note.Parsed(each.meta, each.body)) for each in found)
-        return Counter(note=sum(_bring(into, name, parsed, changed)[0] for name, parsed in texts))
+        texts = ((f"{each.name}.md", note.Parsed(each.meta, each.body), each.kind) for each in found)
+        return Counter(note=sum(_bring(into, name, parsed, changed, kind)[0] for name, parsed, kind in texts))
     parsed = note.parse(data)
     if parsed.problem:  # invalid front matter is kept as text, so that nothing is lost
         parsed = note.Parsed({}, data.decode("utf-8", "replace"))
@@ -199,14 +199,14 @@ def bring(into: FolderImport, path: str) -> Counter[str]:
     return Counter(note=is_new, picture=sum(_bring_picture(into, picture) for picture in dict.fromkeys(shown)))
 
 
-def _bring(into: FolderImport, path: str, parsed: note.Parsed, changed: float) -> tuple[bool, str]:
+def _bring(into: FolderImport, path: str, parsed: note.Parsed, changed: float, kind: str = "note") -> tuple[bool, str]:
     """Store one text as a note; return whether anything was written, and the note's body. What is not is counted."""
     what = "memory" if into.folder.holds_memories else "file"
     if people.keeps_private(parsed.meta):
         into.skipped[f"{what} that says it is private"] += 1
         return False, ""
     try:
-        new_note, place = _make(into, path, parsed, changed)
+        new_note, place = _make(into, path, parsed, changed, kind)
     except UncheckedError as error:
         into.skipped[unchecked(what, str(error))] += 1
         return False, ""
@@ -304,7 +304,9 @@ def note_id(folder: MarkdownFolder, path: str) -> str:
     return note.make_id("imported", folder.name, path)
 
 
-def _make(into: FolderImport, path: str, parsed: note.Parsed, changed: float) -> tuple[note.Note | None, list[str]]:
+def _make(
+    into: FolderImport, path: str, parsed: note.Parsed, changed: float, kind: str
+) -> tuple[note.Note | None, list[str]]:
     """Return a file's note and its place in the vault, both made from cleaned text only."""
     folder, rules = into.folder, into.rules
     place: list[str] = []
@@ -330,7 +332,7 @@ def _make(into: FolderImport, path: str, parsed: note.Parsed, changed: float) ->
         return note.Draft(title, "", {**meta, "imported_from": clean["path"]}, body)
 
     request = note.NoteRequest(
-        "note",
+        kind,
         {
             "path": f"{folder.name}/{path}",
             "meta": parsed.meta,

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ from tests.helpers.plain_git import git
 Run = Callable[..., subprocess.CompletedProcess[str]]
 KEYS = [
     "type", "name", "entityType", "observations", "from", "to", "relationType", "memory", "content", "role", "results",
-    "memories", "entities", "relations", "metadata", "tags", "created_at", "createdAt", "id",
+    "memories", "entities", "relations", "metadata", "tags", "created_at", "createdAt", "id", "title", "status",
+    "priority", "dependencies", "comments",
 ]  # fmt: skip
 JSON: st.SearchStrategy[Any] = st.recursive(
     st.one_of(
@@ -77,6 +79,46 @@ def test_a_graph_that_a_tool_answered_as_one_object_is_read_like_its_lines() -> 
     lines = "\n".join(json.dumps(line) for line in GRAPH)
 
     assert memory_files.read(whole.encode(), Skipped()) == memory_files.read(lines.encode(), Skipped())
+
+
+def test_issues_of_beads_become_tasks_of_their_project_which_follow_the_file(
+    vault: Path, tmp_path: Path, ask: Run
+) -> None:
+    root = tmp_path / "shop"
+    path = root / ".beads" / "issues.jsonl"
+    path.parent.mkdir(parents=True)
+    git(root, "init", "-q")
+    made = datetime.now(UTC) - timedelta(days=3)  # what is older than a year is no open work
+    facts = {"priority": 1, "issue_type": "bug", "created_at": made.isoformat(), "labels": ["parser"]}
+    waits = [{"issue_id": "s-1", "depends_on_id": "s-2", "type": "blocks"}]
+    issues: list[dict[str, Any]] = [
+        {"id": "s-1", "title": "Leap days crash", "description": "On 2026-02-29.", "status": "open", **facts}
+        | {"design": "Raise DateError.", "dependencies": waits, "comments": [{"text": "Seen\ntwice."}]},
+        {"id": "s-2", "title": "Add DateError", "status": "closed", **facts},
+        {"id": "s-3", "title": "Gone", "status": "tombstone", **facts},
+    ]
+
+    def brought() -> dict[str, Any]:
+        path.write_text("".join(f"{json.dumps(issue)}\n" for issue in issues), "utf-8")
+        return json.loads(ask("import", "--yes", "--json", str(path), check=True).stdout)  # type: ignore[no-any-return]
+
+    first = brought()
+
+    assert (first["added"], first["skipped"]) == ({"note": 2}, {"issue that was deleted": 1})
+    task = notes(vault, "shop-issues")["s-1.md"]
+    assert (task["kind"], task["project"], task["status"], task["original_id"]) == ("task", "shop", "open", "s-1")
+    assert str(task["created"])[:19] == str(made)[:19] and task["tags"] == ["parser", "imported"]
+    said = "On 2026-02-29.\n\n## Design\n\nRaise DateError.\n\n> Seen\n> twice.\n\n- blocked by [[s-2]]"
+    assert task.content == said
+    open_work = json.loads(ask("todo", "--json", "--project", "shop", check=True).stdout)
+    assert [item["text"] for item in open_work] == ["Leap days crash"]
+
+    issues[0]["status"] = "closed"
+    issues[1]["status"] = "in_progress"
+
+    assert brought()["added"] == {"note": 2}
+    open_work = json.loads(ask("todo", "--json", "--project", "shop", check=True).stdout)
+    assert [item["text"] for item in open_work] == ["Add DateError"]
 
 
 def test_what_cannot_be_read_of_a_graph_is_counted(vault: Path, tmp_path: Path, ask: Run) -> None:

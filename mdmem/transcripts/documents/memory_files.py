@@ -2,7 +2,8 @@
 
 A knowledge graph, as MCP's server-memory and its successors write it, has one entity or relation per line; an entity
 becomes a note, and its relations become links in it. mem0 and OpenMemory export a list, of which each memory becomes a
-note.
+note. Beads keeps one issue per line (`.beads/issues.jsonl`, github.com/gastownhall/beads), each of which becomes a
+task.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from mdmem.vault import disk
 SUFFIXES = (".json", ".jsonl")
 _LISTS = ("memories", "results")
 _TEXTS = ("memory", "content")
-_TAGS = ("tags", "categories")
+_TAGS = ("tags", "categories", "labels")
 _CREATED = ("created", "created_at", "createdAt")
 _NOT_FACTS = frozenset([*_TEXTS, *_TAGS, *_CREATED, "type", "name", "entityType", "observations", "hash", "score"])
 _NO_LINK = frozenset("[]|#^\n")
@@ -32,11 +33,13 @@ class SavedMemory(NamedTuple):
     """One memory. name: of its file, without suffix and unique in its source. meta: its front matter.
 
     A memory of a list has no title, which is made from its cleaned text, and its name stays when the text changes.
+    kind: of its note.
     """
 
     name: str
     meta: dict[str, Any]
     body: str
+    kind: str = "note"
 
 
 def is_file_of(path: Path) -> bool:
@@ -61,12 +64,15 @@ def read(data: bytes, skipped: Skipped) -> list[SavedMemory]:
         whole = json.loads(decoded)
     except (ValueError, RecursionError):
         whole = None
+    if isinstance(whole, dict) and _is_issue(whole):
+        return _named(_of_issues([whole], skipped))
     if isinstance(whole, dict) and whole.get("type") not in ("entity", "relation"):
         rows = next((whole[key] for key in _LISTS if isinstance(whole.get(key), list)), None)
         return _named(_of_list(rows, skipped)) if rows else _named(_of_graph(_as_lines(whole), skipped))
     if isinstance(whole, list):
         return _named(_of_list(whole, skipped))
-    return _named(_of_graph(_lines(decoded, skipped), skipped))
+    lines = list(_lines(decoded, skipped))
+    return _named((_of_issues if any(map(_is_issue, lines)) else _of_graph)(lines, skipped))
 
 
 def _as_lines(graph: dict[str, Any]) -> list[dict[str, Any]]:
@@ -123,6 +129,34 @@ def _items(observations: Any, skipped: Skipped) -> Iterator[str]:
 
 def _link(name: str) -> str:
     return name if _NO_LINK & set(name) else f"[[{name}]]"
+
+
+_SECTIONS = ("design", "acceptance_criteria", "notes", "close_reason")
+_DEPENDS = {
+    "blocks": "blocked by", "parent-child": "part of", "discovered-from": "discovered from", "related": "related to",
+}  # fmt: skip
+_STATUS = {"closed": "done"}
+"""Status of an issue -> that of its task, if they differ."""
+
+
+def _is_issue(row: dict[str, Any]) -> bool:
+    return all(text(row.get(key)) for key in ("id", "title", "status")) and "priority" in row and "created_at" in row
+
+
+def _of_issues(rows: Iterable[dict[str, Any]], skipped: Skipped) -> Iterator[SavedMemory]:
+    for row in filter(None, rows):
+        if not _is_issue(row) or row["status"] == "tombstone":
+            skipped["issue that was deleted" if row.get("status") == "tombstone" else "object without a memory"] += 1
+            continue
+        parts = [text(row.get("description")).strip()]
+        parts += [f"## {key.replace('_', ' ').capitalize()}\n\n{row[key]}" for key in _SECTIONS if text(row.get(key))]
+        parts += [f"> {text(one.get('text'))}".replace("\n", "\n> ") for one in objects(row.get("comments"))]
+        ends = ((text(one.get("type")), text(one.get("depends_on_id"))) for one in objects(row.get("dependencies")))
+        parts.append("\n".join(f"- {_DEPENDS.get(kind, kind)} {_link(end)}" for kind, end in ends if end))
+        facts = {key: row[key] for key in ("id", "priority", "issue_type", "assignee", "closed_at") if row.get(key)}
+        meta = {**_facts({**facts, "created_at": row["created_at"]}), "title": row["title"], "tags": _tags(row)}
+        meta["status"] = _STATUS.get(row["status"], row["status"])
+        yield SavedMemory(row["id"], meta, "\n\n".join(filter(None, parts)) + "\n", "task")
 
 
 def _of_list(rows: list[Any], skipped: Skipped) -> Iterator[SavedMemory]:
