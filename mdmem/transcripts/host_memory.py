@@ -85,7 +85,7 @@ def apart(record: FollowRecord, folders: Iterable[MarkdownFolder]) -> list[Markd
 def remember(record: FollowRecord, folders: Iterable[MarkdownFolder]) -> None:
     """Start following what an import has copied."""
     for folder in folders:
-        if folder.cwd == str(folder.root):
+        if folder.follow and folder.cwd == str(folder.root):
             record.add("root", folder.cwd)
         if not folder.follow:
             record.add("from", os.path.abspath(folder.root), folder.name)  # noqa: PTH100 - as above

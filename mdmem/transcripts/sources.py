@@ -17,6 +17,9 @@ from mdmem.transcripts.saved import Skipped, Source, is_quiet
 
 _MAX_FIRST_BYTES = 1 << 24
 _DATABASE = ".db"
+_RULE = ".mdc"
+_RULES = frozenset([".cursorrules", ".windsurfrules", ".clinerules", ".roorules"])
+"""Markdown by other names: a file of Cursor's rules, and files with all rules for an agent, which a project has."""
 _OF_PROJECT = frozenset(["memory-bank", "adr", "adrs", "decisions"])
 """Folders that only a project's repository has: Cline's memory bank, decision records."""
 _ARCHIVES = (".zip", ".tgz", ".gz", ".tar", ".7z")
@@ -106,6 +109,8 @@ def transcript_of(source: Source, path: Path) -> Transcript | None:
 
 
 def _file(path: Path) -> TranscriptSource:
+    if path.name in _RULES or path.suffix == _RULE:
+        return TranscriptSource([], [_markdown(path.parent, path.stem.lstrip("."), (path.name,))])
     if path.suffix in markdown.SUFFIXES and not aider.is_history(head(path)):
         return TranscriptSource([], [_markdown(path.parent, path.stem, (path.name,))])
     if path.suffix == _DATABASE:
@@ -141,18 +146,22 @@ def _folder(root: Path) -> TranscriptSource:
         return TranscriptSource(transcripts, markdown.memories(root))
     for path in root.glob(f"*{_DATABASE}"):
         _require_readable(path)
-    return TranscriptSource([], [_markdown(root, root.resolve().name)] if markdown.has_any(root) else [])
+    rules = tuple(path.relative_to(root).as_posix() for path in sorted(root.rglob(f"*{_RULE}")) if path.is_file())
+    folder = _markdown(root, root.resolve().name)
+    if rules:
+        folder = folder._replace(files=(*markdown.files(folder), *rules))
+    return TranscriptSource([], [folder] if rules or markdown.has_any(root) else [])
 
 
 def _markdown(root: Path, name: str, files: tuple[str, ...] = ()) -> markdown.MarkdownFolder:
-    """Return a folder of markdown; one in a hidden folder of a repository, or in `_OF_PROJECT`, is about that project.
+    """Return a folder of markdown; about its project if in a hidden folder of it or in `_OF_PROJECT`, or if rules.
 
     Others may be in a repository of notes, such as an Obsidian vault.
     """
     whole = root.resolve()
     owner = project.identify(str(whole))
     below = whole.parts[len(Path(owner.worktree).parts) :]
-    if not any(part.startswith(".") or part.lower() in _OF_PROJECT for part in below):
+    if _RULES.isdisjoint(files) and not any(part.startswith(".") or part.lower() in _OF_PROJECT for part in below):
         return markdown.MarkdownFolder(root, name, files)
     return markdown.MarkdownFolder(root, f"{owner.name}-{name}", files, owner.worktree)
 

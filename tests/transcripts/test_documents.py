@@ -183,3 +183,30 @@ def test_a_preview_counts_what_stays_away_because_a_person_deleted_it(vault: Pat
     line = "You deleted or moved 1 session and 1 note of these, which will stay away; --again imports them."
     assert (line in shown, as_json["deleted"], "stay away" in again) == (True, 2, False)
     assert json.loads(ask("import", "--yes", "--json", str(source), str(chat), check=True).stdout)["added"] == {}
+
+
+def test_rules_of_other_agents_become_notes_of_their_project_and_nothing_else_is_followed(
+    vault: Path, tmp_path: Path, ask: Run
+) -> None:
+    root = repository(tmp_path / "shop")
+    rules = root / ".cursor" / "rules" / "web"
+    rules.mkdir(parents=True)
+    rule = "---\ndescription: Pages\nglobs: src/**/*.ts\nalwaysApply: false\n---\nPages say aria-label.\n"
+    (rules / "pages.mdc").write_text(rule, "utf-8")
+    (rules / "plain.md").write_text("# Plain\n", "utf-8")
+    (root / ".cursorrules").write_text("Use tabs.\n", "utf-8")
+    (root / "CLAUDE.md").write_text("Nobody asked for this file.\n", "utf-8")
+
+    ask("import", "--yes", str(root / ".cursor" / "rules"), str(root / ".cursorrules"), check=True)
+    again = ask("import", "--yes", "--again", str(root / ".cursor" / "rules"), check=True).stdout
+    ask("import", "--yes", str(tmp_path / "shop" / "memory-bank"), check=True)
+
+    (pages,) = (vault / "notes" / "imported" / "shop-rules" / "web").glob("pages*")
+    assert (pages.name, frontmatter.load(str(pages))["project"]) == ("pages.md", "shop")
+    assert pages.with_name("plain.md").exists() and "2×  file that is there already" in again
+    assert imported(vault, "shop-cursorrules")["cursorrules.md"].content == "Use tabs."
+    hits = json.loads(ask("search", "aria-label", "--json", check=True).stdout)
+    assert [hit["path"] for hit in hits] == ["notes/imported/shop-rules/web/pages.md"]
+    assert not [path for path in vault.rglob("*.md") if "Nobody asked" in path.read_text("utf-8")]
+    ask("import", "--yes", check=True)  # without a path, in another folder
+    assert not [path for path in vault.rglob("*.md") if "Nobody asked" in path.read_text("utf-8")]
