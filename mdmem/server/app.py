@@ -6,6 +6,7 @@ when it calls a tool, none at the start.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -28,6 +29,7 @@ from mdmem.server import access, safe_text
 from mdmem.server.access import Access
 from mdmem.server.resources import PROMPTS, RESOURCES, Prompt, Resource
 from mdmem.server.tools import TOOLS, Tool
+from mdmem.vault import disk
 
 INSTRUCTIONS = (
     "The user's memory of earlier coding sessions: prompts, answers, tool runs and notes, as markdown files. Look"
@@ -157,7 +159,7 @@ class Answers:
 
     def _read(self, request: McpRequest, row: Resource, variable: str, uri: str) -> str:
         try:
-            with _bugs_logged(self._vault, "resource", row.name):
+            with _failures_logged(self._vault, "resource", row.name):
                 caller = self._access_of(request)
                 caller.require(row.needs)
                 return safe_text.fenced(row.function(caller, variable))
@@ -198,7 +200,7 @@ class Answers:
 
     def _render(self, request: McpRequest, row: Prompt, argument: str) -> str:
         try:
-            with _bugs_logged(self._vault, "prompt", row.name):
+            with _failures_logged(self._vault, "prompt", row.name):
                 caller = self._access_of(request)
                 caller.require(row.needs)
                 return row.function(caller, argument)
@@ -219,7 +221,7 @@ def answer(
 ) -> types.CallToolResult:
     """Call a tool's function and return its values and their text, or the error, for the model to act on."""
     try:
-        with _bugs_logged(vault, "tool", row.name):
+        with _failures_logged(vault, "tool", row.name):
             caller = access_of()
             if row.needs:
                 caller.require(row.needs)
@@ -234,15 +236,27 @@ def answer(
 
 
 @contextmanager
-def _bugs_logged(vault: str | None, kind: str, name: str) -> Iterator[None]:
-    """Log a bug in mdmem, and raise an MdmemError in its place, whose message has nothing of the error's text."""
+def _failures_logged(vault: str | None, kind: str, name: str) -> Iterator[None]:
+    """Log a bug, or an error of the system, and raise an MdmemError in its place without anything of its own text."""
     try:
         yield
     except MdmemError:
         raise
     except Exception as error:
         log.write(config.load(vault), f"the {kind} {name} failed", error)
-        raise MdmemError(f"{name} failed. {upgrade.explain(error)}") from error
+        raise MdmemError(_failure(name, error)) from error
+
+
+def _failure(name: str, error: Exception) -> str:
+    """Return why a tool, resource or prompt failed, and what to do."""
+    if not isinstance(error, OSError) or not error.errno:
+        return f"{name} failed. {upgrade.explain(error)}"
+    why = os.strerror(error.errno)
+    if isinstance(error, disk.NotSyncedError):  # a second call would store it twice
+        return f"Saved, but a power cut may undo it: {why}. Do not call {name} again for it."
+    is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    todo = "Free some space, then try again." if is_full else "`mdmem doctor` may find the cause."
+    return f"{name} failed: {why}. {todo}"
 
 
 def _refusal(message: str) -> types.CallToolResult:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
@@ -891,6 +894,37 @@ def test_without_a_vault_tools_say_so(server: Server, tmp_path: Path, monkeypatc
     for tool, arguments in (("add_note", {"text": "x"}), ("search", {"query": "x"}), ("recent", {})):
         assert "No vault at" in server.call(tool, arguments).said
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize(
+    ("fault", "failing", "said"),
+    [
+        (errno.ENOSPC, stat.S_ISREG, "add_note failed: No space left on device. Free some space, then try again."),
+        (errno.EIO, stat.S_ISREG, "add_note failed: Input/output error. `mdmem doctor` may find the cause."),
+        (errno.EIO, stat.S_ISDIR, "Saved, but a power cut may undo it: Input/output error. Do not call add_note again"),
+    ],
+    ids=["full disk", "broken disk", "folder not synced"],
+)
+def test_a_disk_that_fails_is_told_to_the_agent_as_that_and_not_as_a_bug(
+    server: Server,
+    vault: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: int,
+    failing: Callable[[int], bool],
+    said: str,
+) -> None:
+    def fsync(fd: int) -> None:
+        if failing(os.fstat(fd).st_mode):
+            raise OSError(fault, os.strerror(fault))
+
+    (vault / "notes").mkdir(exist_ok=True)
+    monkeypatch.setenv("MDMEM_CAPTURE_DURABILITY", "power")
+    monkeypatch.setattr(os, "fsync", fsync)
+    answer = server.call("add_note", {"text": "Zebras have stripes.", "title": "Zebras"})
+
+    assert answer.error
+    assert said in answer.said
+    assert len(list(vault.rglob("*zebras*.md"))) == (failing is stat.S_ISDIR)
 
 
 def test_a_fault_of_ours_is_a_word_and_a_line_in_the_log(
