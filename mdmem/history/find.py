@@ -20,6 +20,9 @@ from mdmem.vault import disk, journal, layout, note
 MIN_ID_CHARS = 4
 """Fewest characters of a session's id that name it."""
 
+EVERY_SIDE = ("--full-history",)
+"""Option of `git log` for some paths: also list a side of a merge that added a file and deleted it again."""
+
 
 def path_of(config: Config, name: str) -> str:
     """Return the vault-relative path of the note that `name` means: its path, its id, `mem:ID` or `[mem:ID]`.
@@ -78,7 +81,7 @@ def uncommitted_deletion(repo: Repository, place: str) -> str:
 
 def last_deletion(repo: Repository, place: str) -> tuple[str, str, str]:
     """Return id, time (ISO 8601) and subject of the last commit that deleted files at a pathspec; "" for none."""
-    arguments = ("log", "-1", "--diff-filter=D", "--format=%H%x00%aI%x00%s", "HEAD", "--", place)
+    arguments = ("log", "-1", *EVERY_SIDE, "--diff-filter=D", "--format=%H%x00%aI%x00%s", "HEAD", "--", place)
     commit = repository.attempt(repo, *arguments, env=PATTERNS).out.decode("utf-8", "replace")
     oid, time, subject = commit.strip("\n").split("\0", 2) if commit else ("", "", "")
     return oid, time, subject
@@ -93,7 +96,7 @@ def renamed(config: Config, names: Iterable[str]) -> dict[str, str]:
     words = ("diff-tree", "--stdin", "-r", "--find-renames", "--diff-filter=R", "--name-status", "--no-commit-id", "-z")
     try:
         repo = repository.open_vault(config.vault)
-        deleting = ("log", "--no-renames", "--diff-filter=D", "--format=%H", "HEAD", "--", *places)
+        deleting = ("log", *EVERY_SIDE, "--no-renames", "--diff-filter=D", "--format=%H", "HEAD", "--", *places)
         logged = repository.attempt(repo, *deleting, env=PATTERNS)
         rows = os.fsdecode(repository.run(repo, *words, stdin=logged.out)).split("\0") if logged.out else []
     except MdmemError:

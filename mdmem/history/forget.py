@@ -181,7 +181,7 @@ def _folder_by_tag(repo: Repository, name: str) -> str:
 
 def _first_folder(repo: Repository, *words: str) -> str:
     """Return the first session folder in the last commit that `git log` lists for these words; "" for none."""
-    form = ("log", "-1", "-z", "--format=", "--no-renames", "--name-only")
+    form = ("log", "-1", "-z", *find.EVERY_SIDE, "--format=", "--no-renames", "--name-only")
     listed = os.fsdecode(repository.attempt(repo, *form, *words, env=PATTERNS).out)
     return next(filter(None, map(layout.session_of, listed.strip("\0\n").split("\0"))), "")
 

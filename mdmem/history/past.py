@@ -169,7 +169,8 @@ def deletions(root: str, folder: str) -> dict[str, float]:
         repo = repository.open_vault(root)
     except MdmemError:
         return {}
-    result = repository.attempt(repo, "log", "--diff-filter=D", "--format=%x00%ct", "--name-only", "--", folder)
+    form = ("--diff-filter=D", "--format=%x00%ct", "--name-only")
+    result = repository.attempt(repo, "log", *find.EVERY_SIDE, *form, "--", folder)
     times: dict[str, float] = {}
     for commit in result.out.decode("utf-8", "replace").split("\0")[1:] if not result.status else ():
         when, *paths = commit.split("\n")

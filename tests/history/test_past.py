@@ -185,6 +185,30 @@ def test_a_search_in_the_past_finds_what_was_deleted_since(vault: Path) -> None:
 
 
 @pytest.mark.slow
+def test_what_came_and_went_on_a_side_whose_changes_a_merge_does_not_show_is_known_as_deleted(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/plan.md", "Plan\n")
+    commit.commit(config)
+    git(vault, "checkout", "-q", "-b", "side")
+    turn(vault)
+    put(vault, "days/2026/2026-09-14.md", "A day\n")
+    put(vault, "notes/zebras.md", "They have stripes.\n" * 9)
+    commit.commit(config)
+    git(vault, "mv", "notes/zebras.md", "notes/quaggas.md")
+    git(vault, "commit", "-q", "-m", "Rename")
+    git(vault, "rm", "-q", "-r", "notes/quaggas.md", "days", FOLDER)
+    git(vault, "commit", "-q", "-m", "Tidy")
+    tidied = git(vault, "rev-parse", "HEAD")[:8]
+    git(vault, "checkout", "-q", "main")
+    git(vault, "commit", "-q", "--allow-empty", "-m", "other")
+    git(vault, "merge", "-q", "side", "-m", "merge")
+
+    assert f"`mdmem undo {tidied}`" in find.deletion_of(config, "notes/quaggas.md")
+    assert f"`mdmem undo {tidied}`" in forget.deleted_session(config, SESSION[:8])
+    assert list(past.deletions(str(vault), "days/")) == ["days/2026/2026-09-14.md"]
+    assert find.renamed(config, ["zebras.md"]) == {"notes/zebras.md": "notes/quaggas.md"}
+
+
 def test_a_difference_shows_then_against_now_with_files_git_has_not_seen(vault: Path) -> None:
     config = start(vault)
     put(vault, "notes/plan.md", "first\n")
