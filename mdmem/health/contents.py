@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import posixpath
 import shlex
+import stat
 from array import array
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from itertools import chain, pairwise
 from pathlib import Path
@@ -42,7 +44,10 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     findings = _NoteFindings(scope)
     for folder in unreadable.folders(config.vault) if scope.is_whole else ():
         findings.add("", _unreadable_folder(config, folder))
-    yield from _skipped_links(config) if scope.is_whole else ()
+    links, others = _passed_over(config) if scope.is_whole else ([], [])
+    yield from _skipped_links(links)
+    for path in others:
+        findings.add("", _no_file(config, path))
     paths = scope.notes(config)
     count = _add_each(config, scope, paths, findings)
     for problem in _broken_markers(START_PAGE, disk.readable(config.vault, START_PAGE) or b""):
@@ -115,23 +120,33 @@ def _cut_off(config: Config, paths: Iterable[str]) -> Iterator[str]:
             yield path
 
 
-def _skipped_links(config: Config) -> Iterator[HealthFinding]:
-    """Find links, which lead out of the vault or to a second place of a note."""
-    skipped = list(_links(config))
+def _skipped_links(skipped: list[str]) -> Iterator[HealthFinding]:
+    """Tell of links, which lead out of the vault or to a second place of a note."""
     if skipped:
         count, listed = plural.number(len(skipped), "link"), plural.some(skipped, MOST)
         text = f"{count} passed over: no link is searched or committed: {listed}."
         yield note(text, "Put the note or folder itself there, or ignore this.")
 
 
-def _links(config: Config) -> Iterator[str]:
-    """Yield the links in the vault that look like notes, and those to folders."""
+def _no_file(config: Config, path: str) -> HealthFinding:
+    vault, file = shlex.quote(str(config.vault)), shlex.quote(path)
+    text = f"{path} is a pipe, a socket or a device, so search and commits leave it out."
+    return warning(text, f"Delete it. If a note was there: `git -C {vault} restore {file}` writes it again.")
+
+
+def _passed_over(config: Config) -> tuple[list[str], list[str]]:
+    """Return the links that look like notes or lead to folders, and what else looks like a note but is no file."""
+    links, others = list[str](), list[str]()
     for where, folders, names in os.walk(config.vault):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         notes_in = (name for name in names if name.endswith(disk.NOTE_ENDINGS) and not name.startswith("."))
         for name in (*folders, *sorted(notes_in)):
-            if os.path.islink(f"{where}/{name}"):  # noqa: PTH114 - it raises nothing in an unreadable folder
-                yield Path(where, name).relative_to(config.vault).as_posix()
+            with suppress(OSError):  # in an unreadable folder, or deleted since
+                mode = os.lstat(f"{where}/{name}").st_mode
+                if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                    path = Path(where, name).relative_to(config.vault).as_posix()
+                    (links if stat.S_ISLNK(mode) else others).append(path)
+    return links, others
 
 
 class _NoteFindings:

@@ -15,7 +15,7 @@ from mdmem.history.git import objects
 from mdmem.history.git.repository import Repository
 from mdmem.history.message import File
 from mdmem.history.other_files import LeftOut, Targets
-from mdmem.vault import attachments, disk, journal, layout, note
+from mdmem.vault import attachments, disk, journal, layout, note, unreadable
 
 MAX_BYTES = 8 * 1024 * 1024
 """Text read per batch; finishing a folder may double it. The rest goes into later batches."""
@@ -189,6 +189,9 @@ class _Reading:
             rule = gate.DISK if isinstance(error, UnreadableError) else gate.UNREADABLE
             self._held_back += [HeldBack(change.path, 1, rule)] * self._wanted.has(change.path)
             self._has_unread |= change.kind == "added"  # else its name is in history
+            return None
+        if file and change.kind == "deleted" and unreadable.is_elsewhere(self._root, change.path):
+            self._held_back += [HeldBack(change.path, 1, gate.ELSEWHERE)] * self._wanted.has(change.path)
             return None
         if file and len(file.data) >= disk.MAX_READ_BYTES:
             self._held_back += [HeldBack(change.path, 1, gate.TOO_LARGE)] * self._wanted.has(change.path)

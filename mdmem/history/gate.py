@@ -12,7 +12,7 @@ from mdmem.privacy import encoded
 from mdmem.settings import Settings
 from mdmem.vault import archives, disk, generated, layout, note, packed, people
 
-TOO_LARGE, UNREADABLE, DISK, CUT_OFF = "too large", "unreadable", "disk", "cut off"
+TOO_LARGE, UNREADABLE, DISK, CUT_OFF, ELSEWHERE = "too large", "unreadable", "disk", "cut off", "elsewhere"
 NUL, NESTED, FILE_NAME, SESSION_NAME = "NUL byte", "nested repository", "file name", "name in a session"
 """Rules for content that is not text, and so cannot be searched; they have rows in `_ADVICE`."""
 
@@ -64,6 +64,10 @@ _ADVICE = {
     DISK: (
         _CANNOT_BE_READ,
         "The disk, or the program that fetches the file from elsewhere, failed: `mdmem doctor` shows why.",
+    ),
+    ELSEWHERE: (
+        "{path} is not on this machine, but its sync program has a copy, so its deletion was not committed.",
+        "Let that program keep the vault's files on this machine, or delete the note there.",
     ),
     CUT_OFF: ("{path} has lost its end, and so notes of its session; it was not committed.", "{restoring}"),
     NESTED: (

@@ -1,4 +1,4 @@
-"""Folders of a vault that cannot be read, so that it is unknown whether a note in them still exists."""
+"""What of a vault cannot be read: folders, and files that only a sync program's service has. Neither is deleted."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ import stat
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+
+_PLACEHOLDERS = (".{}.icloud", "{}.nextcloud", "{}.owncloud")
+"""Names of the files that sync programs leave in the place of one that is to be fetched again when it is wanted."""
 
 
 class UnreadableFolders:
@@ -27,6 +31,12 @@ class UnreadableFolders:
     def without(self, paths: Iterable[str]) -> Iterator[str]:
         """Yield the paths that do not lie in or below such a folder."""
         return (path for path in paths if not self.contain(path))
+
+
+def is_elsewhere(root: str, path: str) -> bool:
+    """Whether a sync program has left a placeholder for a file, by its vault-relative path, that is not on disk."""
+    folder, _, name = path.rpartition("/")
+    return any(os.path.lexists(f"{root}/{folder}/{form.format(name)}") for form in _PLACEHOLDERS)
 
 
 def _is_unreadable(folder: str) -> bool:

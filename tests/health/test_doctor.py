@@ -329,6 +329,24 @@ def test_a_captured_note_that_holds_an_injected_block_is_named_in_every_encoding
     assert missed == []
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no pipes in folders")
+def test_a_pipe_in_the_place_of_a_note_is_named_with_a_way_to_get_the_note_back(day: Day) -> None:
+    repository.init(day.vault)
+    (day.vault / "notes/plan.md").write_text("The plan\n")
+    day.run("commit")
+    (day.vault / "notes/plan.md").unlink()
+    os.mkfifo(day.vault / "notes/plan.md")
+
+    (found,) = wrong(look(day, "notes"))
+    refused = day.attempt("diff")
+
+    assert found["text"].startswith("notes/plan.md is a pipe, a socket or a device, so search and commits leave it out")
+    assert "delete it, then run the command again" in str(refused.exception)
+    (day.vault / "notes/plan.md").unlink()
+    subprocess.run(found["todo"].split("`")[1], shell=True, check=True)
+    assert (day.vault / "notes/plan.md").read_text() == "The plan\n"
+
+
 def test_links_and_notes_in_another_encoding_which_are_passed_over_are_named(day: Day, tmp_path: Path) -> None:
     (tmp_path / "outside.md").write_text("outside")
     notes = day.vault / "notes"

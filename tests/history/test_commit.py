@@ -679,6 +679,26 @@ def test_a_note_that_is_no_utf8_text_is_held_back_with_the_reason_and_what_to_do
     assert not done.held_back
 
 
+@pytest.mark.parametrize("placeholder", [".plan.md.icloud", "plan.md.nextcloud", "plan.md.owncloud"])
+def test_a_note_that_a_sync_program_keeps_elsewhere_is_not_committed_as_deleted(vault: Path, placeholder: str) -> None:
+    config = start(vault)
+    for name in ("plan", "other"):
+        put(vault, f"notes/{name}.md", f"The {name}\n")
+    commit.commit(config)
+    (vault / "notes/plan.md").rename(vault / "notes" / placeholder)
+    (vault / "notes/other.md").unlink()
+
+    (held,) = commit.commit(config).held_back
+
+    assert str(held).startswith("notes/plan.md is not on this machine, but its sync program has a copy")
+    assert "notes/plan.md" in head_files(vault)
+    assert "notes/other.md" not in head_files(vault)
+    assert held.why in [one.text for one in health.git(config, CheckScope())]
+    (vault / "notes" / placeholder).unlink()
+    assert not commit.commit(config).held_back
+    assert "notes/plan.md" not in head_files(vault)
+
+
 def test_a_private_section_written_by_hand_is_held_back_too(vault: Path) -> None:
     config = start(vault)
     put(vault, "notes/diary.md", "fine\n<private>\nnot fine\n</private>\n")

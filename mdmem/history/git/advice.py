@@ -63,6 +63,8 @@ def explained(text: str, printed: str) -> str:
         shown += f" If no other git process is running there, run `rm {shlex.quote(lock)}`, then the command again."
     if other := _OTHERS.search(text):
         shown += f" If you trust its owner, run `git config --global --add safe.directory {shlex.quote(other[1])}`."
+    if "unsupported file type" in text:
+        shown += " It is a pipe, a socket or a device: delete it, then run the command again."
     if _NO_MODES.search(text):
         shown += (
             " The disk keeps no permissions, and refuses git's: keep the vault on another one, or mount it with them"
