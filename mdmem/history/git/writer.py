@@ -79,8 +79,10 @@ def move(repo: Repository, branch: str, head: str, goal: str, lock_fd: int) -> b
     command = ("update-ref", "-m", "mdmem", branch, goal, head or "0" * len(goal))
     locks = [lock for lock in _locks(repo, branch) if not lock.exists()]
     result = repository.attempt(repo, *command, env=_committed_by(*repository.identity(repo)), lock_fd=lock_fd)
-    if result.status < 0 or (result.status and not result.err):  # killed (on Windows, 1 and no message)
-        _remove_stale(locks)  # our mark will be younger than these, so that `heal` would keep them
+    # It has left them when it was killed (on Windows, 1 and no message), or could not delete them, about which git is
+    # silent. Our next mark will be younger, so that `heal` would keep them.
+    if result.status <= 0 or not result.err:
+        _remove_stale(locks)
     now = tip(repo, branch) if result.status else goal
     if result.status and now == head:
         raise _failed(repo, result)
