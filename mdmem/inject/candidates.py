@@ -7,7 +7,7 @@ from functools import partial
 from itertools import islice
 
 from mdmem import timestamps
-from mdmem.inject import bars, echoes, evidence, follow_ups, turns
+from mdmem.inject import as_of, bars, echoes, evidence, follow_ups, turns
 from mdmem.inject.rendering import answer_item
 from mdmem.inject.rendering.block import Item, Section
 from mdmem.search import overturned, recall, replaced
@@ -99,6 +99,16 @@ def answers(
     return found
 
 
+def of_event(at: Occasion, text: str, asked: Shape, *, without_session: bool) -> tuple[Shape, list[Candidate]] | None:
+    """Return what a question asks besides the event until which it asks, and what answers that; None without both."""
+    named = as_of.of_event(at, asked)
+    if named is None:
+        return None
+    found = answers(at, text, named[0], days=named[1], without_session=without_session)
+    first = next((one.answer for one in found if one.item is not None), None)
+    return (named[0], found) if first is not None and as_of.is_of(named[1], first) else None
+
+
 def any_answers(candidates: Iterable[Candidate]) -> bool:
     """Whether any of the candidates is shown, or was given before."""
     return any(one.item is not None or one.left_out.startswith(answer_item.ABOVE) for one in candidates)
@@ -182,16 +192,14 @@ def looked_up(
         from_elsewhere=not at.is_of(at.project),
         closed=at.closed if is_of_all else (),
     )
-    answers, chosen, why = _searched(at, query, shape, asker(between=days), guess)
-    if not chosen and days is not None:
-        answers, chosen, why = _searched(at, query, shape, asker(), guess)
+    look = partial(_searched, at, query, shape, guess=guess)
+    answers, chosen, why, until = _of_days(look, asker, shape, days)
     if chosen and shape is not None and at_hand.is_of_the_present(shape):
         chosen = _with_newest(chosen, answers)
-    chosen = list(_with_superseding(chosen, answers, partial(overturned.superseding, at.config, asker())))
     terms = frozenset(analysis.query_terms(query))
     chars = at.config.settings.inject.chars
     limit = at.config.settings.inject.recall_limit
-    chosen, changed = _with_later(chosen, answers, partial(overturned.later, at.config, terms, asker()))
+    chosen, changed, newer = _beside_changes(at, chosen, answers, terms, asker(between=until))
     candidates: list[Candidate] = []
     count = 0
     others = [answer for answer in answers if answer not in chosen]
@@ -203,16 +211,38 @@ def looked_up(
         is_first = not count or (count == 1 and answer in changed)
         room = int(chars * (FIRST_SHARE if is_first else SECOND_SHARE))
         item, left_out = _item_of(at, answer, terms, room, of_prompt=of_prompts)
-        if item is not None and answer in changed and candidates and candidates[-1].item is not None:
-            item.marks = (CHANGED_LATER, *item.marks)
+        if item is not None and candidates:
+            _mark(candidates[-1].item, item, is_newer=answer is newer, is_changed=answer in changed)
         count += item is not None
         candidates.append(Candidate(answer, item, left_out))
     return candidates
 
 
-def _searched(
-    at: Occasion, query: str, shape: Shape | None, asker: recall.Asker, guess: str
-) -> tuple[Sequence[Answer], list[Answer], str]:
+_Found = tuple["Sequence[Answer]", list[Answer], str]
+"""What a query finds, the answers to show, and why the others are not."""
+
+
+def _of_days(
+    look: Callable[[recall.Asker], _Found],
+    asker: Callable[..., recall.Asker],
+    shape: Shape | None,
+    days: tuple[float, float] | None,
+) -> tuple[Sequence[Answer], list[Answer], str, tuple[float, float] | None]:
+    """Return what is found of the days that a prompt asks about, or else of any; and the time that decides, if any.
+
+    That is all time until then if the prompt asks for what was in force.
+    """
+    found = look(asker(between=days))
+    until = as_of.span(shape, days) if days is not None and shape is not None else None
+    if until is not None and until != days:
+        earlier = look(asker(between=until))
+        found = earlier if as_of.is_better(earlier[1], found[1]) else found
+    if found[1] or days is None:
+        return *found, until
+    return *look(asker()), None
+
+
+def _searched(at: Occasion, query: str, shape: Shape | None, asker: recall.Asker, guess: str) -> _Found:
     """Return what a query finds, the answers to show, and why the others are not."""
     limit, budget = 2 * evidence.MAX_ANSWERS, at.seconds_left / 2
     foreign = shape is not None and shape.is_foreign
@@ -256,6 +286,27 @@ def _in_force(at: Occasion, answers: Sequence[Answer]) -> Sequence[Answer]:
     kept = [answer.hits[0].path for answer in answers if not answer.folder]
     old = replaced.superseded(at.config, kept) if len(kept) > 1 else set()
     return [answer for answer in answers if answer.hits[0].path not in old] if old else answers
+
+
+def _beside_changes(
+    at: Occasion, chosen: Iterable[Answer], answers: Sequence[Answer], terms: frozenset[str], then: recall.Asker
+) -> tuple[list[Answer], list[Answer], Answer | None]:
+    """Return the answers, each behind what took it back by the time that is asked about, and those taken back so.
+
+    Also what took the first back after that time, which follows it. terms: the question's.
+    """
+    chosen = _with_superseding(chosen, answers, partial(overturned.superseding, at.config, then))
+    ordered, changed = _with_later(list(chosen), answers, partial(overturned.later, at.config, terms, then))
+    newer = as_of.changed_since(at.config, terms, then, ordered[0]) if then.between and ordered else None
+    return [*ordered[:1], *([newer] if newer else []), *ordered[1:]], changed, newer
+
+
+def _mark(before: Item | None, item: Item, *, is_newer: bool, is_changed: bool) -> None:
+    """Mark that one of two entries in a row changed what the other says."""
+    if is_newer and before is not None:
+        before.marks = (as_of.CHANGED_SINCE, *before.marks)
+    elif is_changed and before is not None:
+        item.marks = (CHANGED_LATER, *item.marks)
 
 
 CHANGED_LATER = "changed later: see the entry above"

@@ -241,6 +241,9 @@ def _answers(at: Occasion, text: str, asked: Shape) -> tuple[Shape, Sequence[can
 
     def look(shape: Shape) -> tuple[Shape, Sequence[candidates.Candidate]]:
         shape, days = _without_days(at, text, shape)
+        then = candidates.of_event(at, text, shape, without_session=not at.was_compacted) if days is None else None
+        if then is not None:
+            return then
         return shape, candidates.answers(at, text, shape, days=days, without_session=not at.was_compacted)
 
     going_on = follow_ups.going_on(at, asked, text)

@@ -8,7 +8,6 @@ from itertools import islice
 from mdmem.inject import recent
 from mdmem.inject.rendering.block import Section
 from mdmem.search import days
-from mdmem.search.asking import periods
 from mdmem.search.asking.english import SURE
 from mdmem.search.asking.shape import Shape
 from mdmem.vault import layout
@@ -64,7 +63,7 @@ def _topic(at: Occasion, asked: Shape) -> str:
 def _period(at: Occasion, text: str, asked: Shape) -> Period | None:
     if asked.language == "error":
         return None
-    return periods.period_in(text, datetime.fromtimestamp(at.now).date(), asked.language)  # noqa: DTZ006 - days are the user's
+    return days.period_of(text, datetime.fromtimestamp(at.now).date(), asked.language)  # noqa: DTZ006 - days are the user's
 
 
 def _sessions(at: Occasion, period: Period) -> Iterator[recent.SessionFolder]:

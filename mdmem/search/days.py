@@ -1,8 +1,8 @@
-"""Days: what a text asks about besides the days that it names, for prompts and searches alike."""
+"""Days: what a text asks about besides the days that it names, or before them, for prompts and searches alike."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from itertools import groupby
 from unicodedata import normalize
 
@@ -11,13 +11,13 @@ from mdmem.named_tuple import NamedTuple
 from mdmem.search.asking import day_words, periods, shape
 from mdmem.search.asking.english import LIKELY
 from mdmem.search.asking.languages import LANGUAGES, is_unspaced
+from mdmem.search.asking.periods import Period
 from mdmem.search.asking.prose import fold
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import FOREIGN, STOPWORDS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mdmem.search.asking.periods import Period
+FIRST_DAY = date(1970, 1, 2)
+"""The first day of the time before a day."""
 
 
 class DatedWords(NamedTuple):
@@ -43,7 +43,7 @@ def in_search(typed: str, now: datetime) -> DatedWords | None:
     question = shape.of(typed)
     language = question.language if question else ""
     prose = " ".join(word for word in typed.split() if not _OF_CODE.search(word))
-    period = None if language == "error" else periods.period_in(prose, now.date(), language)
+    period = None if language == "error" else period_of(prose, now.date(), language)
     if period is None:
         return None
     if (question is None or question.grade < LIKELY) and not _is_pointed_at(typed, period):
@@ -77,8 +77,48 @@ def _is_pointed_at(typed: str, period: Period) -> bool:
     return any(word in period.words and at > 0 and folded[at - 1] in _POINTING for at, word in enumerate(folded))
 
 
+def period_of(text: str, today: date, language: str = "") -> Period | None:
+    """Return the period that a text names, as `periods.period_in`, or all time before one: `before July`."""
+    return _before(text, today, language) or periods.period_in(text, today, language)
+
+
+def _before(text: str, today: date, language: str) -> Period | None:
+    """Return the time until the day before those that a text names behind a word such as `before`, None for none.
+
+    `vor drei Wochen` and `the week before last` are periods themselves.
+    """
+    if BEFORE.keys().isdisjoint(text.lower().split()):
+        return None
+    folded = " ".join(map(fold, text.split()))
+    found = _BEFORE_NEXT.search(folded)
+    if found is None or language not in ("", BEFORE[found["word"]]) or _ends_in_unit(folded[: found.start()]):
+        return None
+    period = periods.period_in(f"in {folded[found.end() :]}", today, language)
+    is_next = found["next"].isdecimal() or found["next"] in periods.EVERY_WORD | day_words.PARTS.keys()
+    if period is None or not is_next or found["next"] not in period.words or period.first <= FIRST_DAY:
+        return None
+    return Period(FIRST_DAY, period.first - timedelta(days=1), period.words | {found["word"]})
+
+
+def _ends_in_unit(folded: str) -> bool:
+    return folded.rpartition(" ")[2] in day_words.UNITS
+
+
+BEFORE = {
+    "before": "en", "until": "en", "vor": "de", "bis": "de", "avant": "fr", "antes": "es", "prima": "it", "voor": "nl",
+    "przed": "pl",
+}  # fmt: skip
+"""Words for `before` -> their language; each is also a name in others."""
+_BEFORE_NEXT = lazy(
+    rf"(?: |^)(?P<word>{'|'.join(sorted(BEFORE))})(?: (?:the|dem|den|der|le|la|el|o|de|del|di|do|da))*"
+    r" (?=(?P<next>\w+))"
+)
+
+
 def named(period: Period) -> str:
     """Return the days of a period in words: `on 2026-09-14`."""
+    if period.first == FIRST_DAY:
+        return f"before {period.last + timedelta(days=1)}"
     return f"from {period.first} to {period.last}" if period.last > period.first else f"on {period.first}"
 
 

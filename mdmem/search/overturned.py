@@ -53,7 +53,7 @@ def later(config: Config, terms: Collection[str], asker: Asker, hit: SearchHit) 
         note = view.find(hit.path)
         if note is None or not journal.numbers(view.name(note)):
             return None
-        among = engine.for_agent(view, asker.project, asker.without_session, asker.here, asker.closed)
+        among = _among(view, asker, asker.without_session)
         last, turn = note, _Later(config, view, note, among)
         followed = {turn.place}
         while len(followed) <= MAX_CHANGES:
@@ -80,11 +80,20 @@ def superseding(config: Config, asker: Asker, hit: SearchHit) -> SearchHit | Non
             number = replaced.successor(view, config.vault, number)
         if len(followed) < 2:
             return None  # as for most notes: the project's notes need not be collected
-        among = engine.for_agent(view, asker.project, "", asker.here, asker.closed)
+        among = _among(view, asker, "")
         shown = [note for note in followed[1:] if among is None or note in among]
         return hit_of(view, config, shown[-1]) if shown else None
 
     return freshness.answered(config, in_view)
+
+
+def _among(view: View, asker: Asker, without_session: str) -> Set[int] | None:
+    """Return the notes that an asker may be shown, of the time that it asks about (None: all)."""
+    among = engine.for_agent(view, asker.project, without_session, asker.here, asker.closed)
+    if asker.between is None:
+        return among
+    of_time = view.between(*asker.between)
+    return of_time if among is None else among & of_time
 
 
 def is_run_taken_back(config: Config, view: View, note: int, among: Set[int] | None) -> bool:

@@ -112,3 +112,45 @@ def test_a_topic_loses_the_names_of_days_and_no_word_that_begins_like_one(
 
     assert period is not None
     assert days.without(topic, period) == remaining
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "last"),
+    [
+        ("what was the limit before July?", "en", "2026-06-30"),
+        ("what was the limit before July 3?", "en", "2026-07-02"),
+        ("what was the limit before last week?", "en", "2026-09-06"),
+        ("what was the limit before the end of July?", "en", "2026-07-18"),
+        ("what was the limit before May?", "en", "2026-04-30"),
+        ("what was the limit until 2026-08-01?", "en", "2026-07-31"),
+        ("was war das Limit vor dem 3. August?", "de", "2026-08-02"),
+        ("cuál era el límite antes de agosto?", "es", "2026-07-31"),
+        ("quelle était la limite avant juillet ?", "fr", "2026-06-30"),
+    ],
+)
+def test_a_text_names_the_time_before_a_day(text: str, language: str, last: str) -> None:
+    period = days.period_of(text, NOW.date(), language)
+
+    assert period is not None
+    assert (period.first, str(period.last)) == (days.FIRST_DAY, last)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("what did we do the week before last?", "en"),
+        ("what did we do the day before yesterday?", "en"),
+        ("did we see this before in March?", "en"),
+        ("was haben wir vor drei Wochen gemacht?", "de"),
+        ("what did we change in vor last week?", "en"),
+    ],
+)
+def test_a_period_that_only_follows_a_word_for_before_is_that_period(text: str, language: str) -> None:
+    assert days.period_of(text, NOW.date(), language) == periods.period_in(text, NOW.date(), language)
+
+
+def test_a_search_for_the_time_before_a_day_finds_only_that(shop: Config) -> None:
+    found_days, hints = found(shop, "how did the ledger test behave before Wednesday?")
+
+    assert found_days == {"2026-09-14"}
+    assert any(hint.startswith("Only notes before 2026-09-16 were searched.") for hint in hints)

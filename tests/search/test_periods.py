@@ -29,6 +29,8 @@ TODAY = date(2026, 11, 27)
         ("what was I doing on the 30th?", "2026-10-30", "2026-10-30"),
         ("what did we do two weeks ago?", "2026-11-09", "2026-11-15"),
         ("what did we do a couple of months ago?", "2026-09-01", "2026-09-30"),
+        ("what did we do in May?", "2026-05-01", "2026-05-31"),
+        ("what has changed since sep?", "2026-09-01", "2026-11-27"),
         ("what did we do the day before yesterday?", "2026-11-25", "2026-11-25"),
         ("what happened last night?", "2026-11-26", "2026-11-26"),
         ("what did we do yesterday morning?", "2026-11-26", "2026-11-26"),

@@ -56,7 +56,7 @@ def period_in(text: str, today: date, language: str = "") -> Period | None:
     folded = " ".join(fold(word) for word in text.replace("’", "'").split()).replace("mid-", "mid ")
     words = folded.translate(_NO_WORD).split()
     more = next((names for names in more_days.ALL if not names.names.isdisjoint(words)), None)
-    is_named = not folded.isascii() or not _NAMES.isdisjoint(words)
+    is_named = not folded.isascii() or not _NAMES.isdisjoint(words) or any(name in folded for name in _IN_SHORT)
     if more is None and not is_named and not _has_digit(folded):
         return None  # before any expression is compiled
     sure_names = _SURE_NAMES if more is None else _SURE_NAMES | (more.names - more.common)
@@ -435,7 +435,8 @@ _NAMES = (
     frozenset([*MONTHS, *WEEKDAY_NAMES, *WEEKDAYS, *DAYS_AGO, *UNITS, *ABBREVIATED, *_OF_DAY])
     | {"weekend", "week-end", "wochenende", "kw", "kalenderwoche", "passada", *(f"{day}-feira" for day in FEIRAS)}
 ) - {"an", "may", "mar", "sep", "dec", *NAMES_OF_PEOPLE}
-"""Words of which a period in Latin letters has one, unless it has a digit."""
+"""Words of which a period in Latin letters has one, unless it has a digit or one of these."""
+_IN_SHORT = tuple(f"{word} {month}" for word in ("in", "since", "of") for month in ("may", "mar", "sep", "dec"))
 _SURE_NAMES = (
     _NAMES - _OF_DAY - {"hier", "mes", "sun", "sat", "mon", "dag", "dagen", "dni", "tien", "anno", "dia", "passada"}
 )

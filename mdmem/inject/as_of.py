@@ -1,0 +1,116 @@
+"""As of: what was in force at a time, for questions such as `what was the limit before August?`."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from mdmem import timestamps
+from mdmem.inject import evidence
+from mdmem.lazy_pattern import lazy
+from mdmem.search import overturned, recall
+from mdmem.search.asking import english, facts, prose
+from mdmem.search.asking.english import LIKELY
+from mdmem.search.asking.orders import word_set
+from mdmem.search.asking.shape import Shape
+from mdmem.search.text import analysis
+from mdmem.search.text.stopwords import STOPWORDS
+from mdmem.vault import journal, layout, people
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mdmem.config import Config
+    from mdmem.inject.occasion import Occasion
+    from mdmem.search.recall import Answer, Asker
+
+CHANGED_SINCE = "changed since: see the next entry"
+_CLEARLY = 0.15
+"""By so much more of the question, an answer from before a period is better than those of the period."""
+
+
+def span(asked: Shape, named: tuple[float, float]) -> tuple[float, float] | None:
+    """Return the time whose last word on a question's subject was in force in the days that it names.
+
+    None if it asks what happened in those days. named: when they begin and end.
+    """
+    question = english.without_leading(prose.folds(prose.words(asked.words)))
+    is_of_state = question[:1] and question[0] not in _OF_EVENTS and facts.asks_a_fact(question)
+    return (_BEGIN, named[1]) if _is_open(named) or is_of_state or question[:2] in _WAS else None
+
+
+def is_better(earlier: Sequence[Answer], of_period: Sequence[Answer]) -> bool:
+    """Whether what was said until the end of a period answers better than what was said in it."""
+    most, best = (max((one.coverage for one in answers), default=0.0) for answers in (earlier, of_period))
+    return bool(earlier) and (not of_period or most > best + _CLEARLY)
+
+
+def changed_since(config: Config, terms: frozenset[str], then: Asker, first: Answer) -> Answer | None:
+    """Return what took back an answer after the time that is asked about, or None. terms: the question's."""
+    asker = recall.Asker(**{**vars(then), "between": None})
+    hit = first.hits[0]
+    newer = overturned.later(config, terms, asker, hit) if first.folder else overturned.superseding(config, asker, hit)
+    return recall.Answer.of_hit(layout.folder_of(newer.path) if first.folder else "", newer) if newer else None
+
+
+# -- times that an event tells ---------------------------------------------------------------------
+
+
+def of_event(at: Occasion, asked: Shape) -> tuple[Shape, tuple[float, float]] | None:
+    """Return what a question asks besides the event that it names, and the time until then; None if it names none.
+
+    `what was raw_days before the GDPR audit?`, `which broker did we use at the time of release 1.4?`
+    """
+    if asked.grade < LIKELY or _WORDS.isdisjoint(prose.fold(asked.words).split()):
+        return None
+    question = english.without_leading(prose.folds(prose.words(asked.words)))
+    found = _EVENT.search(asked.words)
+    if found is None or not (question[:1] == ["how"] or question[:2] in _WAS or facts.asks_a_fact(question)):
+        return None
+    event = asked.words[found.end() :]
+    subject = " ".join(word for word in asked.topic.split() if word not in {*event.split(), found["word"]})
+    names = frozenset(analysis.query_terms(event)) - STOPWORDS
+    if not names or all(word.lower() in STOPWORDS for word in analysis.words(subject)):
+        return None
+    since = _time_of(at, asked.topic, names)
+    if since is None:
+        return None
+    until = since - 1 if found["word"] else since + _DAY_SECONDS
+    return Shape(asked.grade, asked.language, asked.words, subject), (_BEGIN, until)
+
+
+def is_of(moments: tuple[float, float], answer: Answer) -> bool:
+    """Whether the best note of an answer is of a time."""
+    return moments[0] <= timestamps.epoch(answer.hits[0].created) <= moments[1]
+
+
+def _time_of(at: Occasion, text: str, names: frozenset[str]) -> float | None:
+    """Return when the session began that has most of an event's words, and at least half; None if there is none."""
+    asker = recall.Asker(project=at.project, without_session=at.record.id, here=at.here, closed=at.closed)
+    look = partial(recall.answers, at.config, text, asker, limit=evidence.MAX_ANSWERS)
+    found = [one for one in look(budget_seconds=at.seconds_left / 3) if one.folder]
+
+    def having(answer: Answer) -> int:
+        texts = (f"{hit.title}\n{people.read(at.config.vault, hit.path).body}" for hit in answer.hits)
+        return len(names & analysis.counts("\n".join(texts)).keys())
+
+    best = max(found, key=having, default=None)
+    if best is None or 2 * having(best) < len(names):
+        return None
+    return layout.begin_time(best.folder, journal.began(at.config.vault, best.folder))
+
+
+def _is_open(named: tuple[float, float]) -> bool:
+    return named[0] <= _BEGIN
+
+
+_DAY_SECONDS = 86_400.0
+_BEGIN = 2 * _DAY_SECONDS
+_WAS = (["what", "was"], ["what", "were"], ["how", "was"], ["was", "war"], ["wie", "war"])
+_OF_EVENTS = word_set("when who whom whose wann wer wen wem quand qui quien cuando quem quando chi")
+"""With these, a question in the past asks for what happened in the days that it names."""
+_WORDS = word_set("before prior time vor zeit avant antes prima voor")
+_EVENT = lazy(
+    r"(?i)\b(?:(?P<word>before|prior to|vor|avant|antes|prima|voor)|at the time|zur zeit)(?: (?:of|von|des?|del|di|d))?"
+    r" +(?!(?:in|on|at)\b)(?=\w)"
+)
