@@ -18,18 +18,21 @@ from mdmem.vault import journal, layout, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from mdmem.config import Config
     from mdmem.inject.occasion import Occasion
     from mdmem.search.recall import Answer, Asker
+
+    LookedUp = tuple[Sequence[Answer], list[Answer], str]
+    """What a query finds, the answers to show, and why the others are not."""
 
 CHANGED_SINCE = "changed since: see the next entry"
 _CLEARLY = 0.15
 """By so much more of the question, an answer from before a period is better than those of the period."""
 
 
-def span(asked: Shape, named: tuple[float, float]) -> tuple[float, float] | None:
+def _span(asked: Shape, named: tuple[float, float]) -> tuple[float, float] | None:
     """Return the time whose last word on a question's subject was in force in the days that it names.
 
     None if it asks what happened in those days. named: when they begin and end.
@@ -39,7 +42,27 @@ def span(asked: Shape, named: tuple[float, float]) -> tuple[float, float] | None
     return (_BEGIN, named[1]) if _is_open(named) or is_of_state or question[:2] in _WAS else None
 
 
-def is_better(earlier: Sequence[Answer], of_period: Sequence[Answer]) -> bool:
+def found(
+    look: Callable[[Asker], LookedUp],
+    asker: Callable[..., Asker],
+    shape: Shape | None,
+    days: tuple[float, float] | None,
+) -> tuple[Sequence[Answer], list[Answer], str, tuple[float, float] | None]:
+    """Return what is found of the days that a prompt asks about, or else of any; and the time that decides, if any.
+
+    That is all time until then if the prompt asks for what was in force.
+    """
+    here = look(asker(between=days))
+    until = _span(shape, days) if days is not None and shape is not None else None
+    if until is not None and days is not None and not _is_open(days):
+        earlier = look(asker(between=until))
+        here = earlier if _is_better(earlier[1], here[1]) else here
+    if here[1] or days is None:
+        return *here, until
+    return *look(asker()), None
+
+
+def _is_better(earlier: Sequence[Answer], of_period: Sequence[Answer]) -> bool:
     """Whether what was said until the end of a period answers better than what was said in it."""
     most, best = (max((one.coverage for one in answers), default=0.0) for answers in (earlier, of_period))
     return bool(earlier) and (not of_period or most > best + _CLEARLY)

@@ -193,7 +193,7 @@ def looked_up(
         closed=at.closed if is_of_all else (),
     )
     look = partial(_searched, at, query, shape, guess=guess)
-    answers, chosen, why, until = _of_days(look, asker, shape, days)
+    answers, chosen, why, until = as_of.found(look, asker, shape, days)
     if chosen and shape is not None and at_hand.is_of_the_present(shape):
         chosen = _with_newest(chosen, answers)
     terms = frozenset(analysis.query_terms(query))
@@ -218,31 +218,7 @@ def looked_up(
     return candidates
 
 
-_Found = tuple["Sequence[Answer]", list[Answer], str]
-"""What a query finds, the answers to show, and why the others are not."""
-
-
-def _of_days(
-    look: Callable[[recall.Asker], _Found],
-    asker: Callable[..., recall.Asker],
-    shape: Shape | None,
-    days: tuple[float, float] | None,
-) -> tuple[Sequence[Answer], list[Answer], str, tuple[float, float] | None]:
-    """Return what is found of the days that a prompt asks about, or else of any; and the time that decides, if any.
-
-    That is all time until then if the prompt asks for what was in force.
-    """
-    found = look(asker(between=days))
-    until = as_of.span(shape, days) if days is not None and shape is not None else None
-    if until is not None and until != days:
-        earlier = look(asker(between=until))
-        found = earlier if as_of.is_better(earlier[1], found[1]) else found
-    if found[1] or days is None:
-        return *found, until
-    return *look(asker()), None
-
-
-def _searched(at: Occasion, query: str, shape: Shape | None, asker: recall.Asker, guess: str) -> _Found:
+def _searched(at: Occasion, query: str, shape: Shape | None, asker: recall.Asker, guess: str) -> as_of.LookedUp:
     """Return what a query finds, the answers to show, and why the others are not."""
     limit, budget = 2 * evidence.MAX_ANSWERS, at.seconds_left / 2
     foreign = shape is not None and shape.is_foreign
