@@ -91,7 +91,8 @@ def bring_up_to_date(
         if paths is None and budget_seconds is None and _use_temporary_index(config, error):
             changes = index.update(config, most=most)
             return changes, (_ELSEWHERE.format(error.filename or "The index", error.strerror),)
-        return index.Changes(complete=False), (f"The index cannot be written ({error}): newest notes may be missing.",)
+        why = f"{error.strerror or error}: {error.filename}" if error.filename else error.strerror or error
+        return index.Changes(complete=False), (f"The index cannot be written ({why}): newest notes may be missing.",)
     reason = reason or ("" if changes.reason == index.NEW else changes.reason)
     if most is not None and not changes.complete:
         return changes, (_in_background(config, reason),)

@@ -1179,6 +1179,20 @@ def test_a_second_writer_waits_and_then_says_who_is_in_the_way(
     assert found(settings, "alpha") == ["a.md", "b.md"]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no folder for caches in that variable")
+def test_an_index_that_cannot_be_written_is_told_with_the_cause_and_the_place(
+    vault: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(vault, "a.md", "alpha")
+    (home / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "file"))
+
+    _, (said,) = freshness.bring_up_to_date(config.load(str(vault)))
+
+    assert said.startswith(f"The index cannot be written (Not a directory: {home / 'file'}")
+    assert said.endswith("): newest notes may be missing.")
+
+
 def test_what_fails_halfway_leaves_the_index_as_it_was(vault: Path, settings: Config) -> None:
     write(vault, "a.md", "alpha")
     index.update(settings)
