@@ -649,10 +649,88 @@ def test_what_another_file_says_stays(path: str, content: str) -> None:
         "docker run --env=DB_PASSWORD={} db",
         "rabbitmqctl add_user bob {}; rabbitmqctl status",
         "echo {} | gpg --batch --passphrase-fd 0 -d x.gpg",
+        "railway variables set FOO={0} BAR={1}",
+        "az webapp config appsettings set -n shop --settings FOO={0} BAR={1}",
+        "scalingo env-set FOO={}",
+        "nomad var put jobs/db foo={}",
+        "modal secret create db FOO={0} BAR={1}",
+        "op item create --category login 'api[concealed]={}' notes=short",
+        'op item edit mail "pin[password]={}"',
+        """sops set vault.yaml '["db"]["word"]' '"{}"'""",
+        "chamber write shop word {}",
+        "chamber write shop word -- {}",
+        "dotenvx set FOO {} -f .env.production",
+        "npx sst secret set Foo {}",
+        "deno deploy env add FOO {} --secret",
+        "b2 account authorize 0012ab {}",
+        "eas env:create --name FOO --value {} --visibility secret",
+        "koyeb secrets create foo --value {}",
+        "openssl passwd -apr1 -salt x {}",
+        "git secret reveal -p {}",
+        "transcrypt -c aes-256-cbc -p {}",
+        "npx cypress run --record --key {}",
+        "sonar-scanner -Dsonar.login={} -X",
+        "export BORG_PASSCOMMAND='echo {}'",
+        "keyring set mail ana <<< {}",
+        "systemd-creds encrypt --name=db - db.cred <<< {}",
+        "echo -n {} | kubeseal --raw --name db",
+        "echo -n {} | ansible-vault encrypt_string --stdin-name db",
+        'echo "db.lan:5432:shop:ana:{}" >> ~/.pgpass',
+        "['password' => bcrypt('{}')]",
     ],
 )
 def test_a_password_in_a_command_is_masked(line: str) -> None:
     assert clean(line.format("otterpond56", "otterlake78"), origin="tool").value == line.format(*["[REDACTED]"] * 2)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Please run `bw unlock {}` before the import",
+        "Bitte `redis-cli AUTH {}` ausführen, dann neu starten.",
+        "Lance `rclone obscure {}` pour moi",
+        "Ejecuta `cf auth ana {}` y luego `cf push`",
+        "まず `poetry config pypi-token.pypi {}` を実行してください",
+        "Use `doppler secrets set FOO {}` or `convex env set FOO {}` for it",
+    ],
+)
+@pytest.mark.parametrize("origin", ["prompt", "assistant", "tool"])
+def test_a_password_in_a_command_that_a_sentence_quotes_is_masked(sentence: str, origin: str) -> None:
+    hidden = clean(sentence.replace("{}", "otterpond56"), origin=origin)
+
+    assert hidden.value == sentence.replace("{}", "[REDACTED]")
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "deploy with password={}",
+        "Deploy with password={}, then restart it.",
+        "the staging db has password={}",
+        "curl with token={} please",
+        "deploye mit passwort={} bitte",
+        "connecte avec le mot de passe={} stp",
+        "connect as ana, pw={}",
+    ],
+)
+@pytest.mark.parametrize("value", ["hunter2secret9", "my4token7house", "Keyboard77cat"])
+def test_a_value_in_a_sentence_is_masked_even_if_a_name_of_a_secret_is_part_of_it(sentence: str, value: str) -> None:
+    assert clean(sentence.format(value)).value == sentence.format("[REDACTED]")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "let password=hunter2secret9",
+        "connect(user, password=hunter2secret9)",
+        "    password=hunter2secret9,",
+        "const token=my4token7house;",
+        "the client is made with token=k8sSecret1",
+        "it compares with token=auth2",
+    ],
+)
+def test_a_variable_whose_name_has_digits_stays(line: str) -> None:
+    assert clean(line).value == line
 
 
 @pytest.mark.parametrize(
@@ -669,6 +747,12 @@ def test_a_password_in_a_command_is_masked(line: str) -> None:
         "Passwords (hashed): argon2id",
         "use jq --arg name value to pass a variable",
         "the pulumi config set --secret option encrypts",
+        "The sops set command writes one value of a file",
+        "chamber write takes a service, a name and a value",
+        "Use dotenvx set to encrypt a value in the file",
+        "op item edit changes a field of an item: op item edit mail 'notes[text]=short'",
+        "export BORG_PASSCOMMAND='cat /root/.borg-key'",
+        "az webapp config appsettings set --settings NODE_ENV=production",
     ],
 )
 def test_a_sentence_about_a_command_that_takes_a_password_stays(line: str) -> None:

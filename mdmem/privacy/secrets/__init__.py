@@ -83,9 +83,7 @@ PLACE_FAMILIES: Families = (
     ("ign in ", ("ign in as ", "ign in with ")),
     ("(", ("uthentication(", "uthenticate(", "asicAuth(", "mac.new(", "reateHmac(", "PDO(", "FTP(", "FTP_TLS(")),
     ("(", ("FTP.open(", ".Bind(", "PlainAuth(", "iFi.begin(", "ashSync(")),
-    (":543", PGPASS),
-    ("root", ("root/", "root:")),
-    ("admin", ("admin:", "admin/")),
+    (":543", PGPASS), ("root", ("root/", "root:")), ("admin", ("admin:", "admin/")),
     ("crypt", ("crypt(", "crypt.hash(")),
     ("@", ("@//", "@tcp(", "@unix(", " +@", " -@")),
     ("\\", (":\\/\\/",)), ("%", ("%3A%2F%2F", "%3a%2f%2f")),
@@ -96,31 +94,32 @@ PLACE_FAMILIES: Families = (
 )  # fmt: skip
 """Every place that `places` knows contains one of these: a URL, a key block, a line of a password file."""
 
-_FLAGS = frozenset("-pPaAbkKNnsStuUwWX")
-_LONG_FLAGS = ("hp", "hashes ", "dc-ip ", "opw ", "gp ", "xp ", "id ")
+_FLAGS, _LONG_FLAGS = frozenset("-pPaAbkKNnsStuUwWX"), ("hp", "hashes ", "dc-ip ", "opw ", "gp ", "xp ", "id ")
 COMMAND_SIGNS = (
     " login ", " auth ", "entified ", "SecureString", "nmcli", "pdp ", "env add ", "community", "exp ", "imp ",
     " using ", " kv p", "kinit ", "snmp", " isakmp ", "ickServ", " obscure ", " upwd ", "vault write ", "bw unlock",
-    "bundle config", "service install ", "rman target", "radtest", "authtoken ", "smbclient", "rabbitmqctl",
+    "bundle config", "service install ", "chamber write ", "nomad var ", "b2 account ", "rman target", "radtest",
+    "authtoken ", "smbclient", "rabbitmqctl",
 )  # fmt: skip
 COMMAND_FAMILIES: Families = (
     ("secret", ("secret set", "secret create", "secret put", "secrets set", "secret-tool st")),
     ("pass", (" pass:", "passwd", "wpa_passphrase", "initial-password", " pass ", "password=-", "passphrase-fd")),
     ("pass ", ("pass insert ", "pass add ")), ("ring", ("keyring set ",)), ("peer", ("cache_peer ",)),
     ("set ", ("alias set ", "variable set ", "config:set ", "env:set ", " env set ", "set hostednet", "token set ")),
-    ("send", ('send "', "send '", "send --", "sendline(")), ("<", ("<<<", "<(echo ", "<(printf ")),
-    (" /", (" /p", " /rp", " /user:", " /add")),
-    ("sql", ("mysqladmin", "sqlplus ", "sqlldr ", "isql ")),
-    ("crypt", ("encrypt_string", "cryptsetup ")),
+    ("set ", ("envx set ", "sops set ", "bles set ", "env-set ")), ("]=", ("ed]=", "rd]=", "tp]=")),
+    ("send", ('send "', "send '", "send --", "sendline(")), (" /", (" /p", " /rp", " /user:", " /add")),
+    ("sql", ("mysqladmin", "sqlplus ", "sqlldr ", "isql ")), ("crypt", ("encrypt_string", "cryptsetup ")),
     ("user", ("userid=", "user add", "samba-tool user", "cf create-user")),
-    ("-", ('"-p', "http-basic", "key-string ", "-key ", "pypi-token", "tcoin-cli")),
+    ("-", ('"-p', "http-basic", "key-string ", "-key ", "pypi-token", "tcoin-cli", "b2 auth", "md-creds ", "r.login=")),
     ("U", ("SETUSER", "cli AUTH ", "createUser")), (":", ("::add-mask::",)),
-    (">", ("6379> ",)), ("_", ("_pw ",)), ("D", ("ENTIFIED ",)), ("server ", ("acs-server ", "dius-server ")),
+    ("<", ("<<<", "<(echo ", "<(printf ")), (">", ("6379> ",)), ("_", ("_pw ",)), ("D", ("ENTIFIED ",)),
+    ("server ", ("acs-server ", "dius-server ")),
 )  # fmt: skip
 """Every command line that `commands` knows contains one of these, or one of the flags above."""
 
 NAMED_COMMAND_SIGNS = (  # further signs of `commands`, which count only if the text also has a name of a secret
     "setapikey ", "etpassphrase ", "admin-password", "drush ", " AUTH ", "password= ", "addauth ", "-password ",
+    "COMMAND=",
 )  # fmt: skip
 NAMED_PLACE_SIGNS = (  # likewise of `places`
     "CRYPT(", "serPassword(", "pw_set(", "assword.create(", "hashpw(", "d_hash(", "_password(", "PASSWORD(", "2_hmac(",
@@ -165,7 +164,7 @@ def has_sign(text: str, signs: tuple[str, ...], families: Families) -> bool:
 
 
 def may_hold_dump(text: str) -> bool:
-    """Whether a text may hold a name of a secret and an equals sign as bytes: `73 73 77 … 3d`, `0x73, 0x73, 0x77`."""
+    r"""Whether a text may hold a name of a secret and an equals sign as bytes: `73 73 77 … 3d`, `\163\163 … \75`."""
     for equals, between, form in _DUMPS:
         parts = _PARTS if equals in text else ()
         if has_any(text, [between.join([format(ord(sign), form) for sign in part]) for part in parts]):
@@ -175,7 +174,8 @@ def may_hold_dump(text: str) -> bool:
 
 _DUMPS = (
     (" 3d ", " ", "02x"), ("0x3d, ", ", 0x", "02x"), (" 3D ", " ", "02X"), ("0x3D, ", ", 0x", "02X"),
-    ("   =   ", "   ", "c"),
+    ("   =   ", "   ", "c"), (" 61, ", ", ", "d"), (" 61 ", " ", "d"), (",61,", ",", "d"), ("\\75", "\\", "o"),
+    ("\\075", "\\", "o"), ("\\x3d", "\\x", "02x"), ("\\u003d", "\\u00", "02x"),
 )  # fmt: skip
 _PARTS = ("ssw", "wor", "oke", "cre", "key", "SSW", "WOR", "OKE", "CRE", "KEY")  # of names of secrets
 

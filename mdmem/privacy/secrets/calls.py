@@ -24,7 +24,7 @@ CALLS = (
     ("ftp.open(", 2), (" ftp(", 2), (" ftp_tls(", 2), ("redis.auth(", 0), ("command('auth',", 0),
     ('command("auth",', 0),
     ("sp_addlogin ", 1), ("sp_addapprole ", 1), ("sp_setapprole ", 1), ("sp_addlinkedsrvlogin ", 4),
-    ("sp_password ", 0), ("sp_password ", 1), (" crypt(", 0),
+    ("sp_password ", 0), ("sp_password ", 1), (" crypt(", 0), (" bcrypt(", 0),
     ("hashpw(", 0), ("bcrypt.hash(", 0), ("hashsync(", 0), ("make_password(", 0), ("hash_password(", 0),
     (" password(", 0), ("password_hash(", 1), ("pbkdf2_hmac(", 1), ("sym_encrypt(", 1),
     ("sym_decrypt(", 1), ("aes_encrypt(", 1), ("aes_decrypt(", 1), ("jwt.encode(", 1), ("jwt.decode(", 1),

@@ -257,7 +257,8 @@ PIPED = (
     "secret create", "secrets create", "secrets versions add", "create secret", "kinit ", "passwd-on-stdin", "env add",
     "password=-", "passwd ", "chpasswd", "cryptsetup ", "--passphrase-fd", "smbpasswd", "pass insert", "pass add",
     "passwd2 ", "keepassxc-cli", "argon2", "-stdinpass", "p4 login", "op signin", "realm join", "openconnect", "base64",
-    "secret-tool store", "keyring set",
+    "secret-tool store", "keyring set", "systemd-creds encrypt", "kubeseal ", "encrypt_string", "secret:put",
+    "store-secret",
 )  # fmt: skip
 """Commands that read a secret from stdin, as `echo` or a here-document gives it; `chpasswd` reads `user:secret`,
 and so does `base64` for a header."""

@@ -74,9 +74,13 @@ def _of_command(text: str, low: str, command: str, rows: list[FlagRow], judged: 
 
 def _command_end(text: str, at: int) -> int:
     """Return the end of a command: the end of its line, or of the last line continued by a backslash."""
-    from mdmem.privacy.secrets.literals import line_end
+    from mdmem.privacy.secrets.literals import line_before, line_end
 
     end = line_end(text, at)
     while text[end - 1 : end] == "\\" and end - at < _LONGEST_COMMAND and text[end : end + 1]:
         end = line_end(text, end + 1)
-    return min(end, at + _LONGEST_COMMAND)
+    end = min(end, at + _LONGEST_COMMAND)
+    if line_before(text, at, _LONGEST_COMMAND).count("`") % 2:  # in a sentence: "run `bw unlock …` first"
+        close = text.find("`", at, end)
+        end = close if close >= 0 else end
+    return end

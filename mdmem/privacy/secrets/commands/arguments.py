@@ -22,6 +22,7 @@ from mdmem.privacy.secrets.commands.table import (
     SURE,
     THIRD,
     TWO,
+    TYPED,
     URL,
     USER,
     VALUES,
@@ -131,9 +132,18 @@ def _set_values(text: str, words: list[tuple[int, int]], number: int, row: FlagR
         yield from _if_secret(text, *_last_word(text, words, number), WORD, "set")
 
 
+def _typed_values(text: str, words: list[tuple[int, int]], number: int, row: FlagRow) -> Iterator[tuple[int, int]]:
+    """Yield the secrets in `op item create 'api[concealed]=…'`."""
+    for start, end in words[number + 1 :]:
+        head, sign, _ = text[start:end].partition("]=")
+        if sign and head.endswith(_SECRET_TYPES):
+            yield from _if_secret(text, start + len(head) + len(sign), end, SURE, row[0])
+
+
+_SECRET_TYPES = ("[concealed", "[password", "[otp")
 _IN_LATER_WORDS = {
     SECOND: _at_place, THIRD: _at_place, FOURTH: _at_place, TWO: _next_two, PAIRS: _set_values, VALUES: _set_values,
-    ONLY: _before_end, END: _before_end,
+    ONLY: _before_end, END: _before_end, TYPED: _typed_values,
 }  # fmt: skip
 
 
@@ -208,6 +218,7 @@ def _ends_command(text: str, end: int) -> bool:
 def _if_secret(text: str, start: int, end: int, holds: str, flag: str) -> Iterator[tuple[int, int]]:
     """Yield the span of the secret in an argument, if it looks like one."""
     parts = {SAID: of_printer, PAIR: of_pair, USER: of_user, URL: of_address}
+    start += text[start : start + 1] == '"'  # within other quotes: sops set file '["name"]' '"…"'
     core = text[start:end].rstrip("\"'`)\\;,")
     if holds == PAIR and (key := key_without_password(core)):
         yield start, start + len(key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 WORD, SURE, ODD = "word", "sure", "odd"
 PAIR, PAIRS, VALUES = "pair", "pairs", "values"
 URL, USER, SAID = "url", "user", "said"
-TWO, FIRST = "two", "first"
+TWO, FIRST, TYPED = "two", "first", "typed"
 SECOND, THIRD, FOURTH = "second", "third", "fourth"
 LAST, FINAL, LAST_PAIR = "last", "final", "last pair"
 ONLY, END = "only", "end"
@@ -14,10 +14,10 @@ ONLY, END = "only", "end"
 WORD: the argument. PAIR: `user:secret`. PAIRS: `name=secret` in every later word, or LAST. VALUES: the same, if it does
 not read like a word. URL: `user/secret@host`. USER: `user/secret`. SAID: a command that prints it. ODD: the argument,
 if it mixes letters, digits and signs like a password. TWO: this argument and the next. FIRST: the first later word that
-is neither an option nor its argument. LAST: the last word of the command. THIRD: the third word after
-the flag that is not a flag. SECOND, FOURTH: the same, but no flag is right before it. SURE, FINAL: as WORD and LAST,
-but any word counts. LAST_PAIR: as PAIR, in the last word. ONLY, END: any word one or two words after the flag that
-ends the line, or is followed by options.
+is neither an option nor its argument. TYPED: `name[type]=secret` in every later word. LAST: the last word of the
+command. THIRD: the third word after the flag that is not a flag. SECOND, FOURTH: the same, but no flag is right before
+it. SURE, FINAL: as WORD and LAST, but any word counts. LAST_PAIR: as PAIR, in the last word. ONLY, END: any word one or
+two words after the flag that ends the line, or is followed by options.
 
 A flag that is a plain word also occurs in prose, so only a value that does not read like a word counts, except for
 SURE, FINAL, ONLY, END, URL and PAIR."""
@@ -40,6 +40,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
         "add-user.sh", "check_mysql", "yt-dlp", "youtube-dl", "veracrypt ", "hash-password", "doveadm pw",
         "elasticsearch-users", "conan user", "conan remote login", "influx user", "choco source", "mcrcon ", "exaplus ",
         "webrepl_cli", "ksql ", "supabase link", "testsaslauthd", "cabal upload", "cpan-upload", "ipa-server-install",
+        "git secret", "transcrypt ",
     )),
     ("-p --password", WORD, BOTH, ("useradd", "usermod")),
     ("-p:", WORD, GLUED, ("winrs ",)),
@@ -83,17 +84,27 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("auth", END, APART, ("redis-cli", "6379> auth", "cf auth")),
     ("set", PAIRS, APART, ("fly secrets", "flyctl secrets", "supabase secrets", "wrangler secret", "doppler secrets")),
     ("set", PAIRS, APART, ("infisical secrets",)),
+    ("put", PAIRS, APART, ("nomad var",)),
+    ("create", PAIRS, APART, ("modal secret",)),
+    ("create edit", TYPED, APART, ("op item",)),
     ("config:set", VALUES, APART, ("heroku config", "dokku config")),
     ("functions:config:set", VALUES, APART, ("firebase functions",)),
-    ("--set", VALUES, APART, ("railway variables",)),
+    ("--set set", VALUES, APART, ("railway variables",)),
+    ("--settings", VALUES, APART, ("appsettings set",)),
+    ("env-set", VALUES, APART, ("scalingo ",)),
     ("set", LAST, APART, ("glab variable", "conda token")),
     ("set update", SECOND, APART, ("glab variable",)),
+    ("set", SECOND, APART, ("dotenvx set", "sst secret")),
+    ("add", SECOND, APART, ("deno deploy env",)),
+    ("authorize-account authorize", SECOND, APART, ("b2 authorize", "b2 account")),
+    ("write", THIRD, APART, ("chamber write",)),
     ("-v", WORD, BOTH, ("glab variable",)),
     ("smbclient", SECOND, APART, ("smbclient //", "smbclient '", 'smbclient "', "smbclient \\")),
     ("test radtest", SECOND, APART, ("doveadm auth", "radtest ")),
     ("radtest", LAST, APART, ("radtest ",)),
     ("add", THIRD, APART, ("mc admin user",)),
     ("set", FOURTH, APART, ("mc alias",)),
+    ("set", LAST, APART, ("sops set",)),
     ("set-user-password", THIRD, APART, ("virsh ",)),
     ("add_user change_password", END, APART, ("rabbitmqctl",)),
     ("create add create-user", END, APART, ("samba-tool user", "cf create-user")),
@@ -101,7 +112,10 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("password", LAST, APART, ("mysqladmin",)),
     ("password", ONLY, APART, ("mysqladmin",)),
     ("activate-refresh-token", LAST, APART, ("gcloud auth",)),
-    ("--value", WORD, BOTH, ("az keyvault secret", "ssm put-parameter", "secret:create")),
+    ("--value", WORD, BOTH, ("az keyvault secret", "ssm put-parameter", "secret:create", "koyeb secrets")),
+    ("--value", WORD, BOTH, ("eas env:",)),
+    ("--key", WORD, BOTH, ("cypress run",)),
+    ("-Dsonar.login=", WORD, GLUED, ("sonar",)),
     ("put patch", PAIRS, APART, ("vault kv",)),
     ("write", VALUES, APART, ("vault write",)),
     ("using", SURE, APART, ("db2 connect",)),
@@ -140,6 +154,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("login=", PAIR, GLUED, ("cache_peer ",)),
     ("cachemgr_passwd", SURE, APART, ("cachemgr_passwd ",)),
     ("-1 -5 -6", WORD, APART, ("openssl passwd",)),
+    ("passwd", LAST, APART, ("openssl passwd",)),
     ("token", WORD, APART, ("heroku auth", "fly auth")),
     ("pass", WORD, APART, ("rclone config",)),
     ("obscure reset-admin-password", ONLY, APART, ("rclone obscure", "grafana")),
@@ -155,12 +170,15 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("wpa_passphrase", LAST, APART, ("wpa_passphrase",)),
     ("isql iusql", THIRD, APART, ("isql ", "iusql ")),
     ("--password-command --passwordeval", SAID, BOTH, ("restic", "rclone", "rustic", "msmtp")),
+    ("BORG_PASSCOMMAND= RESTIC_PASSWORD_COMMAND=", SAID, GLUED, ("borg_passcommand=", "restic_password_command=")),
     ("--body -b", WORD, BOTH, ("gh secret",)),
     ("<<<", WORD, APART, ("secret put", "secret set", "env add", "docker login", "chpasswd", "gh auth", "glab auth")),
     ("<<<", WORD, APART, ("sudo ", "pass insert", "vncpasswd", "cryptsetup ", "kinit ", "passphrase-fd", "su - ")),
     ("<<<", WORD, APART, ("keepassxc-cli", "secret create", "secrets create", "secrets versions", "p4 login")),
     ("<<<", WORD, APART, ("op signin", "lpass login", "adcli ", "realm join", "openconnect", "hdiutil", "pdbedit")),
     ("<<<", WORD, APART, ("passwd --stdin", "smbpasswd", "saslpasswd2", "grub-mkpasswd", "password_stdin")),
+    ("<<<", WORD, APART, ("keyring set", "secret-tool store", "gopass insert", "secret:put", "store-secret")),
+    ("<<<", WORD, APART, ("systemd-creds encrypt", "kubeseal ", "kwallet-query", "hcloud context", "ansible-vault")),
     ("<<<", ODD, APART, ("<<<",)),
     ("by", SURE, APART, ("identified ",)),
     ("convertto-securestring", SURE, APART, ("convertto-securestring",)),

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from mdmem.privacy import secrets
 from mdmem.privacy.secrets import headers, literals, scan, values
-from mdmem.privacy.secrets.literals import QUOTES, Literal, skip_blank
+from mdmem.privacy.secrets.literals import QUOTES, Literal, line_at, skip_blank
 from mdmem.privacy.secrets.names import STRONG
-from mdmem.privacy.secrets.tokens import is_camel_case, shape
+from mdmem.privacy.secrets.tokens import is_camel_case, shape, turns
 from mdmem.privacy.secrets.tokens.formats import HEX, PUBLIC
 
 TYPE_CHECKING = False
@@ -319,12 +319,39 @@ def _is_assigned(name: Name, literal: Literal, in_line: bool, *, is_flag: bool =
     is_shouted = in_line and name.is_shouted()
     between = text[name.end : literal.start]
     is_variable = (between == "=" and (is_shouted or name.is_given())) or (between == ": " and name.is_given())
+    is_variable = is_variable or (between == "=" and _is_told(name, literal))
     return values.is_secret(
         value,
         name.weight,
         quoted=literal.quoted or is_variable,  # PASSWORD=…: the value is not code
         alone=alone.is_alone(name, literal, in_line=in_line, is_flag=is_flag),
     )
+
+
+def _is_told(name: Name, literal: Literal) -> bool:
+    """Whether a value is in a sentence, where it is no variable: `deploy with password=…`.
+
+    One in camel case still counts as the name of a variable, because sentences about code have those.
+    """
+    core = literal.text.rstrip(_TRAILING + "!?")
+    form = shape(core)
+    is_name = secrets.has_any(form, _HUMPS) or values.is_algorithm(core) or not core.isalnum() or form[0] == "0"
+    if literal.quoted or is_name or "0" not in form or turns(form) < _FEWEST_TURNS:
+        return False
+    before, after = name.line_before(), line_at(name.text, literal.end, _LONGEST_CHANGE)
+    words = [word.rstrip(",:") for word in before.split()]
+    if not words or before[-1:] != " " or words[-1].lower() in _DECLARING or not all(map(str.isalpha, words)):
+        return False
+    return _OF_STATEMENTS.isdisjoint(after)
+
+
+_HUMPS = ("aA", "0A")  # of a name in camel case
+_FEWEST_TURNS = 2  # from letters to digits or back: `auth2` is a name
+_OF_STATEMENTS = frozenset("=(){}[];|&<>`\\")
+_DECLARING = frozenset((
+    "let", "const", "var", "val", "auto", "static", "final", "string", "str", "return", "yield", "char", "public",
+    "private", "my", "our", "local", "global", "not", "and", "or", "if", "in", "is",
+))  # fmt: skip
 
 
 def _passes(literal: Literal) -> bool:
