@@ -316,7 +316,7 @@ def _escapes(text: str) -> Iterator[tuple[int, int, str]]:
 
 def _backslash(text: str, at: int) -> tuple[int, str] | None:
     kind = text[at + 1 : at + 2]
-    if kind in ("x", "0", "1", "2", "3") and (escaped_bytes := _bytes(text, at, "\\x" if kind == "x" else "\\")):
+    if kind in "x01234567" and (escaped_bytes := _bytes(text, at, "\\x" if kind == "x" else "\\")):
         return escaped_bytes
     if kind in ("u", "x", "U"):
         if text[at + 2 : at + 3] == "{":
@@ -338,15 +338,16 @@ def _bytes(text: str, at: int, sign: str) -> tuple[int, str] | None:
 
     Bytes that are not UTF-8 are Latin-1.
     """
-    base, size = (8, 3) if sign == "\\" else (16, 2)
+    base = 8 if sign == "\\" else 16
     data = bytearray()
     end = at
     while text.startswith(sign, end):
         if sign == "=" and text[end + 1 : end + 2] == "\n":
             end += 2  # a soft line break
             continue
+        size = _octal_digits(text, end + 1) if base == 8 else 2
         digits = text[end + len(sign) : end + len(sign) + size]
-        if len(digits) < size or not (digits.isdigit() and max(digits) < "8" if base == 8 else _is_hex(digits)):
+        if len(digits) < 2 or not (base == 8 or _is_hex(digits)):  # one octal digit is a reference in a pattern
             break
         data.append(int(digits, base) & 255)
         end += len(sign) + size
@@ -356,6 +357,12 @@ def _bytes(text: str, at: int, sign: str) -> tuple[int, str] | None:
         return end, data.decode("utf-8")
     except UnicodeDecodeError:
         return end, data.decode("latin-1")
+
+
+def _octal_digits(text: str, at: int) -> int:
+    r"""Return how many octal digits belong to a byte: at most three; four in `\0141`, as `printf %b` reads it."""
+    size = len(text[at : at + 4]) - len(text[at : at + 4].lstrip("01234567"))
+    return size if size < 4 or (text[at] == "0" and not text[at + 4 : at + 5].isalnum()) else 3
 
 
 def _percent(text: str, at: int) -> tuple[int, str] | None:

@@ -117,6 +117,9 @@ BYTE_FORMS: dict[str, tuple[Callable[[int], str], str, Callable[[int], str]]] = 
     "xxd -i": (lambda _: "  ", ", ", lambda code: f"0x{code:02x}"),
     "capitals": (lambda _: "", " ", lambda code: f"{code:02X}"),
     "xxd -u -i": (lambda _: "  ", ", ", lambda code: f"0x{code:02X}"),
+    "decimal": (lambda _: "  ", ", ", str),
+    "decimal, close": (lambda at: "," if at else "[", ",", str),
+    "decimal, of Go": (lambda at: " " if at else "[", " ", str),
 }
 
 
@@ -130,6 +133,34 @@ def test_a_dump_of_bytes_without_a_text_column_shows_no_password(form: str, orig
     assert "[REDACTED]" in cleaned
     for at in range(len(VALUE) - 3):
         assert between.join([written(ord(char)) for char in VALUE[at : at + 4]]) not in cleaned
+
+
+ESCAPES = [r"\{:o}", r"\{:03o}", r"\x{:02x}", r"\u{:04x}"]
+
+
+@pytest.mark.parametrize("escape", ESCAPES)
+@pytest.mark.parametrize("origin", ["prompt", "tool"])
+def test_settings_in_escapes_only_show_no_password(escape: str, origin: str) -> None:
+    written = "".join([escape.format(code) for code in SETTINGS.encode()])
+    cleaned = clean(f"printf '{written}' > .env", origin=origin).value
+
+    assert "[REDACTED]" in cleaned
+    assert "".join([escape.format(ord(char)) for char in VALUE]) not in cleaned
+
+
+@pytest.mark.parametrize("escape", [*ESCAPES, r"\0{:o}", "{}, ", "{} "])
+@pytest.mark.parametrize("value", [VALUE, "7Quell8brunnen"])
+def test_a_known_password_written_in_bytes_is_masked(escape: str, value: str) -> None:
+    written = "".join([escape.format(ord(char)) for char in value]).rstrip(", ")
+    cleaned = clean(f"DB_PASSWORD={value}\nthe same in bytes: {written}\nend\n", origin="tool").value
+
+    assert written not in cleaned
+
+
+def test_references_and_short_numbers_behind_backslashes_stay() -> None:
+    line = r"password: hidden; s/(a)(b)/\2\1/, \10 and C:\07\75, not [1, 61, 115, 115]"
+
+    assert clean(line, origin="tool").value == line
 
 
 @pytest.mark.parametrize("form", BYTE_FORMS)

@@ -173,10 +173,11 @@ def find_encoded(text: str, values: Collection[str]) -> Iterator[tuple[int, int,
 
 def in_base64(text: str, marks: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
     """Find base64 and the like of a text with a named secret, such as a file of settings."""
-    view = encoded.decoded(text)
-    low = view.text.replace("\u0130", "I").lower() if view else ""  # `text.lower`, whose module imports this one
-    if view and secrets.may_name(low):
-        from mdmem.privacy.secrets import pairs
+    escaped = views.unescaped(text) if "\\" in text and secrets.may_hold_dump(text) else None
+    for view in filter(None, (encoded.decoded(text), escaped)):
+        low = view.text.replace("\u0130", "I").lower()  # `text.lower`, whose module imports this one
+        if secrets.may_name(low):
+            from mdmem.privacy.secrets import pairs
 
-        for start, end, kind in pairs.find(view.text, low, marks):
-            yield *view.origin(start, end), kind
+            for start, end, kind in pairs.find(view.text, low, marks):
+                yield *view.origin(start, end), kind
