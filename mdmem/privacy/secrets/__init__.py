@@ -22,11 +22,10 @@ _KEYWORDS_ALONE = (
 _KEYWORD_FAMILIES: Families = (
     ("code", ("code=", "einmalcode", "your code", "verification code", "security code", "login code", "recovery code")),
     ("code", ("enter the code", "enter code", "zugangscode", "user_code", "user code", "backup code", "2fa code")),
-    ("code", ("codes", "alarm code", "door code", "one-time code")),
+    ("code", ("codes", "alarm code", "door code", "access code", "one-time code")),
     ("seed", ("wallet seed", "wallet_seed", "seed words", "seed_words", "fa_seed")),
     ("_pat", ("gh_pat", "hub_pat", "lab_pat", "ext_pat", "_pat=", "_pat:")),
-    ("pin", ("pin is", "pin=", "pin:")),
-    ("sess", ("sessid", "jsessionid")),
+    ("pin", ("pin is", "pin=", "pin:")), ("sess", ("sessid", "jsessionid")),
     ("sig", ("sig=", "signature=")),
     ("sal", ("salt", "salasana")),
     ("slo", ("heslo", "haslo", "geslo")),
@@ -40,9 +39,9 @@ _FAMILIES_BEYOND_ASCII: Families = (
     ("о", ("парол", "лозинк", "токен", "ключ доступа", "содержимое ключа")), ("й", ("секретный ключ",)),
     ("ү", ("нууц үг",)), ("ө", ("құпия сөз",)), ("ó", ("jelszó", "código de verificación")), ("ậ", ("mật khẩu",)),
     ("ñ", ("contraseña",)), ("ł", ("hasło",)), ("ş", ("şifre",)), ("ö", ("lösenord",)), ("ð", ("lykilorð",)),
-    ("ž", ("slaptažod",)), ("ë", ("fjalëkalim",)), ("ă", ("parolă",)),
+    ("ž", ("slaptažod",)), ("ë", ("fjalëkalim",)), ("ă", ("parolă",)), ("ę", ("kod dostępu",)),
     ("ü", ("wlan-schlüssel", "netzwerkschlüssel", "schlüsselinhalt", "api-schlüssel")), ("ä", ("bestätigungscode",)),
-    ("é", ("code de vérification", "clé secrète", "contenu de la clé")), ("ę", ("kod dostępu",)),
+    ("é", ("code de vérification", "clé secrète", "contenu de la clé", "clé api", "clé d'api")),
     ("κωδικ", ("κωδικός πρόσβασης", "κωδικό πρόσβασης", "κωδικό", "κωδικού", "κωδικών", "κωδικοί", "κωδικος")),
     ("ס", ("סיסמ",)), ("م", ("كلمة المرور", "كلمة مرور", "كلمة السر", "رمز عبور")), ("گ", ("گذرواژه",)),
     ("स", ("पासवर्ड",)), ("স", ("পাসওয়ার্ড",)), ("ட", ("கடவுச்சொல்",)),
@@ -56,6 +55,7 @@ _FAMILIES_BEYOND_ASCII: Families = (
 KEYWORDS_BEYOND_ASCII = tuple(dict.fromkeys(word for _, family in _FAMILIES_BEYOND_ASCII for word in family))
 TOKENS_BEYOND_ASCII = (
     "токен", "トークン", "ключ доступа", "секретный ключ", "clé secrète", "秘密鍵", "api-schlüssel", "kod dostępu",
+    "clé api", "clé d'api",
 )  # fmt: skip
 """Those that name a token or a key, of which a sentence may also tell something."""
 
@@ -63,7 +63,7 @@ WITH_SIGNS = (
     "_pat=", "_pat:", "sig=", "signature=", "sid=", "code=", "pin is", "pin=", "pin:", "p/w", "recovery code",
     "backup code", "2fa code", "key content", "your code", "verification code", "security code", "login code",
     "one-time code", "enter the code", "enter code", "user code", "wallet seed", "seed words", "recovery words",
-    "alarm code", "door code",
+    "alarm code", "door code", "access code",
 )  # fmt: skip
 """Those keywords that are more than a part of a name."""
 

@@ -55,7 +55,7 @@ KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
         LITERAL,
         (
             "recoverycode", "recoverycodes", "backupcode", "backupcodes", "2facode", "scratchcode", "onetimecode",
-            "enterthecode", "entercode", "zugangscode",
+            "enterthecode", "entercode", "zugangscode", "accesscode",
         ),
     ),
     (

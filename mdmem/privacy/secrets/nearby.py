@@ -290,7 +290,7 @@ _PROGRAMS = frozenset(
     python pypy mysql mariadb postgres postgresql mongo redis node nodejs php ruby java jdk django rails vue react
     angular bootstrap ubuntu debian fedora centos rhel windows macos android ios utf ucs latin iso ipv http https tls
     ssl urllib sqlite oauth openid saml error status code exit step page form input field user test version win lib
-    sprint phase release chapter part task ticket issue build
+    sprint phase release chapter part task ticket issue build es
     """.split()
 )
 """Words that numbers follow: programs, formats, parts."""
@@ -303,6 +303,7 @@ _GIVING = frozenset(
     """
     with use enter type try it's its still now be not mit lautet gib heißt nimm sondern mets tape
     c'est vaut toujours avec con pon siendo or : - → ->
+    verwende verwendet benutze nehmt utilise utilisez utiliser prends mettez tapez usa utiliza usar gebruik inserisci
     """.split()
 )
 """Words before a password."""
