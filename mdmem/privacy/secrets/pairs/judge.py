@@ -308,6 +308,10 @@ def _is_assigned(name: Name, literal: Literal, in_line: bool, *, is_flag: bool =
         return False
     if name.kind != "password" and values.is_color(value):
         return False
+    if is_flag and not literal.quoted and value[0] == "-" and not values.looks_random(value.lstrip("-")):
+        return False  # the next option
+    if value == text[name.start : name.end] and "] = " in text[name.end : literal.start]:
+        return False  # an enumeration: Auth[Auth["UserPass"] = 2] = "UserPass"
     if name.is_plain_key and not _is_key(value):
         return False
     if (name.is_plain_key and not literal.quoted and not _CODE.isdisjoint(value)) or _is_format(text, literal):

@@ -30,6 +30,7 @@ _OF_WHAT = (  # `the password for the shop is …`
 _WHEN = ("now ", "still ", "currently ", "again ", "just ", "always ", "jetzt ", "maintenant ", "ahora ")  # `is now …`
 _TAGS = ("<b>", "<strong>")  # around a value in a sentence
 _OF_WHOM = ("admin ", "root ", "user ", "db ", "wifi ", "my ")  # before `pass to …`, which else has other meanings
+_RENAMING = ("rename ", "renames ", "renamed ", "renaming ")  # before a name in code and the new one
 _ARROWS = ("-> ", "→ ", "- ", "– ", "⇒ ", "⇒")
 _FALLBACKS = ("or ", "|| ", "?? ", "||= ", "{ ", ".unwrap_or(", ".unwrap_or_else(|_| ")  # `getenv("NAME") or "…"`
 ASKING = ("what ", "which ", "please ", "enter ", "give ", "tell ", "provide ", "type ")
@@ -234,8 +235,11 @@ def after_verb(name: Name) -> int:
         at += min((line.find(verb) for verb in _SAYS if verb in line), default=0)
     if not low.startswith(_VERBS, at):
         return 0
-    if name.word() == "pass" and low.startswith((" to ", " from "), at) and not name.line_before().endswith(_OF_WHOM):
-        return 0
+    if low.startswith((" to ", " from "), at):
+        before = name.line_before().lower()
+        is_other = name.word() == "pass" and not before.endswith(_OF_WHOM)
+        if is_other or before.rstrip("\"'`").endswith(_RENAMING):
+            return 0
     at = skip_blank(low, at + len(next(verb for verb in _VERBS if low.startswith(verb, at))))
     at = skip_blank(low, at + len(next((word for word in _WHEN if low.startswith(word, at)), "")))
     at += len(next((tag for tag in _TAGS if low.startswith(tag, at)), ""))

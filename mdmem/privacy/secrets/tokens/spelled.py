@@ -44,13 +44,13 @@ def _of_single_signs(text: str, tokens: Callable[[str], Spans]) -> Iterator[tupl
 
 def _in_fours(text: str) -> Iterator[tuple[int, int, str]]:
     """Find seeds in groups of four signs of base32, all in capitals or all in small letters."""
-    at, start, end, groups = 0, 0, 0, ""
+    at, start, end, groups, is_closed = 0, 0, 0, "", False
     for word in [*text.replace("\n", "  ").replace("\t", "  ").split(" "), ""]:
         begin = len(word) - len(word.lstrip(_AROUND))
         group = word.strip(_AROUND)
         is_group = len(group) == _SIZE and not group.upper().strip(_LETTERS + _DIGITS)
         longer = groups + group
-        goes_on = is_group and begin == 0 and longer in (longer.upper(), longer.lower())
+        goes_on = is_group and begin == 0 and not is_closed and longer in (longer.upper(), longer.lower())
         if groups and not goes_on:
             if _is_seed(groups):
                 yield start, end, "totp-seed"
@@ -59,6 +59,7 @@ def _in_fours(text: str) -> Iterator[tuple[int, int, str]]:
             start = start if groups else at + begin
             end = at + begin + _SIZE
             groups = (groups + group)[: _LONGEST_SEED + 1]
+            is_closed = len(word) > begin + _SIZE and group[:-1].isdecimal()  # a number of a table in C: 255U,
         at += len(word) + 1
 
 
