@@ -20,7 +20,7 @@ from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import click.testing
 import pytest
@@ -317,16 +317,65 @@ def test_a_file_saved_twice_in_one_tick_of_the_clock_is_not_missed(
     assert found(settings, "second") == ["a.md"]
 
 
-def test_other_inodes_alone_make_no_work(vault: Path, settings: Config) -> None:
-    file = write(vault, "a.md", "alpha")
-    os.utime(file, ns=(10**18 + 1, 10**18 + 1))
-    index.update(settings)
-    before = index.current(settings)
-    shutil.copy2(file, vault / ".copy")
-    os.replace(vault / ".copy", file)
+def _copied(vault: Path) -> None:
+    """Replace a vault by its copy, which has the same contents and times, but other inodes."""
+    copy = vault.with_name("copy")
+    shutil.copytree(vault, copy)
+    shutil.rmtree(vault)
+    copy.rename(vault)
 
-    assert index.update(settings) == index.Changes()
-    assert index.current(settings) is before or known(settings, "alpha") == ["a.md"]
+
+@pytest.mark.parametrize("how", [{}, {"quick": True}, {"paths": ["s"]}], ids=["all files", "a share", "paths"])
+def test_the_index_of_a_copied_vault_stays_as_it_is(
+    settings: Config, old_notes: list[Path], how: dict[str, Any]
+) -> None:
+    _copied(Path(settings.vault))
+    before = index.current(settings)
+    assert before is not None
+    assert before.stamp(0)[2] not in {path.stat().st_ino for path in old_notes}
+
+    assert index.update(settings, **how) == index.Changes()
+    assert index.current(settings) is before
+
+
+def test_a_quick_look_leaves_files_to_the_update_after_some_with_other_inodes(
+    settings: Config, old_notes: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scan, "MOST_READ", 3)
+    _copied(Path(settings.vault))
+    view = index.current(settings)
+    assert view is not None
+
+    diff = scan.at_notes(settings.vault, view, range(view.size))
+
+    assert len(diff.files) == len(old_notes) - 3
+    assert index.update(settings, quick=True) == index.Changes()
+
+
+def test_a_search_in_a_copied_vault_only_reads_the_index(settings: Config, old_notes: list[Path]) -> None:
+    _copied(Path(settings.vault))
+    before = index.current(settings)
+
+    hits = engine.search(settings, "alpha", engine.SearchOptions(limit=len(old_notes), collapse=False)).hits
+
+    assert len(hits) == len(old_notes)
+    assert index.current(settings) is before
+
+
+@pytest.mark.parametrize("how", [{}, {"quick": True}, {"paths": ["s/5.md"]}], ids=["all files", "a share", "paths"])
+def test_a_replaced_file_of_the_same_time_and_size_is_found(
+    settings: Config, old_notes: list[Path], how: dict[str, Any]
+) -> None:
+    file = old_notes[5]
+    status = file.stat()
+    new = file.with_name(".new")
+    new.write_text("zebra" + file.read_text()[5:])
+    os.utime(new, ns=(status.st_atime_ns, status.st_mtime_ns))
+    new.replace(file)
+    assert (file.stat().st_mtime_ns, file.stat().st_size) == (status.st_mtime_ns, status.st_size)
+
+    assert index.update(settings, **how).changed == 1
+    assert known(settings, "zebra") == ["s/5.md"]
 
 
 def test_a_budget_leaves_the_oldest_notes_for_later(vault: Path, settings: Config) -> None:

@@ -31,6 +31,8 @@ which are written once and rarely changed; pages of days, which may all be writt
 AT_ONCE, MANY = 2_000, 4
 """Maximum number of notes whose paths, times, sizes and inodes are read at once; not at once if their numbers span more
 than MANY times as many rows."""
+MOST_READ = 1_000
+"""Maximum number of files with another inode whose content `at_notes` compares: it may have to be quick."""
 
 
 class Seen(NamedTuple):
@@ -210,8 +212,13 @@ def in_changed_folders(root: str, times: FolderTimes, changed: list[str]) -> See
 
 
 def at_notes(root: str, view: View, notes: Iterable[int]) -> Diff:
-    """Return which of these notes' files were edited in place or are gone, with one lstat each."""
+    """Return which of these notes' files were edited in place or are gone, with one lstat each.
+
+    If only the inode differs, as in a vault that was copied or restored, the content decides; of more than `MOST_READ`
+    such files, the rest are returned.
+    """
     changed: list[WalkedFile] = []
+    left = MOST_READ
     gone: list[str] = []
     lstat = os.lstat
     for note, path, stamp in chain.from_iterable(_indexed_files(view, sorted(notes))):  # possibly every note
@@ -225,9 +232,11 @@ def at_notes(root: str, view: View, notes: Iterable[int]) -> Diff:
             continue
         if stamp == (state.st_mtime_ns, state.st_size, state.st_ino):
             continue
+        has_time_and_size = stamp[0] in (state.st_mtime_ns, -1) and stamp[1] == state.st_size
+        left -= has_time_and_size
         if not stat.S_ISREG(state.st_mode):
             gone.append(path)
-        elif _differs(root, view, note, state):
+        elif not has_time_and_size or left < 0 or _was_edited(root, view, note, path):
             changed.append(WalkedFile(path, state.st_mtime_ns, state.st_size, state.st_ino))
     return Diff(changed, list(UnreadableFolders(root).without(gone)))
 
@@ -273,14 +282,9 @@ def _indexed_files(view: View, notes: list[int]) -> Iterator[Iterable[tuple[int,
             yield ((note, paths[note - first], stamps[note - first]) for note in batch)
 
 
-def _differs(root: str, view: View, note: int, state: os.stat_result) -> bool:
-    """Whether a file differs from what was indexed; one that was too fresh then is read."""
-    mtime_ns, size, inode = view.stamp(note)
-    if (size, inode) != (state.st_size, state.st_ino) or mtime_ns not in (state.st_mtime_ns, -1):
-        return True
-    if mtime_ns != -1:
-        return False
-    data = disk.readable(root, view.path(note))
+def _was_edited(root: str, view: View, note: int, path: str) -> bool:
+    """Whether a file's content differs from what was indexed. One that cannot be read counts as unchanged."""
+    data = disk.readable(root, path)
     return data is not None and layout.digest(data) != view.number("digest", note)
 
 

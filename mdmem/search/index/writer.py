@@ -224,24 +224,28 @@ class Writer(SegmentWriter):
 class Batch:
     """A set of changes in progress.
 
-    view: the index before them, with its note numbers. is_first: there was no index.
+    view: the index before them, with its note numbers. is_first: there was no index. is_empty: nothing has changed.
     """
 
     def __init__(self, writer: Writer, view: View, *, is_first: bool) -> None:
         self._writer = writer
         self.view = view
         self.is_first = is_first
+        self.is_empty = not is_first
 
     def add(self, document: Document) -> None:
         """Add a note; an older version of it is not removed."""
+        self.is_empty = False
         self._writer.put(document)
 
     def adopt(self, segments: list[Segment]) -> None:
         """Add segments that another process has made from notes not in the index."""
+        self.is_empty &= not segments
         self._writer.segments.extend(segments)
 
     def remove(self, note: int) -> None:
         """Remove a note."""
+        self.is_empty = False
         self._writer.delete_document(note)
 
 
@@ -260,12 +264,16 @@ def change(folder: str, *, merge: bool = True) -> Iterator[Batch]:
         contents.remove_unused(folder, before)
         files.remove(os.path.join(folder, contents.FOLDERS))  # it belongs to an earlier index
     writer = Writer(Index(folder, before), view if merge else None)
+    batch = Batch(writer, view, is_first=is_first)
     try:
-        yield Batch(writer, view, is_first=is_first)
+        yield batch
     except BaseException:
         writer.cancel()
         raise
-    writer.commit(merge=False)
+    if batch.is_empty:
+        writer.cancel()  # a new table of contents would make all readers open the index again
+    else:
+        writer.commit(merge=False)
 
 
 def discard(folder: str, *, wait_seconds: float) -> None:
