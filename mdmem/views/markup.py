@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from html import escape, unescape
-from itertools import pairwise
 from typing import Any, Protocol
 from urllib.parse import SplitResult, urlsplit
 
@@ -15,6 +14,7 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
 from mdmem.vault import generated
+from mdmem.views import code_colors, footnotes
 
 _CODE = re.compile(r"`([^`]+)`")
 _MARKS = re.compile(
@@ -61,7 +61,12 @@ def split(href: str) -> SplitResult:
 
 def html(text: str, links: NoteLinks, *, level: int, most: int) -> str:
     """Return a text as HTML that is safe to put into a page. level: of its headings. most: maximum characters."""
-    rendered: str = _PARSER.render(generated.unmarked(text[:most]), {"links": links, "level": level})
+    shown = generated.unmarked(text[:most])
+    collected = footnotes.of(shown)
+    env = {"links": links, "level": level, "footnotes": collected}
+    rendered: str = _PARSER.render(shown, env)
+    env["in_footnote"] = True
+    rendered += footnotes.listed(collected, lambda note: str(_PARSER.render(note, env)))
     notice = '<p class="cut">The rest of this text is only in the file.</p>' if len(text) > most else ""
     return f"{rendered}{notice}"
 
@@ -204,15 +209,6 @@ def _reference(state: StateBlock, first: int, last: int, silent: bool) -> bool:
     return not state.src.startswith("[^", begin) and reference(state, first, last, silent)
 
 
-def _footnotes(state: StateCore) -> None:
-    """Start the text of every footnote, `[^1]: text`, on its own line."""
-    for token in state.tokens:
-        inline = token.children or []
-        for before, after in pairwise(inline):
-            if before.type == "softbreak" and after.type == "text" and _FOOTNOTE.match(after.content):
-                before.type, before.tag = "hardbreak", "br"
-
-
 def _directions(state: StateCore) -> None:
     """Put the marks of a list or quote on the side where its text begins, as in Arabic on the right."""
     for token in state.tokens:
@@ -220,14 +216,18 @@ def _directions(state: StateCore) -> None:
             token.attrSet("dir", "auto")
 
 
-_FOOTNOTE = re.compile(r"\[\^[^\]\s]{1,40}\]:")
-
-
 # -- the renderer ----------------------------------------------------------------------------------
 
 
 def _text(_: Any, tokens: Sequence[Token], place: int, _options: Any, env: dict[str, Any]) -> str:
-    return _with_marks(escape(tokens[place].content), None if env.get("in_link") else env["links"])
+    content = tokens[place].content
+    if env.get("in_link"):
+        return _with_marks(escape(content), None)
+    texts = footnotes.MARK.split(content) if env["footnotes"].texts else [content]  # between them: footnotes' names
+    return "".join(
+        footnotes.mark(text, env["footnotes"]) if number % 2 else _with_marks(escape(text), env["links"])
+        for number, text in enumerate(texts)
+    )
 
 
 def _task(_: Any, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:
@@ -274,7 +274,20 @@ def _fence(_: Any, tokens: Sequence[Token], place: int, _options: Any, _env: Any
     if language in ("diff", "patch"):
         return diff(token.content)
     attribute = f' data-language="{escape(language)}"' if language.isalnum() else ""
-    return f'<pre tabindex="0"{attribute}><code>{_with_marks(escape(token.content), None)}</code></pre>\n'
+    return f'<pre tabindex="0"{attribute}><code>{_code(token.content, language)}</code></pre>\n'
+
+
+_KEPT = re.compile(r"\[(?:PRIVATE|REDACTED(?::[\w-]{1,40})?)\]")
+_PLACE = "\ue000"
+"""Stands for a removed part while code is colored: a mark must not end the string or comment that it is in."""
+
+
+def _code(text: str, language: str) -> str:
+    if _PLACE in text:
+        return _with_marks(escape(text), None)
+    marks = (_with_marks(mark, None) for mark in _KEPT.findall(text))
+    first, *further = code_colors.html(_KEPT.sub(_PLACE, text), language).split(_PLACE)
+    return first + "".join(f"{mark}{piece}" for mark, piece in zip(marks, further, strict=True))
 
 
 def _code_inline(_: Any, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:
@@ -313,9 +326,9 @@ def _parser() -> MarkdownIt:
     parser = _markdown()
     parser.core.ruler.push("tasks", _tasks)
     parser.core.ruler.push("callouts", _callouts)
-    parser.core.ruler.push("footnotes", _footnotes)
     parser.core.ruler.push("directions", _directions)
     parser.block.ruler.at("reference", _reference)
+    parser.block.ruler.before("reference", "footnote", footnotes.parse, {"alt": ["paragraph", "reference"]})
     rules = {
         "text": _text,
         "task": _task,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
@@ -9,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.views import markup
+from mdmem.views import code_colors, markup
 from mdmem.web import address, markdown
 from tests.helpers.hostile import SAMPLES
 
@@ -34,6 +36,7 @@ TAGS = {
         "s",
         "small",
         "span",
+        "sup",
     ),
     *("span", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul"),
 }
@@ -49,6 +52,8 @@ ATTRIBUTES = {
     "target",
     "tabindex",
     "data-language",
+    "dir",
+    "id",
     "start",
 }
 
@@ -265,14 +270,65 @@ def test_the_marks_of_a_list_or_quote_are_on_the_side_where_its_text_begins(text
     assert 'dir="auto"' in str(markdown.render(text)).partition("שלום")[0]
 
 
-def test_the_text_of_a_footnote_is_read_and_stands_on_its_own_line() -> None:
-    html = str(
-        markdown.render("Said[^1] twice[^b].\n\n[^1]: Once\n[^b]: https://x.example\n\n[c]: https://y.example\n\n[c]")
-    )
+class _Anchors(HTMLParser):
+    """The ids of a piece of HTML, the text in each list item, and the targets of its links on the page."""
 
-    assert "<p>Said[^1] twice[^b].</p>" in html
-    assert "<p>[^1]: Once<br />\n[^b]: <a " in html
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.targets: list[str] = []
+        self.items: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.ids += [values["id"] or ""] if "id" in values else []
+        self.targets += [str(values["href"])[1:]] if str(values.get("href")).startswith("#") else []
+        self.items += [""] if tag == "li" else []
+
+    def handle_data(self, data: str) -> None:
+        if self.items:
+            self.items[-1] += data
+
+
+def footnotes(text: str) -> list[str]:
+    """Return the texts of the footnotes of a note, each with whether a link leads back; every link has its target."""
+    seen = _Anchors(str(markdown.render(text)).partition('<ol class="footnotes"')[2])
+    whole = _Anchors(str(markdown.render(text)))
+    assert len(whole.ids) == len(set(whole.ids))
+    assert set(whole.targets) <= set(whole.ids)
+    return [" ".join(item.split()) for item in seen.items]
+
+
+def test_a_footnote_is_a_number_that_leads_to_its_text_and_back() -> None:
+    text = (
+        "Said[^Two] once[^1], again[^two].\n\n[^1]: First\n[^two]: https://x.example\n\n[c]: https://y.example\n\n[c]"
+    )
+    html = str(markdown.render(text))
+
+    assert footnotes(text) == ["https://x.example ↩", "First ↩"]
+    assert "[^" not in html
+    assert html.count('aria-label="Footnote 1">1</a></sup>') == 2
+    assert '<a href="https://x.example"' in html
     assert '<a href="https://y.example"' in html
+
+
+def test_no_footnote_is_lost() -> None:
+    text = "A[^a].\n\n[^b]: unmarked\n\n[^a]: see[^c]\nlazy\n\n    more\n\n[^c]: third"
+
+    assert footnotes(text) == ["see2 lazy more ↩", "third ↩", "unmarked"]
+    assert footnotes("- item[^l]\n\n  [^l]: in a list\n- next\n\n> [^q]: quoted") == ["in a list ↩", "quoted"]
+    assert "</sup>: twice" in markdown.render("[^a]: once\n\n[^a]: twice")
+
+
+def test_what_is_no_footnote_is_text() -> None:
+    assert str(markdown.render("A[^a], `[^b]`.\n\n[^b]: B")).count("[^") == 2
+    assert footnotes("A[^a]") == []
+
+
+def test_texts_of_a_page_do_not_share_anchors() -> None:
+    first, second = (_Anchors(str(markdown.render(f"A[^1]\n\n[^1]: {word}"))).ids for word in ("one", "two"))
+    assert not set(first) & set(second)
 
 
 @pytest.mark.parametrize(
@@ -281,3 +337,64 @@ def test_the_text_of_a_footnote_is_read_and_stands_on_its_own_line() -> None:
 def test_an_outline_is_shown_whole_however_deep_it_is(text: str) -> None:
     assert "level 39" in markdown.render(text)
     assert any("level 39" in token.content for token in markup.parsed(text))
+
+
+def colored(code: str, language: str) -> dict[str, list[str]]:
+    """Return the pieces of code that have a color, by class; the code itself is whole."""
+    html = str(markdown.render(f"````{language}\n{code}\n````"))
+    assert is_safe(html).text.rstrip("\n") == code.rstrip("\n")
+    found: dict[str, list[str]] = {}
+    for kind, piece in re.findall(r'<span class="(\w)">([^<]*)</span>', html):
+        found.setdefault(kind, []).append(unescape(piece))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "expected"),
+    [
+        (
+            "python",
+            "def f(a='x', b=r\"#\"):  # why\n    return None is 0x1f, items.pass_\n",
+            {"k": ["def", "return", "None", "is"], "s": ["'x'", 'r"#"'], "c": ["# why"], "n": ["0x1f"]},
+        ),
+        ("python", '"""a\n# b "c"\n""" if x else 1', {"s": ['"""a\n# b "c"\n"""'], "k": ["if", "else"], "n": ["1"]}),
+        ("ts", "const a = `x ${b}\n`; // it's\nlet c", {"k": ["const", "let"], "s": ["`x ${b}\n`"], "c": ["// it's"]}),
+        ("rust", "fn f<'a>(c: u8) { 'x' } /* don't */", {"k": ["fn"], "s": ["'x'"], "c": ["/* don't */"]}),
+        ("go", 'func f() { m.range(`"`) }', {"k": ["func"], "s": ['`"`']}),
+        (
+            "sh",
+            "if [ ${#a} ]; then echo 'b # c'; fi # d",
+            {"k": ["if", "then", "echo", "fi"], "s": ["'b # c'"], "c": ["# d"]},
+        ),
+        ("sql", "SELECT 'a' FROM t -- b", {"k": ["SELECT", "FROM"], "s": ["'a'"], "c": ["-- b"]}),
+        ("json", '{"a": "b", "c": [1.5, true]}', {"k": ['"a"', '"c"', "true"], "s": ['"b"'], "n": ["1.5"]}),
+        ("yaml", "a-b: it's # c\n- d: 1", {"k": ["a-b", "- d"], "c": ["# c"], "n": ["1"]}),
+        ("toml", "[a.b]\nc = 'd'", {"k": ["[a.b]", "c"], "s": ["'d'"]}),
+        ("html", '<a href="b">it\'s</a><!-- c -->', {"k": ["<a", ">", "</a", ">"], "s": ['"b"'], "c": ["<!-- c -->"]}),
+        ("text", "if 'a' # 1", {}),
+        ("nosuch", "if 'a' # 1", {}),
+    ],
+)
+def test_code_has_colors(language: str, code: str, expected: dict[str, list[str]]) -> None:
+    assert colored(code, language) == expected
+
+
+@given(
+    st.sampled_from(sorted(code_colors.languages())),
+    st.lists(
+        st.sampled_from(["'", '"', "`", "/*", "*/", "//", "#", "--", "<!--", "<", "&", "\\", "\n", "a", " ", "0", ":"])
+    ),
+)
+def test_colors_change_no_code(language: str, pieces: list[str]) -> None:
+    code = "".join(pieces)
+    html = code_colors.html(code, language)
+
+    assert unescape(re.sub(r'<span class="[cskn]">|</span>', "", html)) == code
+    assert "<" not in re.sub(r'<span class="[cskn]">|</span>', "", html)
+
+
+def test_a_removed_part_is_marked_in_colored_code() -> None:
+    html = markdown.render('```python\na = "Bearer [REDACTED:token] x"  # [PRIVATE]\n```')
+
+    assert re.search(r'<span class="s">"Bearer <span class="kept"[^>]*>secret</span> x"</span>', html)
+    assert re.search(r'<span class="c"># <span class="kept"[^>]*>private</span></span>', html)
