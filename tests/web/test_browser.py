@@ -102,6 +102,38 @@ def test_no_page_is_wider_than_the_window(web: Web, page: Page) -> None:
     assert not wide, "\n".join(wide)
 
 
+def test_a_number_beside_a_long_name_stays_on_one_line(web: Web, page: Page) -> None:
+    for path, width in (("/search?q=parser", 1280), ("/search?q=parser", 360), ("/project/notes-app", 1280)):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.goto(web.served.url + path)
+        lines = page.evaluate(
+            """() => [...document.querySelectorAll(".facets a, .ranked li")].map((row) => {
+              const [name, count] = row.children;
+              name.textContent = "a-name-of-many-words-".repeat(5);
+              count.textContent = "1,234";
+              const digits = document.createRange();
+              digits.selectNodeContents(count);
+              return digits.getClientRects().length;
+            })"""
+        )
+        assert lines, path
+        assert set(lines) == {1}, path
+
+
+def test_the_mark_of_a_footnote_leads_to_its_text_and_back(web: Web, page: Page) -> None:
+    path = a_note(web, "With a footnote", "Said[^1].\n\n" + "A line.\n\n" * 60 + "[^1]: The source")
+    page.goto(f"{web.served.url}/note/{path}")
+
+    page.get_by_role("link", name="Footnote 1", exact=True).click()
+    text = page.locator(".footnotes li")
+    assert page.evaluate("document.querySelector(':target').textContent.includes('The source')")
+    page.wait_for_function("document.querySelector('.footnotes li').getBoundingClientRect().top < innerHeight")
+    text.get_by_role("link", name="Back to the mark of footnote 1").click()
+    assert page.evaluate("document.querySelector(':target').textContent") == "1"
+    page.wait_for_function("document.querySelector('sup a').getBoundingClientRect().top >= 0")
+    assert violations(page) == []
+
+
 def test_dark_is_dark_and_a_choice_is_kept(web: Web, page: Page) -> None:
     def brightness() -> int:
         color = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")

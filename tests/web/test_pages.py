@@ -38,6 +38,7 @@ from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, MORNING
 from tests.helpers.indexed import indexed
 from tests.helpers.pages import serving
+from tests.helpers.plain_git import git
 from tests.helpers.waiting import until
 from tests.web.conftest import OLDEST, PAGES, Web, a_note
 
@@ -280,6 +281,35 @@ def test_a_note_that_stays_on_this_machine_says_so(web: Web, cookie: str) -> Non
     post(web, cookie, "tag", csrf=token(web, cookie), note=path, tags="private")
 
     assert "stays on this machine" in get(web, cookie, f"/note/{path}")
+
+
+def test_a_note_that_earlier_commits_contain_tells_how_to_remove_it_from_them(web: Web, cookie: str) -> None:
+    committed, fresh = a_note(web, "Committed before it was private"), a_note(web, "Private from the start")
+    git(web.vault, "add", "--", committed)
+    git(web.vault, "commit", "-q", "-m", "One note", "--", committed)
+    command = f"mdmem purge --history-only {committed} --apply"
+    assert command not in get(web, cookie, f"/note/{committed}")
+
+    for path in (committed, fresh):
+        post(web, cookie, "tag", csrf=token(web, cookie), note=path, tags="private")
+
+    assert command in get(web, cookie, f"/note/{committed}")
+    page = get(web, cookie, f"/note/{fresh}")
+    assert "stays on this machine" in page
+    assert "mdmem purge" not in page
+
+
+def test_the_latest_ten_notes_that_link_to_a_note_are_shown_and_the_others_folded(web: Web, cookie: str) -> None:
+    target = a_note(web, "Linked often")
+    name = target.rpartition("/")[2].removesuffix(".md")
+    for number in range(12):
+        a_note(web, f"Linking {number:02d}", f"See [[{name}]].", now=MORNING + number)
+
+    shown, folded = get(web, cookie, f"/note/{target}").partition("Linked from")[2].split("<details>")[:2]
+
+    assert "2 earlier notes" in folded
+    assert re.findall(r"Linking \d\d", shown) == [f"Linking {number:02d}" for number in range(11, 1, -1)]
+    assert re.findall(r"Linking \d\d", folded) == ["Linking 01", "Linking 00"]
 
 
 def test_a_file_shows_its_changes_and_sessions(web: Web, cookie: str) -> None:

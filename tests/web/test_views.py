@@ -25,6 +25,7 @@ from mdmem.search.index.view import View
 from mdmem.vault import user_notes
 from mdmem.views import injections, review_queue, rows, sessions, storing
 from mdmem.views.rows import NoteRow
+from mdmem.views.sessions import SessionRow
 from mdmem.web.pages import files, health, projects, search, session, timeline
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, MORNING, Day
@@ -296,3 +297,16 @@ def test_the_weeks_of_a_project_end_with_this_one() -> None:
 
     assert len(found) == 26
     assert found[-2:] == [1, 5]
+
+
+def test_a_day_leads_to_the_days_around_it_that_match_the_same_filters() -> None:
+    def session(day: str, project: str) -> SessionRow:
+        noon = f"{day}T12:00:00Z"
+        return SessionRow("id", project, "", "", "", "", noon, noon, 1, 1, 0, 0, 0, 0, "", 0.0)
+
+    table = [session(day, project) for day, project in (("2026-09-17", "a"), ("2026-09-14", "b"), ("2026-09-11", "a"))]
+    chosen = dict.fromkeys(("project", "agent", "on", *timeline.FLAGS), "")
+
+    assert timeline.neighbors(table, {**chosen, "on": "2026-09-14"}) == ("2026-09-11", "2026-09-17")
+    assert timeline.neighbors(table, {**chosen, "on": "2026-09-17", "project": "a"}) == ("2026-09-11", "")
+    assert timeline.neighbors(table, {**chosen, "on": "2026-09-11", "project": "b"}) == ("", "2026-09-14")

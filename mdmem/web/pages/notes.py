@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import secrets
+import shlex
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -49,6 +50,7 @@ def show(request: PageRequest) -> Response:
     fresh = rows.row(request.view, opened.number) if opened.number is not None else None
     alike = engine.related(request.config, opened.path, limit=RELATED, update=False).hits
     given = _injections_of(request, opened)
+    stays = private.stays_here(request.config.vault, meta, opened.project)
     return request.page(
         "note",
         note=opened,
@@ -58,7 +60,8 @@ def show(request: PageRequest) -> Response:
         html=_html(opened, base),
         asked=_prompt_of(request, fresh),
         solved_by=_solved_by(request, opened, fresh),
-        stays=private.stays_here(request.config.vault, meta, opened.project),
+        stays=stays,
+        purge=_purge_of_history(request.config, opened.path) if stays else "",
         joined=relations.of_note(request.config, request.view, opened.path, meta),
         backlinks=rows.backlinks(request.view, opened.path, str(meta.get("id", ""))),
         related=alike,
@@ -120,6 +123,16 @@ def editors(request: PageRequest, opened: OpenNote) -> list[tuple[str, str]]:
         ("VS Code", f"vscode://file{address.quoted(full)}"),
         ("Obsidian", f"obsidian://open?path={quote(os.fsencode(full), safe='')}"),
     ]
+
+
+def _purge_of_history(config: Config, path: str) -> str:
+    """Return the command that removes a note from earlier commits; "" if none contains it, or that is unknown."""
+    try:
+        repo = repository.open_vault(config.vault)
+    except VaultError:
+        return ""
+    last = repository.attempt(repo, "rev-list", "--all", "--max-count=1", "--", f":(top,literal){path}").out
+    return f"mdmem purge --history-only {shlex.quote(path)} --apply" if last.strip() else ""
 
 
 def versions(request: PageRequest) -> Response:

@@ -48,6 +48,7 @@ def timeline(request: PageRequest) -> Response:
     chosen = {key: request.query.get(key, "") for key in ("project", "agent", "on", *FLAGS)}
     table = sessions.table(request.view)
     matching = [row for row in table if fits(row, chosen)]
+    before, after = neighbors(table, chosen) if chosen["on"] else ("", "")
     part = shared.part(len(matching), request.number("page"), SIZE)
     return request.page(
         "timeline",
@@ -59,7 +60,16 @@ def timeline(request: PageRequest) -> Response:
         projects=sorted({row.project for row in table if row.project}),
         agents=sorted({row.agent for row in table if row.agent}),
         narrowed=any(chosen.values()),
+        before=before,
+        after=after,
     )
+
+
+def neighbors(table: list[SessionRow], chosen: dict[str, str]) -> tuple[str, str]:
+    """Return the days before and after the chosen one that have sessions which match the other filters; "" for none."""
+    days = {row.day for row in table if fits(row, {**chosen, "on": ""})}
+    day = chosen["on"]
+    return max((one for one in days if one < day), default=""), min((one for one in days if one > day), default="")
 
 
 def _written(view: View, chosen: dict[str, str]) -> list[NoteRow]:

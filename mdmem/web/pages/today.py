@@ -60,6 +60,7 @@ def today(request: PageRequest) -> Response:
         is_today=day == now,
         cards=cards,
         before=before,
+        previous=max((row.day for row in table if row.day < day), default=""),
         left_out=len(session_rows) - len(cards),
         loose=written[:SHOWN_NOTES],
         more_loose=len(written[SHOWN_NOTES:]),
