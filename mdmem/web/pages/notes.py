@@ -131,7 +131,7 @@ def _purge_of_history(config: Config, path: str) -> str:
         repo = repository.open_vault(config.vault)
     except VaultError:
         return ""
-    last = repository.attempt(repo, "rev-list", "--all", "--max-count=1", "--", f":(top,literal){path}").out
+    last = repository.attempt(repo, "rev-list", "--all", "--max-count=1", "--", path).out
     return f"mdmem purge --history-only {shlex.quote(path)} --apply" if last.strip() else ""
 
 
