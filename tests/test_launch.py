@@ -158,7 +158,7 @@ def imported(name: str, **fields: object) -> set[str]:
     agent, _, own_name = name.rpartition("/")
     agent = agent or "claude_code"
     payload = json.loads((PAYLOADS / agent / f"{own_name}.json").read_text("utf-8")) | fields
-    words = [sys.executable, "-I", "-S", "-B", "-X", "importtime", "-c", launcher._alone("hook")]
+    words = [sys.executable, "-I", "-S", "-B", "-X", "importtime", "-c", launcher._own_process("hook")]
     for number in (1, 2):
         for key in {"tool_use_id", "prompt_id"} & payload.keys():
             payload[key] = f"{key}-{number}"

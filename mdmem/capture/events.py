@@ -96,7 +96,7 @@ def _session_start(at: Capture) -> Outcome:
     if at.live and pending.has_failing(at.config):
         from mdmem.capture.later import failing
 
-        outcome.failing = failing.told(at.config, at.now, failing.LONG_SECONDS)
+        outcome.failing = failing.sentences(at.config, at.now, failing.LONG_SECONDS)
     return outcome
 
 

@@ -145,7 +145,7 @@ class Delivery:
         from mdmem.hook_errors import DeadlineError
 
         try:
-            return _attempt(self._once)
+            return _attempt(self._store_and_reply)
         except (Exception, DeadlineError) as error:
             if self.outcome is not None and not self.outcome.is_lost:
                 return b""  # the note is safe; only the message about it failed
@@ -153,7 +153,7 @@ class Delivery:
                 raise
             return self._give_up(error)
 
-    def _once(self) -> bytes:
+    def _store_and_reply(self) -> bytes:
         """Store the payload and return what to print; called again, continue where the first call failed."""
         from mdmem import agents, config
         from mdmem.agents import payload

@@ -270,7 +270,7 @@ def cli(ctx: click.Context, vault: str | None, debug: bool) -> None:  # noqa: AR
     if end:
         ctx.call_on_close(lambda: click.echo(end))
     if ctx.invoked_subcommand is None:
-        _alone(ctx)
+        _without_command(ctx)
 
 
 def _print_told(text: str, _done: int, total: int) -> None:
@@ -279,7 +279,7 @@ def _print_told(text: str, _done: int, total: int) -> None:
         click.echo(f"mdmem: {text}", err=True)
 
 
-def _alone(ctx: click.Context) -> None:
+def _without_command(ctx: click.Context) -> None:
     """Show the home screen, or the help if there is no vault yet."""
     from mdmem import config, moved
 

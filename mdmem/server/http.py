@@ -123,7 +123,7 @@ def _make(file: Path) -> None:
         temp.unlink(missing_ok=True)
 
 
-_alone = threading.Lock()
+_hook_lock = threading.Lock()
 """Hooks are handled one at a time: those of one session would wait for each other anyway."""
 
 
@@ -155,7 +155,7 @@ def _handle(vault: str | None, name: str, data: bytes) -> bytes:
     """Return what `mdmem hook` and `mdmem inject` would print."""
     delivery = hook.Delivery([name], vault, os.environ, data)
     try:
-        with _alone:
+        with _hook_lock:
             reply = delivery.deliver()
             return both.merged(reply, _injection(name, data, vault))
     except Exception as error:  # noqa: BLE001 - as for the command: losing a memory is bad, stopping the agent is worse

@@ -30,7 +30,7 @@ MANY_NOTES = 256
 """After more new notes than this at once, freed memory is returned to the system."""
 
 _Answer = TypeVar("_Answer")
-_alone = threading.RLock()
+_index_lock = threading.RLock()
 """Held by one query at a time: queries are pure computation, so several at once would not be faster."""
 _swept: dict[str, float] = {}
 
@@ -45,7 +45,7 @@ def ask(at: Access, answer: Callable[[View], _Answer], default: _Answer) -> tupl
 @contextmanager
 def fresh(config: Config) -> Iterator[tuple[str, ...]]:
     """Lock the index and apply pending changes; every file is checked afterwards, in the background."""
-    with _alone:
+    with _index_lock:
         yield _updated(config)
     _sweep(config)
 
@@ -127,7 +127,7 @@ def resolve(at: Access, reference: str) -> tuple[str, note.Parsed]:
     none: list[tuple[str, note.Parsed]] = []
     is_whole = True
     try:
-        with _alone:
+        with _index_lock:
             matches = freshness.answered(at.config, lambda view: _by_id(at, view, name.lower())) or none
         if not matches:
             matches, notices = ask(at, lambda view: _by_id(at, view, name.lower()), none)

@@ -88,7 +88,7 @@ def alarms(config: Config) -> list[str]:
     if lost:
         last = timestamps.local_time(lost[-1]["time"])
         texts.append(f"{plural.number(len(lost), 'event')} lost, the last on {last}: `mdmem doctor` shows why.")
-    texts += [f"{sentence[0].upper()}{sentence[1:]}" for sentence in failing.told(config, time.time())]
+    texts += [f"{sentence[0].upper()}{sentence[1:]}" for sentence in failing.sentences(config, time.time())]
     return [*texts, *filter(None, (paused(config), unread_ignore_file()))]
 
 

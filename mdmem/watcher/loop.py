@@ -87,7 +87,7 @@ class Watcher:
         self._awaited: set[str] = set()  # paths that are read again after a pause
         self._is_current = False
         self._is_local = file_system.is_local(Path(config.vault))
-        self._alone = threading.RLock()  # one thread at a time uses the index and the rules of recall
+        self._index_lock = threading.RLock()  # one thread at a time uses the index and the rules of recall
 
     def run(self) -> None:
         """Run until `end` is called. The caller must hold the watcher's lock."""
@@ -144,7 +144,7 @@ class Watcher:
 
     def _index_batch(self) -> bool:
         """Index the dirty paths; False when that failed and the whole vault is dirty again."""
-        with self._alone:
+        with self._index_lock:
             paths = self.dirty.take()
             is_indexed = self._index(paths, BATCH_SECONDS, LOCK_SECONDS)
         if paths is None and not is_indexed:
@@ -205,20 +205,20 @@ class Watcher:
 
     def _answer(self, answer: Responder, words: list[str], env: dict[str, str], body: bytes) -> bytes | None:
         """Answer from an index that includes all events so far; decline when that takes too long."""
-        if not self._alone.acquire(timeout=WAIT_SECONDS):
+        if not self._index_lock.acquire(timeout=WAIT_SECONDS):
             return None
         try:
             result = answer(words, env, body) if self._index_pending() else None
             self.answered += result is not None
             return result
         finally:
-            self._alone.release()
+            self._index_lock.release()
 
     def _knows_all(self) -> bool:
         """Whether the index has every change so far, including those in place. Called while answering."""
         is_reliable = self._is_local and not self.dirty.unwatched
         is_reliable = is_reliable and self.dirty.is_in_place()
-        return is_reliable and self.dirty.touched.is_heard(self.config.vault) and self._index_pending()
+        return is_reliable and self.dirty.touched.has_all_events(self.config.vault) and self._index_pending()
 
     def _index_pending(self) -> bool:
         """Index the few paths that are dirty; False if the index cannot be made complete while somebody waits."""

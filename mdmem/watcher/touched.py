@@ -17,7 +17,7 @@ MOST = 10_000
 """With more paths than this, tracking starts over: a full scan costs no more."""
 
 WAIT_SECONDS = 1.0
-DEAF_SECONDS = 60.0
+NO_WAIT_SECONDS = 60.0
 """After an event did not arrive, as where `.git` is a link, do not wait for events for so long."""
 
 PREFIX = "mdmem-look-"
@@ -37,12 +37,12 @@ class TouchedFiles:
         self._signs: dict[str, bool] = {}
         """Paths of sign files being waited for -> whether their event has arrived."""
         self._swept_ns = self._since_ns = 0
-        self._deaf_until = 0.0
+        self._no_wait_until = 0.0
 
     def begin(self) -> None:
         """Start tracking over: nothing is known about what happened before."""
         with self._condition:
-            self._epoch, self._count, self._deaf_until = secrets.token_hex(8), 0, 0.0
+            self._epoch, self._count, self._no_wait_until = secrets.token_hex(8), 0, 0.0
             self._paths.clear()
             self._swept_ns = time.time_ns()
             self._since_ns = self._swept_ns - STEP_NS
@@ -82,7 +82,7 @@ class TouchedFiles:
 
         Return None when events cannot be relied on.
         """
-        if not self.is_heard(root):
+        if not self.has_all_events(root):
             return None
         with self._condition:
             epoch, _, number = token.partition(":")
@@ -91,10 +91,10 @@ class TouchedFiles:
             new_token = f"{self._epoch}:{self._count}"
         return new_token, paths
 
-    def is_heard(self, root: str) -> bool:
+    def has_all_events(self, root: str) -> bool:
         """Whether the events of all changes so far have arrived; False when unknown."""
         sign = Path(root, ".git", f"{PREFIX}{secrets.token_hex(6)}")
-        if not self._epoch or time.monotonic() < self._deaf_until or not sign.parent.is_dir():
+        if not self._epoch or time.monotonic() < self._no_wait_until or not sign.parent.is_dir():
             return False
         path = f".git/{sign.name}"
         with self._condition:
@@ -103,7 +103,7 @@ class TouchedFiles:
             sign.touch(0o600)
             with self._condition:
                 has_arrived = self._condition.wait_for(lambda: self._signs[path], WAIT_SECONDS)
-            self._deaf_until = 0.0 if has_arrived else time.monotonic() + DEAF_SECONDS
+            self._no_wait_until = 0.0 if has_arrived else time.monotonic() + NO_WAIT_SECONDS
             return has_arrived
         except OSError:
             return False

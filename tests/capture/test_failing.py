@@ -74,10 +74,10 @@ def test_only_the_first_failure_is_the_time_and_a_line_in_the_log(settings: Conf
         with pytest.raises(ZeroDivisionError), failing.recorded(settings, "commit", now):
             print(1 / 0)
 
-    (told,) = failing.told(settings, START + 7_200)
+    (told,) = failing.sentences(settings, START + 7_200)
     assert timestamps.local_time(START) in told
     assert Path(settings.state_dir, "log").read_text("utf-8").count("the commit failed") == 1
-    assert failing.told(settings, START + 7_200 + failing.SHOWN_SECONDS) == []
+    assert failing.sentences(settings, START + 7_200 + failing.SHOWN_SECONDS) == []
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs fork")
@@ -94,12 +94,12 @@ def test_a_commit_that_the_agent_kills_each_time_is_told_and_one_that_succeeds_e
     with pytest.raises(KeyboardInterrupt), failing.recorded(settings, "commit", START + 90_001):
         raise KeyboardInterrupt
 
-    (told,) = failing.told(settings, START + 90_002, failing.LONG_SECONDS)
+    (told,) = failing.sentences(settings, START + 90_002, failing.LONG_SECONDS)
     assert timestamps.local_time(START) in told
     assert "the commit failed: ChildProcessError" in Path(settings.state_dir, "log").read_text("utf-8")
     with failing.recorded(settings, "commit", START + 90_003):
         pass
-    assert failing.told(settings, START + 90_004) == []
+    assert failing.sentences(settings, START + 90_004) == []
     assert not [*Path(settings.state_dir).glob("commit-fails*")]
 
 
@@ -115,7 +115,7 @@ def test_a_commit_that_waits_while_another_process_works_is_no_failure_until_an_
             failing.recorded(settings, "commit", now),
         ):
             commit.commit(settings)
-        return failing.told(settings, now)
+        return failing.sentences(settings, now)
 
     assert wait(START) == []
     assert wait(START + 3_000) == []
@@ -132,21 +132,21 @@ def test_a_failure_is_told_in_the_second_in_which_it_happens(settings: Config) -
     with pytest.raises(ZeroDivisionError), failing.recorded(settings, "commit", START + 0.7):
         print(1 / 0)
 
-    assert len(failing.told(settings, START + 0.8)) == 1
+    assert len(failing.sentences(settings, START + 0.8)) == 1
 
 
 @pytest.mark.parametrize("damaged", [b"", b"1", b"x y", b"1 2 3", b"waited"])
 def test_a_damaged_record_is_none(settings: Config, damaged: bytes) -> None:
     files.write(str(Path(settings.state_dir, "commit-fails")), damaged)
-    assert failing.told(settings, START) == []
+    assert failing.sentences(settings, START) == []
     with pytest.raises(OSError, match="full"), failing.recorded(settings, "commit", START):
         raise OSError("full")
-    assert len(failing.told(settings, START)) == 1
+    assert len(failing.sentences(settings, START)) == 1
 
 
 def test_a_mistake_of_the_person_is_no_failure(settings: Config, ask: Run) -> None:
     assert ask("commit", "--session", "zzzzzzzz").returncode == 5
-    assert failing.told(settings, START) == []
+    assert failing.sentences(settings, START) == []
     assert FAILS not in ask("status", check=True).stdout
 
 
@@ -163,7 +163,7 @@ def test_a_failure_at_a_time_that_was_in_the_future_is_told_from_the_next_one_on
         with pytest.raises(ZeroDivisionError), failing.recorded(settings, "commit", now):
             print(1 / 0)
 
-    (told,) = failing.told(settings, START)
+    (told,) = failing.sentences(settings, START)
     assert timestamps.local_time(START) in told
 
 
@@ -191,7 +191,7 @@ def test_where_the_vaults_disk_is_not_mounted_no_vault_is_begun_on_the_folder_be
     done = ask(*words)
     assert done.returncode == 4
     assert "is an empty folder now. If it is on a disk that is not mounted, mount it" in done.stderr
-    assert failing.told(settings, time.time()) == []
+    assert failing.sentences(settings, time.time()) == []
     checked = ask("doctor").stdout
     assert "is an empty folder now" in checked
     assert "it adds one and changes no note" not in checked

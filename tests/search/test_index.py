@@ -941,7 +941,7 @@ def test_verify_sees_an_index_that_differs_from_the_vault(vault: Path, settings:
     index.update(settings)
     stamp = file.stat()
     entry = WalkedFile("b.md", stamp.st_mtime_ns, stamp.st_size, stamp.st_ino)
-    with writer.alone(settings.index_dir, 1), writer.change(settings.index_dir) as batch:
+    with writer.locked(settings.index_dir, 1), writer.change(settings.index_dir) as batch:
         batch.remove(batch.view.find("b.md") or 0)
         batch.add(document.build(str(vault), entry, b"not what is in the file", mtime_ns=entry.mtime_ns))
 
@@ -1173,14 +1173,14 @@ def test_an_index_of_many_segments_answers_as_one_of_a_single_segment_does(
 def test_notes_that_another_process_indexed_meanwhile_are_not_indexed_again(
     settings: Config, shared: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    alone = writer.alone
+    alone = writer.locked
 
     def after_another(folder: str, wait_seconds: float) -> AbstractContextManager[None]:
-        monkeypatch.setattr(writer, "alone", alone)
+        monkeypatch.setattr(writer, "locked", alone)
         assert index.update(settings).added == len(shared)
         return alone(folder, wait_seconds)
 
-    monkeypatch.setattr(writer, "alone", after_another)
+    monkeypatch.setattr(writer, "locked", after_another)
 
     assert index.update(settings) == index.Changes()
     assert index.verify(settings, repair=False).agrees
@@ -1215,7 +1215,7 @@ def test_a_second_writer_waits_and_then_says_who_is_in_the_way(
     index.update(settings)
     write(vault, "b.md", "alpha beta")
     monkeypatch.setattr(freshness, "WAIT_SECONDS", 3600)  # for nothing but the first index
-    with writer.alone(settings.index_dir, 1), writer.change(settings.index_dir):
+    with writer.locked(settings.index_dir, 1), writer.change(settings.index_dir):
         with pytest.raises(BusyError, match="Another process is writing"):
             index.update(settings, wait_seconds=0.05)
         result = engine.search(settings, "alpha")  # waits, in vain, and holds the newest notes in memory
@@ -1246,7 +1246,7 @@ def test_what_fails_halfway_leaves_the_index_as_it_was(vault: Path, settings: Co
     write(vault, "a.md", "alpha")
     index.update(settings)
 
-    alone = writer.alone(settings.index_dir, 1)
+    alone = writer.locked(settings.index_dir, 1)
     with pytest.raises(RuntimeError, match="halfway"), alone, writer.change(settings.index_dir) as batch:
         batch.remove(0)
         raise RuntimeError("halfway")

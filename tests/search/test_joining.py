@@ -45,7 +45,7 @@ def documents(vault: Path, settings: Config) -> list[Document]:
 
 def write_segments(folder: str, documents: list[Document], size: int) -> None:
     """Write notes into an index, some in each segment."""
-    with writer.alone(folder, 1):
+    with writer.locked(folder, 1):
         for start in range(0, len(documents), size):
             with writer.change(folder, merge=False) as batch:
                 for document in documents[start : start + size]:
@@ -53,7 +53,7 @@ def write_segments(folder: str, documents: list[Document], size: int) -> None:
 
 
 def join(folder: str) -> bool:
-    with writer.alone(folder, 1):
+    with writer.locked(folder, 1):
         return joining.join_next(folder)
 
 
@@ -83,7 +83,7 @@ def test_segments_are_joined_into_what_one_segment_of_their_notes_would_be(
 ) -> None:
     folder, other = settings.index_dir, str(tmp_path / "private" / "other")
     write_segments(folder, documents, 5)
-    with writer.alone(folder, 1), writer.change(folder, merge=False) as batch:
+    with writer.locked(folder, 1), writer.change(folder, merge=False) as batch:
         for number in deleted:
             batch.remove(number)
 
@@ -212,7 +212,7 @@ def test_folders_of_many_segments_have_one_number_each_and_the_notes_that_lie_in
     settings: Config, documents: list[Document]
 ) -> None:
     write_segments(settings.index_dir, [*documents[::2], *documents[1::2]], 9)  # segments share folders
-    with writer.alone(settings.index_dir, 1), writer.change(settings.index_dir, merge=False) as batch:
+    with writer.locked(settings.index_dir, 1), writer.change(settings.index_dir, merge=False) as batch:
         for number in (0, 3, 9, 40):
             batch.remove(number)
     view = store.open_view(settings.index_dir)
@@ -310,7 +310,7 @@ def test_a_process_that_is_killed_while_it_joins_loses_nothing_and_leaves_nothin
     code = (
         "import os, signal, sys; from mdmem.search.index import contents, joining, tiers, writer\n"
         "tiers.LEAST_JOINED = 20; contents.publish = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "with writer.alone(sys.argv[1], 1): joining.join_next(sys.argv[1])"
+        "with writer.locked(sys.argv[1], 1): joining.join_next(sys.argv[1])"
     )
     before = set(os.listdir(folder))
 

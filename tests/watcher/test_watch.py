@@ -476,7 +476,7 @@ def test_a_commit_looks_at_everything_after_a_sweep_that_broke_off(
     (vault / "one.md").write_text("# one\n")
     seen = watcher.dirty.touched
     seen.begin()
-    monkeypatch.setattr(seen, "is_heard", lambda _: True)
+    monkeypatch.setattr(seen, "has_all_events", lambda _: True)
     token, _ = seen.since(str(vault), "") or ("", None)
     monkeypatch.setattr(subprocess, "Popen", _refused)
     monkeypatch.setattr(loop, "BATCH_SECONDS", 0.0)
@@ -636,7 +636,7 @@ def test_what_a_watcher_cannot_know_it_does_not_tell(tmp_path: Path, monkeypatch
     seen.begin()
     monkeypatch.setattr(touched, "WAIT_SECONDS", 0.01)
     assert seen.since(str(tmp_path), "") is None, "its sign is not heard of"
-    monkeypatch.setattr(seen, "is_heard", lambda _: True)
+    monkeypatch.setattr(seen, "has_all_events", lambda _: True)
     first = seen.since(str(tmp_path), "")
     assert first and first[1] is None
     seen.add("notes/a.md")
@@ -657,12 +657,12 @@ def test_where_no_event_arrives_only_the_first_who_asks_waits(tmp_path: Path, mo
     monkeypatch.setattr(touched, "WAIT_SECONDS", 0.01)
     seen = touched.TouchedFiles()
     seen.begin()
-    assert not seen.is_heard(str(tmp_path))
+    assert not seen.has_all_events(str(tmp_path))
     before = (tmp_path / ".git").stat().st_mtime_ns
-    assert not seen.is_heard(str(tmp_path))
+    assert not seen.has_all_events(str(tmp_path))
     assert (tmp_path / ".git").stat().st_mtime_ns == before, "no sign is made that nobody hears of"
     seen.begin()
-    assert not seen.is_heard(str(tmp_path))
+    assert not seen.has_all_events(str(tmp_path))
     assert (tmp_path / ".git").stat().st_mtime_ns != before, "the vault is watched again"
 
 
@@ -700,7 +700,7 @@ def test_a_commit_takes_what_only_a_sweep_finds_and_sweeps_forget_nothing_that_i
 def test_where_times_cannot_tell_a_sweep_forgets_what_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = touched.TouchedFiles()
     seen.begin()
-    monkeypatch.setattr(seen, "is_heard", lambda _: True)
+    monkeypatch.setattr(seen, "has_all_events", lambda _: True)
     token, _ = seen.since(str(tmp_path), "") or ("", None)
     began = time.time_ns()
     seen.sweep(is_local=True)

@@ -214,7 +214,7 @@ def text(users: list[str], registered: str = "") -> str:
 
 def code(verb: str) -> str:
     """Return the Python code that a verb runs; its arguments are the launcher's."""
-    alone = _alone(verb)
+    alone = _own_process(verb)
     if verb != "hook" or is_windows():
         return alone
     rescue = _literal(os.path.join(PACKAGE, "launch.py"))
@@ -222,7 +222,7 @@ def code(verb: str) -> str:
     return _HANDED_OVER.format(hand_over=hand_over, socket=socket, rescue=rescue, otherwise=_literal(alone))
 
 
-def _alone(verb: str) -> str:
+def _own_process(verb: str) -> str:
     """Return the Python code that runs a verb in its own process."""
     if verb == "commit":
         return _COMMIT.format(paths=_literal(search_path()))
@@ -256,7 +256,7 @@ def _with_perl(python: str) -> str:
         "hand_over": os.path.join(PACKAGE, "hand_over.pl"),
         "rescue": os.path.join(PACKAGE, "launch.py"),
         "python": python,
-        "otherwise": _alone("hook"),
+        "otherwise": _own_process("hook"),
     }
     quoted = {name: shlex.quote(word) for name, word in words.items()}
     return _WITH_PERL.format(perl=_PERL, run=shlex.quote(_RUN), sendmsg=sendmsg, **quoted)

@@ -13,7 +13,7 @@ AGENT = "claude-code"
 KEY = "statusLine"
 
 
-def of(names: list[str]) -> list[str]:
+def supported(names: list[str]) -> list[str]:
     """Return the agents in `names` that have a status line. Raises UsageError when none has."""
     if AGENT not in names:
         raise UsageError(f"--status-line is for {AGENT}: `mdmem install {AGENT} --status-line`.")

@@ -75,7 +75,7 @@ def record(config: Config, command: str, now: float, error: Exception) -> None:
     files.try_replace(_path(config, command), b" ".join(words))
 
 
-def told(config: Config, now: float, least_seconds: float = 0.0) -> list[str]:
+def sentences(config: Config, now: float, least_seconds: float = 0.0) -> list[str]:
     """Return a sentence for each command whose first and last failure are `least_seconds` apart or more.
 
     It has no capital letter.

@@ -109,7 +109,7 @@ def _changes(
 
     failed: collects the errors, so that what else can be registered is, and is printed.
     """
-    with_line = status_line.of(names) if asked.with_line else []
+    with_line = status_line.supported(names) if asked.with_line else []
     registered = []
     for name in names:
         with _collected(failed):

@@ -112,7 +112,7 @@ WAYS: dict[str, Callable[[str], list[str]]] = {
 """Where to open -> the command line for a path."""
 
 
-def way(vault: str) -> str:
+def default_way(vault: str) -> str:
     """Return where to open: Obsidian if it has opened the vault before, VS Code if installed, else the editor."""
     if Path(vault, ".obsidian").is_dir():
         return "obsidian"
@@ -143,7 +143,7 @@ def open_vault(config: Config, reference: str, where: str | None, only_print: bo
 
     note = archives.file_of(config, index.resolve(config, reference)) if reference else ""
     path = str(Path(config.vault, note))
-    where = where or way(config.vault)
+    where = where or default_way(config.vault)
     line = WAYS[where](path)
     if as_json:
         render.print_json({"path": path, "command": line})

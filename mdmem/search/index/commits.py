@@ -82,7 +82,7 @@ def write(config: Config, diff: Diff, limits: UpdateLimits, *, is_new: bool = Fa
         step = NOTES_IN_TIME
         files = sorted(diff.files, key=lambda entry: -entry.mtime_ns)
     tally = _Tally(len(files) + len(diff.gone), limits)
-    with writer.alone(config.index_dir, limits.wait_seconds):
+    with writer.locked(config.index_dir, limits.wait_seconds):
         for start in range(0, len(files) or 1, step):
             chunk = files[start : start + step]
             with writer.change(config.index_dir, merge=len(chunk) <= FEW_NOTES) as batch:
@@ -116,7 +116,7 @@ def build(
                 yield entry
 
     tally = _Tally(0, limits)
-    with writer.alone(config.index_dir, limits.wait_seconds):
+    with writer.locked(config.index_dir, limits.wait_seconds):
         if current(config) is not view:
             return None
         is_new = view is None
@@ -148,7 +148,7 @@ def join_segments(config: Config, limits: UpdateLimits) -> None:
         if limits.progress is not None:
             limits.progress(sum(segment.live for segment in newest.segments), 0)  # the total is unknown
         try:
-            with writer.alone(config.index_dir, limits.wait_seconds):
+            with writer.locked(config.index_dir, limits.wait_seconds):
                 if not joining.join_next(config.index_dir):
                     return
         except (BusyError, OSError):

@@ -283,7 +283,7 @@ def discard(folder: str, *, wait_seconds: float) -> None:
         BusyError: when another process is writing for longer than `wait_seconds`.
         ConfigError: when the folder is not the user's own.
     """
-    with alone(folder, wait_seconds):
+    with locked(folder, wait_seconds):
         _remove_all(folder)
 
 
@@ -308,7 +308,7 @@ def remove_damaged(folder: str, *, wait_seconds: float, is_suspect: bool) -> boo
         BusyError, ConfigError: as in `discard`.
         OSError, MemoryError: as in `store.is_whole`.
     """
-    with alone(folder, wait_seconds):
+    with locked(folder, wait_seconds):
         was_open = store.is_open(folder)
         try:
             before = contents.load(folder)
@@ -328,7 +328,7 @@ def remove_damaged(folder: str, *, wait_seconds: float, is_suspect: bool) -> boo
 
 
 @contextmanager
-def alone(folder: str, wait_seconds: float) -> Iterator[None]:
+def locked(folder: str, wait_seconds: float) -> Iterator[None]:
     """Lock the index in a folder for the `with` block, so that no other process writes it.
 
     Raises:
