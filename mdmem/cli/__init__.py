@@ -97,7 +97,7 @@ def _explained(error: OSError) -> tuple[str, int]:
         name = max(paths.replace("\\", "/").split("/"), key=len)[:60]
         return f"a name is longer than the file system allows ({name}…).", UsageError.exit_code
     if isinstance(error, NotADirectoryError) and error.filename:
-        return f"{error.filename} is no folder, or is below a file. Name a folder.", UsageError.exit_code
+        return f"{error.filename} is not a folder, or is below a file. Name a folder.", UsageError.exit_code
     if problem := _vault_problem(error):
         return problem, VaultError.exit_code
     from mdmem.views import wording

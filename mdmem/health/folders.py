@@ -58,7 +58,7 @@ def vault(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     outer = repository.repository_around(root)
     if outer:
         yield note(
-            f"The vault lies inside the git repository {outer}.", "Add it to that repository's .gitignore, or move it."
+            f"The vault is inside the git repository {outer}.", "Add it to that repository's .gitignore, or move it."
         )
     yield from _little_space(root, "the vault's disk")
 

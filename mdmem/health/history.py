@@ -95,7 +95,7 @@ def _restore(repo: Repository) -> str:
 
 def _stray_ref(config: Config, repo: Repository, file: Path) -> HealthFinding:
     """Return the finding for a file among git's refs that is none."""
-    text = f"{file} is no ref of git's: a copy by a file service, or damaged. `mdmem sync` cannot fetch."
+    text = f"{file} is not a valid git ref: a file service has copied it, or it is damaged. `mdmem sync` cannot fetch."
     todo = f"`mdmem doctor --fix` moves it to {repo.git_dir / stray_refs.ASIDE}."
     if oid := stray_refs.unmerged(repo, file):
         todo += f" The commits that only it names become the branch {stray_refs.branch(file, oid)}."

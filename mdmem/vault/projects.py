@@ -225,7 +225,7 @@ def refuse_emptied(config: Config) -> None:
 
 EMPTIED = (
     "had notes and is an empty folder now",
-    "If it is on a disk that is not mounted, mount it; to begin anew, run `mdmem init {}`.",
+    "If it is on a disk that is not mounted, mount it; to start over, run `mdmem init {}`.",
 )
 """What is wrong with such a vault, and what to do."""
 

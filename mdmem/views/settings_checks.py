@@ -92,7 +92,7 @@ def _no_folder(value: str) -> str:
     if str(path).startswith("~"):
         return f"is {value!r:.60}, and there is no such user"
     try:
-        return "" if stat.S_ISDIR((Path.home() / path).stat().st_mode) else f"is {value!r:.60}, which is no folder"
+        return "" if stat.S_ISDIR((Path.home() / path).stat().st_mode) else f"is {value!r:.60}, which is not a folder"
     except (FileNotFoundError, PermissionError):
         return ""
     except (OSError, ValueError) as error:

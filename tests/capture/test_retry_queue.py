@@ -150,7 +150,7 @@ def test_notes_wait_while_the_vault_is_the_empty_folder_of_a_disk_that_is_not_mo
 
     assert [(outcome.waits, outcome.error) for outcome in outcomes] == [(True, "VaultError")] * 2
     assert list(vault.iterdir()) == []
-    assert "If it is on a disk that is not mounted, mount it; to begin anew, run `mdmem init" in ask("index").stderr
+    assert "If it is on a disk that is not mounted, mount it; to start over, run `mdmem init" in ask("index").stderr
     assert "mount it" in ask("note", "of my own").stderr
     assert "had notes and is an empty folder now." in ask("doctor", "--only", "vault").stdout
     assert list(vault.iterdir()) == []

@@ -359,7 +359,7 @@ def test_a_file_services_copy_of_a_branch_is_put_aside_and_its_commits_get_a_bra
     ask("doctor", "--only", "history", "--fix")
 
     assert "✗" in found.stdout
-    assert "main (conflicted copy) is no ref of git's" in found.stdout
+    assert "main (conflicted copy) is not a valid git ref" in found.stdout
     assert f"become the branch main-Ada-s-copy-{elsewhere[:8]}" in found.stdout
     assert "fsck" not in found.stdout
     assert sorted(file.name for file in heads.iterdir()) == ["main", f"main-Ada-s-copy-{elsewhere[:8]}"]

@@ -125,7 +125,7 @@ def test_a_clone_into_what_is_no_folder_says_so(tmp_path: Path, remote: Path, pl
     (tmp_path / "file").write_text("")
     path = place.format(file=tmp_path / "file")
     refused = forked.run(("clone", str(remote), path))
-    told = f"mdmem: {path} is no folder, or is below a file. Name a folder.\n"
+    told = f"mdmem: {path} is not a folder, or is below a file. Name a folder.\n"
     assert (refused.returncode, refused.stderr.decode()) == (2, told)
 
 

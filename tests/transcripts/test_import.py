@@ -863,7 +863,7 @@ def test_the_pictures_that_notes_show_come_along(vault: Path, tmp_path: Path, as
     shown = ask("import", "--yes", str(source), check=True).stdout
 
     assert "Imported 2 notes, 3 pictures." in shown
-    assert "1×  linked file that is no note and no picture" in shown
+    assert "1×  linked file that is neither a note nor a picture" in shown
     home = vault / "notes" / "imported" / "mine"
     pictures = [path for path in home.rglob("*") if path.is_file() and path.suffix != ".md"]
     assert {path.relative_to(home).as_posix() for path in pictures} == {

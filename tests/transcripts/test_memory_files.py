@@ -144,7 +144,7 @@ def test_observations_are_kept_or_counted_and_a_relation_to_nothing_is_no_link()
         "Ana": "- likes tea\n- runs [[Shop]]\n- runs Nothing\n",
         "Shop": "- opens at nine\n",
     }
-    assert +skipped == {"observation that is no text": 3}
+    assert +skipped == {"observation that is not text": 3}
 
 
 def test_a_memory_with_a_number_as_its_id_keeps_its_name_when_its_text_changes() -> None:

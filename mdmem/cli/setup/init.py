@@ -95,7 +95,7 @@ def _refuse_unfit(root: Path, *, inside: bool) -> None:
     other = repository.repository_around(root)
     if other and not inside:
         raise VaultError(
-            f"{root} lies inside the git repository {other}, and a vault is a repository of its own. Choose a"
+            f"{root} is inside the git repository {other}, and a vault is a repository of its own. Choose a"
             " folder outside, or use --inside to create it there anyway."
         )
     if _is_foreign(root) and not inside:

@@ -110,7 +110,7 @@ def meant(repo: Repository, commit: str, part: VaultPart) -> VaultPart:
         matching = [other for other in known if other.lower() == name.lower()]
         matching = matching or [other for other in known if name.lower() in other.lower()]
         if len(matching) != 1:
-            found = "is a part of several projects' names" if matching else "is no project of this vault"
+            found = "is a part of several projects' names" if matching else "is not a project of this vault"
             raise UsageError(f"{name!r:.80} {found}. It has {', '.join(known)}.")
         chosen += matching
     return part._replace(projects=tuple(dict.fromkeys(chosen)) or part.projects)

@@ -124,7 +124,7 @@ def _items(observations: Any, skipped: Skipped) -> Iterator[str]:
         words = text(observation).strip()
         if words:
             yield "- " + words.replace("\n", "\n  ")
-        skipped["observation that is no text"] += not isinstance(observation, str)
+        skipped["observation that is not text"] += not isinstance(observation, str)
 
 
 def _link(name: str) -> str:

@@ -53,7 +53,7 @@ class LinkedPictures:
             if found and is_picture:
                 yield found
             elif found:
-                skipped["linked file that is no note and no picture"] += 1
+                skipped["linked file that is neither a note nor a picture"] += 1
 
     def _has(self, place: str) -> bool:
         if f"/{place}".count("/."):
