@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from mdmem import timestamps
 from mdmem.inject import evidence
 from mdmem.lazy_pattern import lazy
 from mdmem.search import overturned, recall
@@ -100,11 +99,6 @@ def of_event(at: Occasion, asked: Shape) -> tuple[Shape, tuple[float, float]] | 
         return None
     until = since - 1 if found["word"] else since + _DAY_SECONDS
     return Shape(asked.grade, asked.language, asked.words, subject), (_BEGIN, until)
-
-
-def is_of(moments: tuple[float, float], answer: Answer) -> bool:
-    """Whether the best note of an answer is of a time."""
-    return moments[0] <= timestamps.epoch(answer.hits[0].created) <= moments[1]
 
 
 def _time_of(at: Occasion, text: str, names: frozenset[str]) -> float | None:

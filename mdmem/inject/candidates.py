@@ -100,13 +100,16 @@ def answers(
 
 
 def of_event(at: Occasion, text: str, asked: Shape, *, without_session: bool) -> tuple[Shape, list[Candidate]] | None:
-    """Return what a question asks besides the event until which it asks, and what answers that; None without both."""
+    """Return what a question asks besides the event until which it asks, and what was so then; None without both.
+
+    What nothing has changed since is found without the time too, and the event itself may tell what was before it.
+    """
     named = as_of.of_event(at, asked)
     if named is None:
         return None
     found = answers(at, text, named[0], days=named[1], without_session=without_session)
-    first = next((one.answer for one in found if one.item is not None), None)
-    return (named[0], found) if first is not None and as_of.is_of(named[1], first) else None
+    first = next((one.item for one in found if one.item is not None), None)
+    return (named[0], found) if first is not None and as_of.CHANGED_SINCE in first.marks else None
 
 
 def any_answers(candidates: Iterable[Candidate]) -> bool:

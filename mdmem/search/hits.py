@@ -32,7 +32,7 @@ class SearchHit(Value):
     path: relative to the vault, POSIX. created: ISO 8601 in UTC. project, session: "" if it has none.
     cut: makes its snippet from its path and `data`, its file's content if already read.
     similar: number of equal notes left out in its favor. edited: whether a person changed it.
-    superseded_by: id of the note that replaces it, "" while it holds, and where nobody asked.
+    superseded_by: id of the note that replaces it, or of a turn that took it back; "" if none does, or nobody asked.
     facts: more of its front matter if present: tool, agent, branch, commit, cwd, prompt, sequence, success and files.
     """
 

@@ -16,19 +16,23 @@ from mdmem.search.hits import hit_of
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import FOREIGN, STOPWORDS
-from mdmem.vault import journal, people
+from mdmem.vault import journal, layout, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Set
 
     from mdmem.config import Config
+    from mdmem.search.engine import SearchOptions, SearchResult
     from mdmem.search.hits import SearchHit
     from mdmem.search.index.view import View
+    from mdmem.search.query import Query
     from mdmem.search.recall import Asker
 
 MAX_READ = 20
 """Maximum number of later notes that are read, the newest first."""
+MAX_MARKED = 5
+"""Number of the best hits of which it is told what took them back."""
 MAX_CHANGES = 6
 """Maximum number of changes that are followed, each of them a change of the one before."""
 MAX_OF_FILE = 200
@@ -41,6 +45,36 @@ _LEAST_SESSIONS = 16
 _NOTES_EACH = 20
 """A term in more notes than this for each session that may have it is common."""
 _SAID = tuple(map(KINDS.index, ("prompt", "response")))
+
+
+def search(config: Config, query: Query, options: SearchOptions) -> SearchResult:
+    """Search as `engine.search` does, for a reader: the best turns name what took them back later.
+
+    The `superseded_by` of such a hit is then the id of a note of that turn.
+    """
+    result = engine.search(config, query, options)
+    if not query.words or options.sort != "relevance" or options.offset:
+        return result
+    from mdmem.search.recall import Asker  # reads the index, as all of this does
+
+    terms = frozenset(analysis.query_terms(query.words))
+    changes: dict[tuple[str, int], SearchHit | None] = {}
+    for hit in result.hits[:MAX_MARKED]:
+        turn = _turn_at(hit)
+        if turn is not None and not hit.superseded_by:
+            asker = Asker(project=hit.project or None, here=options.here)
+            changes[turn] = change = changes[turn] if turn in changes else later(config, terms, asker, hit)
+            newer = None if change is None else _turn_at(change)
+            if change is not None and newer != turn:
+                said = (one for one in result.hits if one.kind == "response" and _turn_at(one) == newer)
+                hit.superseded_by = next(said, change).id
+    return result
+
+
+def _turn_at(hit: SearchHit) -> tuple[str, int] | None:
+    """Return the folder and the number of the turn that a hit is of, None for other notes."""
+    numbers = journal.numbers(hit.path)
+    return (layout.folder_of(hit.path), numbers[0]) if numbers else None
 
 
 def later(config: Config, terms: Collection[str], asker: Asker, hit: SearchHit) -> SearchHit | None:

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from mdmem import timestamps
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.search import engine
+from mdmem.search import engine, overturned
 from mdmem.search.hits import SearchHit
 from mdmem.search.index.view import View
 from mdmem.search.query import Query
@@ -130,7 +130,7 @@ def page_of_hits(at: Access, query: Query, *, sort: str, limit: int, offset: int
             sort, limit, offset, collapse, snippet_chars=safe_text.LINE_CHARS, update=False, here=at.here,
             check_shown=True, check_all=lookup.is_sweep_due(at.config),
         )  # fmt: skip
-        result = engine.search(at.config, query, options)
+        result = overturned.search(at.config, query, options)
     visible = _said_once(list(_visible(at, result.hits)))
     hints = [*result.hints, *notices]
     if result.suggestion and not visible and _is_known(at, result.suggestion):

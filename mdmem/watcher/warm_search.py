@@ -67,12 +67,12 @@ def answer(config: Config, words: list[str], env: dict[str, str], body: bytes) -
 
     Raises an exception when the request is wrong in any way; the client then searches in-process.
     """
-    from mdmem.search import engine
+    from mdmem.search import engine, overturned
     from mdmem.search.staged import Place
 
     request = json.loads(body)
     options = {**request["how"], "here": Place.read(request["how"].get("here"))}
-    return _encoded(engine.search(config, _query(request["query"]), engine.SearchOptions(**options)))
+    return _encoded(overturned.search(config, _query(request["query"]), engine.SearchOptions(**options)))
 
 
 def _query(fields: dict[str, Any]) -> Query:

@@ -107,3 +107,17 @@ def test_before_the_first_note_nothing_is_held_back(now: Talk) -> None:
     first, *_ = entries(ask(now, "how long did we keep the audit log before January 2026?"))
 
     assert "90 days" in first
+
+
+def test_an_event_that_tells_what_was_before_it_is_not_held_back(now: Talk) -> None:
+    restore = _on(now, "2026-03-02")
+    restore.says("how do I restore Heron?")
+    restore.answers("Restore Heron with a dump of yesterday.")
+    upgrade = new_session(now, 1)
+    upgrade.says("upgrade to Heron 9")
+    upgrade.edits("heron.py")
+    upgrade.answers("The upgrade is done: Heron is 9.1 instead of 8.6.")
+
+    given = ask(new_session(now, 2), "which Heron did we have before the upgrade?")
+
+    assert "instead of 8.6" in given

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from mdmem import config
 from mdmem.inject.candidates import CHANGED_LATER
+from mdmem.search import engine, overturned, query
 from tests.helpers.injected import ask, entries, new_session
 from tests.helpers.talk import Talk
 
@@ -301,3 +303,63 @@ def test_what_supersedes_a_decision_is_not_given_if_it_is_given_to_no_agent(
     decided(vault, 2, "Features live in DuckDB.", **meta)
 
     assert "DuckDB" not in ask(new_session(talk, 1), "parquet or feather files for features, what's decided?")
+
+
+def timeouts(vault: Path, tmp_path: Path) -> Talk:
+    """Return a session after two that set a value and changed it, and one that a word about it is in."""
+    talk = worked(vault, tmp_path)
+    for number, (asked, old, new, answer) in enumerate(
+        (
+            ("set a gateway timeout", "-timeout = None", "+timeout = 30", "The gateway timeout is 30 seconds."),
+            ("raise it for the slow clients", "-timeout = 30", "+timeout = 90", "The gateway timeout is 90 seconds."),
+        )
+    ):
+        talk = new_session(talk, number + 1)
+        talk.says(asked)
+        talk.edits("gateway.py", [old, new])
+        talk.answers(answer)
+    talk = new_session(talk, 3)
+    talk.says("log the gateway")
+    talk.edits("log.py")
+    talk.answers("The gateway logs its requests.")
+    return new_session(talk, 4)
+
+
+def test_a_search_names_the_turn_that_changed_a_hit_later(vault: Path, tmp_path: Path) -> None:
+    timeouts(vault, tmp_path)
+    settings = config.load(str(vault))
+
+    found = overturned.search(settings, query.parse("gateway timeout"), engine.SearchOptions(limit=10))
+
+    by_title = {hit.title: hit for hit in found.hits if hit.kind == "response"}
+    newer = by_title["The gateway timeout is 90 seconds."]
+    assert by_title["The gateway timeout is 30 seconds."].superseded_by == newer.id
+    assert newer.superseded_by == ""
+    assert by_title["The gateway logs its requests."].superseded_by == ""
+
+
+@pytest.mark.parametrize("text", ["kind:response", "gateway timeout"])
+def test_a_list_that_is_not_ranked_names_no_later_turn(vault: Path, tmp_path: Path, text: str) -> None:
+    timeouts(vault, tmp_path)
+    options = engine.SearchOptions("newest", limit=10)
+
+    hits = overturned.search(config.load(str(vault)), query.parse(text), options).hits
+
+    assert {hit.superseded_by for hit in hits} == {""}
+
+
+def test_what_changed_a_hit_in_another_project_is_not_named(vault: Path, tmp_path: Path) -> None:
+    talk = timeouts(vault, tmp_path)
+    other = new_session(talk, 7, tmp_path / "other")
+    other.says("replace gateway with retries")
+    other.edits("other.py")
+    other.answers("Moved away from the gateway.")
+    settings = config.load(str(vault))
+
+    hits = overturned.search(
+        settings, query.parse("gateway timeout project:churn"), engine.SearchOptions(limit=10)
+    ).hits
+
+    others = {hit.id for hit in engine.search(settings, "gateway project:other", engine.SearchOptions(limit=20)).hits}
+    assert others
+    assert others.isdisjoint(hit.superseded_by for hit in hits)

@@ -36,6 +36,7 @@ from tests.conftest import REPO
 from tests.helpers import readme, tree
 from tests.helpers.history_vault import run_here, start
 from tests.helpers.server_calls import Server, returned_schema
+from tests.helpers.talk import Talk
 
 jsonschema: Any = pytest.importorskip("jsonschema")  # which the client library brings along
 
@@ -579,6 +580,19 @@ def test_a_search_tells_what_supersedes_a_note_that_does_not_say_so(
 
     assert f"[mem:{older}]" in said
     assert ("(superseded by nnnnnnnnn7)" in said) is is_told
+
+
+def test_a_search_tells_which_later_turn_changed_what_it_finds(server: Server, vault: Path, tmp_path: Path) -> None:
+    talk = Talk(vault, tmp_path / "acme-notes")
+    for asked, old, new in (("set a quince limit", "-x = None", "+limit = 30"), ("less", "-limit = 30", "+limit = 5")):
+        talk.says(asked)
+        talk.edits("limits.py", [old, new])
+        talk.answers(f"The quince limit is {new[-2:].strip()} now.")
+    newer = entries(server.call("search", {"query": "quince limit 5", "kind": "response"}))[0]
+
+    said = server.call("search", {"query": "quince limit 30", "kind": "response"}).said
+
+    assert said.count(f"(superseded by {newer})") == 1
 
 
 @pytest.mark.parametrize(

@@ -69,9 +69,9 @@ def run(config: Config, query: Query | str, **how: Any) -> SearchResult | WarmAn
         warm_answer = warm_search.ask(config, parsed, {**how, "here": here.parts()})
         if warm_answer is not None:
             return warm_answer
-    from mdmem.search import engine
+    from mdmem.search import engine, overturned
 
-    return engine.search(config, parsed, engine.SearchOptions(here=here, **how))
+    return overturned.search(config, parsed, engine.SearchOptions(here=here, **how))
 
 
 def print_hits(result: SearchResult | WarmAnswer, first: int = 1) -> None:
