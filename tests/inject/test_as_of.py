@@ -52,6 +52,7 @@ def _on(first: Talk, day: str) -> Talk:
         "how long did we keep the audit log before July?",
         "how long did we keep the audit log in May?",
         "how long did we keep the audit log in June?",
+        "what retention did the audit log have in May?",
         "how long was the audit log kept before 20 July?",
         "how long did we keep the audit log before the Kestrel review?",
         "how long did we keep the audit log at the time of release Falcon?",

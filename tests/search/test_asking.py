@@ -1347,6 +1347,7 @@ def test_a_noun_or_an_ending_asks_in_a_language_without_question_marks(prompt: s
     ("prompt", "topic"),
     [
         ("what is the hourly rate currently?", "what is the hourly rate"),
+        ("what is the hourly rate these days?", "what is the hourly rate"),
         ("wie hoch ist der Stundensatz derzeit?", "Stundensatz"),
         ("quel est actuellement le tarif horaire ?", "tarif horaire ?"),
         ("¿cuál es actualmente la tarifa?", "tarifa?"),

@@ -39,8 +39,12 @@ def of(prompt: str) -> Shape | None:
     global _last  # noqa: PLW0603 - the same prompt is judged several times in a row
     last = _last
     if last[0] != prompt:
-        _last = last = (prompt, _shape_of(slips.corrected(prompt)))
+        _last = last = (prompt, _shape_of(slips.corrected(prompt).replace(*_NOT_AT_HAND)))
     return last[1]
+
+
+_NOT_AT_HAND = ("these days", "nowadays")
+"""Two words of which the first points at the work at hand elsewhere, and one that says the same."""
 
 
 _last: tuple[str, Shape | None] = ("", None)
