@@ -663,6 +663,7 @@ def test_what_another_file_says_stays(path: str, content: str) -> None:
         "npx sst secret set Foo {}",
         "deno deploy env add FOO {} --secret",
         "b2 account authorize 0012ab {}",
+        "b2 authorize-account 0012ab {}",
         "eas env:create --name FOO --value {} --visibility secret",
         "koyeb secrets create foo --value {}",
         "openssl passwd -apr1 -salt x {}",

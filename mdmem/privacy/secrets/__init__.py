@@ -105,15 +105,14 @@ COMMAND_FAMILIES: Families = (
     ("secret", ("secret set", "secret create", "secret put", "secrets set", "secret-tool st")),
     ("pass", (" pass:", "passwd", "wpa_passphrase", "initial-password", " pass ", "password=-", "passphrase-fd")),
     ("pass ", ("pass insert ", "pass add ")), ("ring", ("keyring set ",)), ("peer", ("cache_peer ",)),
-    ("set ", ("alias set ", "variable set ", "config:set ", "env:set ", " env set ", "set hostednet", "token set ")),
-    ("set ", ("envx set ", "sops set ", "bles set ", "env-set ")), ("]=", ("ed]=", "rd]=", "tp]=")),
+    ("set ", ("alias set ", "variable set ", "config:set ", "env:set ", " env set ", "set hostednet", "token set ",
+              "envx set ", "sops set ", "bles set ", "env-set ")), ("]=", ("ed]=", "rd]=", "tp]=")),
     ("send", ('send "', "send '", "send --", "sendline(")), (" /", (" /p", " /rp", " /user:", " /add")),
     ("sql", ("mysqladmin", "sqlplus ", "sqlldr ", "isql ")), ("crypt", ("encrypt_string", "cryptsetup ")),
-    ("user", ("userid=", "user add", "samba-tool user", "cf create-user")),
-    ("-", ('"-p', "http-basic", "key-string ", "-key ", "pypi-token", "tcoin-cli", "b2 auth", "md-creds ", "r.login=")),
+    ("user", ("userid=", "user add", "samba-tool user", "cf create-user")), ("server ", ("acs-server ", "us-server ")),
+    ("-", ('"-p', "http-basic", "key-string ", "-key ", "pypi-token", "tcoin-cli", "ize-acc", "md-creds ", "-Dsonar.")),
     ("U", ("SETUSER", "cli AUTH ", "createUser")), (":", ("::add-mask::",)),
     ("<", ("<<<", "<(echo ", "<(printf ")), (">", ("6379> ",)), ("_", ("_pw ",)), ("D", ("ENTIFIED ",)),
-    ("server ", ("acs-server ", "dius-server ")),
 )  # fmt: skip
 """Every command line that `commands` knows contains one of these, or one of the flags above."""
 
@@ -165,10 +164,11 @@ def has_sign(text: str, signs: tuple[str, ...], families: Families) -> bool:
 
 def may_hold_dump(text: str) -> bool:
     r"""Whether a text may hold a name of a secret and an equals sign as bytes: `73 73 77 … 3d`, `\163\163 … \75`."""
-    for equals, between, form in _DUMPS:
-        parts = _PARTS if equals in text else ()
-        if has_any(text, [between.join([format(ord(sign), form) for sign in part]) for part in parts]):
-            return True
+    for equals, between, form in _DUMPS if len(text) > SHORTEST_TOKEN else ():
+        if equals in text:
+            parts = [between.join([format(ord(sign), form) for sign in part]) for part in _PARTS]
+            if has_any(text, parts):
+                return True
     return False
 
 
