@@ -714,7 +714,7 @@ def test_a_password_in_a_command_that_a_sentence_quotes_is_masked(sentence: str,
         "connect as ana, pw={}",
     ],
 )
-@pytest.mark.parametrize("value", ["hunter2secret9", "my4token7house", "Keyboard77cat"])
+@pytest.mark.parametrize("value", ["hunter2secret9", "my4token7house", "Keyboard77cat", "kV7rTq2mZpLwsecret9"])
 def test_a_value_in_a_sentence_is_masked_even_if_a_name_of_a_secret_is_part_of_it(sentence: str, value: str) -> None:
     assert clean(sentence.format(value)).value == sentence.format("[REDACTED]")
 
@@ -727,6 +727,8 @@ def test_a_value_in_a_sentence_is_masked_even_if_a_name_of_a_secret_is_part_of_i
         "    password=hunter2secret9,",
         "const token=my4token7house;",
         "the client is made with token=k8sSecret1",
+        "it is signed with secret=Ed25519PrivateKey",
+        "it is signed with secret=getS3AccessToken2",
         "it compares with token=auth2",
     ],
 )

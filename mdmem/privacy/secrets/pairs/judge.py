@@ -339,8 +339,15 @@ def _is_told(name: Name, literal: Literal) -> bool:
     """
     core = literal.text.rstrip(_TRAILING + "!?")
     form = shape(core)
-    is_name = secrets.has_any(form, _HUMPS) or values.is_algorithm(core) or not core.isalnum() or form[0] == "0"
-    if literal.quoted or is_name or "0" not in form or turns(form) < _FEWEST_TURNS:
+    is_name = (secrets.has_any(form, _HUMPS) and is_camel_case(form, core)) or values.is_algorithm(core)
+    if (
+        literal.quoted
+        or is_name
+        or not core.isalnum()
+        or form[0] == "0"
+        or "0" not in form
+        or turns(form) < _FEWEST_TURNS
+    ):
         return False
     before, after = name.line_before(), line_at(name.text, literal.end, _LONGEST_CHANGE)
     words = [word.rstrip(",:") for word in before.split()]
