@@ -26,6 +26,7 @@ from mdmem.vault import user_notes
 from mdmem.views import injections, review_queue, rows, sessions, storing
 from mdmem.views.rows import NoteRow
 from mdmem.views.sessions import SessionRow
+from mdmem.web.live import Live
 from mdmem.web.pages import files, health, projects, search, session, timeline
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, MORNING, Day
@@ -310,3 +311,22 @@ def test_a_day_leads_to_the_days_around_it_that_match_the_same_filters() -> None
     assert timeline.neighbors(table, {**chosen, "on": "2026-09-14"}) == ("2026-09-11", "2026-09-17")
     assert timeline.neighbors(table, {**chosen, "on": "2026-09-17", "project": "a"}) == ("2026-09-11", "")
     assert timeline.neighbors(table, {**chosen, "on": "2026-09-11", "project": "b"}) == ("", "2026-09-14")
+
+
+def test_an_index_that_has_changed_is_freed_although_what_pages_cached_refers_to_it(vault: Path) -> None:
+    settings = config.load(str(vault))
+    user_notes.add(settings, "First", "Words.", now=MORNING)
+    pages = Live(settings)
+    view = pages.view()
+    view.answers["own",] = view
+    gone = weakref.ref(view)
+    del view
+
+    gc.disable()  # the command line lets collections run rarely
+    try:
+        user_notes.add(settings, "Second", "Words.", now=MORNING + 1)
+        pages.catch_up()
+        pages.view()
+        assert gone() is None
+    finally:
+        gc.enable()
