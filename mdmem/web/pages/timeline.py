@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from itertools import groupby
 from typing import NamedTuple
@@ -66,7 +66,7 @@ def timeline(request: PageRequest) -> Response:
     )
 
 
-def neighbors(table: Iterable[SessionRow], chosen: dict[str, str]) -> tuple[str, str]:
+def neighbors(table: Sequence[SessionRow], chosen: dict[str, str]) -> tuple[str, str]:
     """Return the days before and after the chosen one that have sessions which match the other filters; "" for none."""
     days = {row.day for row in table if fits(row, {**chosen, "on": ""})}
     day = chosen["on"]
