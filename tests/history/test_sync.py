@@ -325,6 +325,36 @@ def test_an_instruction_file_that_differs_on_two_machines_is_merged_without_a_ma
 
 
 @pytest.mark.slow
+def test_a_session_of_before_1970_is_committed_and_reaches_other_machines(
+    first: Config, tmp_path: Path, remote: Path
+) -> None:
+    second, here = machine(tmp_path, remote), Path(first.vault)
+    name, session = "001-000-prompt-why-p9", "5f0a2c11-19fa-41d2-8238-13269b9b3ca0"
+    folder = "journal/acme-notes-app/1955-11-05/1000-why-5f0a2c11"
+    captured(here, name, "prompt", "Why?", session=session, folder=folder, created="1955-11-05T10:00:00Z")
+    sync.sync(first)
+
+    assert f"{folder}/{name}.md" in sync.sync(second).received
+    git(here, "fsck", "--strict")
+
+
+def test_what_a_commit_of_before_1970_holds_is_received(first: Config, tmp_path: Path, remote: Path) -> None:
+    second, here = machine(tmp_path, remote), Path(first.vault)
+    put(here, "notes/old.md", "Old\n")
+    commit.commit(first)
+    data = re.sub(r"(?m)^(author .*>) \d+", r"\1 -446600000", git(here, "cat-file", "commit", "HEAD"))
+    (tmp_path / "commit").write_text(data)
+    git(
+        here,
+        "reset",
+        "-q",
+        git(here, "hash-object", "-t", "commit", "-w", "--literally", str(tmp_path / "commit")).strip(),
+    )
+    sync.sync(first)
+
+    assert "notes/old.md" in sync.sync(second).received
+
+
 def test_session_pages_keep_the_lines_of_both_sides(first: Config, tmp_path: Path, remote: Path) -> None:
     second = machine(tmp_path, remote)
     for settings, line in ((first, "- one"), (second, "- two")):

@@ -214,6 +214,7 @@ def _committed(repo: Repository, head: str, drafts: list[CommitDraft]) -> list[f
 
 
 def _signature(identity: str, moment: float) -> str:
+    moment = max(moment, 0.0)  # git has no earlier time, and no machine would fetch the commit
     return f"{identity} {int(moment)} {time.strftime('%z', time.localtime(moment))}"
 
 
