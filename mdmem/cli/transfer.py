@@ -223,6 +223,9 @@ def export(
 
     `mdmem export site DIR` writes a searchable site of plain files: open its index.html; no server is needed.
 
+    Notes with `private: true` are left out. Those with `sync: false` are not, so look for them before you pass an
+    export on.
+
     \b
     Example:  mdmem export week.html --since 1w
               mdmem export site ~/memory-site --project notes-app
