@@ -20,6 +20,8 @@ _ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|/", re.IGNORECASE)
 
 def _shown(body: str) -> Iterator[links.WrittenLink]:
     """Yield what `![alt][name]` shows by its definition, and `<img src="…">`; code is skipped."""
+    if "]:" not in body and "<img" not in body.lower():
+        return
     plain = "\n".join(links.without_code(body))
     for match in chain(_DEFINITION.finditer(plain), _IMAGE.finditer(plain)):
         target = unquote((match[1] or match[2]).partition("#")[0])
