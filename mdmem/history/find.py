@@ -136,12 +136,14 @@ def id_of(config: Config, path: str) -> str:
 
 
 def session_folders(config: Config, name: str) -> list[str]:
-    """Return the folders of the session whose id or folder name begins with `name`."""
+    """Return the folders of the session whose id or folder name begins with `name`, or the folder of that path."""
     if len(name) < MIN_ID_CHARS:
         return []
     root = config.vault
     packed = {layout.archived_in(path) for path in layout.archives(root)} - {""}
     folders = sorted(packed.union(layout.sessions(root)))
+    if (typed := layout.typed_path(root, name)) in folders:
+        return [typed]
     ending = f"-{name[:8]}"
     likely = [folder for folder in folders if folder.endswith(ending) or folder.rpartition("/")[2].startswith(name)]
     sure = [folder for folder in likely if _is_session(root, folder, name)]

@@ -229,6 +229,15 @@ def test_a_session_or_a_folder_in_place_of_a_note_is_answered_with_what_to_do(md
     assert said.endswith("mdmem forget --matching notes\n")
 
 
+def test_a_session_is_forgotten_by_the_folder_that_sessions_prints(mdmem: Run, kept: Path) -> None:
+    (listed,) = json.loads(mdmem("sessions", "--json", check=True).stdout)
+
+    told = mdmem("forget", "--yes", "--json", listed["folder"], check=True).stdout
+
+    assert len(json.loads(told)["forgotten"]) > 1
+    assert not list((kept / listed["folder"]).glob("*.md"))
+
+
 @pytest.mark.parametrize("name", [".git", "x" * 300, "a\0b"])
 def test_what_holds_no_notes_is_not_called_a_folder_to_delete(mdmem: Run, kept: Path, name: str) -> None:
     done = mdmem("forget", name)
