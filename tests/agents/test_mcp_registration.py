@@ -251,3 +251,53 @@ def test_every_toml_file_keeps_what_is_not_ours(lines: list[str], crlf: bool, en
     again = toml_text.with_table(changed, path, {"command": "y", "args": []})
     assert toml_text.loads(again)["mcp_servers"]["mdmem"] == {"command": "y", "args": []}
     assert toml_text.loads(toml_text.without_table(again, path)) == before
+
+
+TRAILING = """{
+  "theme": "dark, }",
+  "mcp": {
+    "other": {"type": "local", "command": ["own",],}, // keep
+  },
+}
+"""
+
+
+@pytest.mark.parametrize("text", [TRAILING, '{"theme": "dark",}', '{"mcp": {"other": {},},}\n'])
+def test_trailing_commas_of_an_agent_that_takes_them_stay_where_they_are(home: Path, text: str) -> None:
+    path = home / ".config" / "opencode" / "opencode.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(text, "utf-8")
+
+    mcp_registration.register("opencode")
+    made = path.read_text("utf-8")
+    assert mcp_registration.status("opencode").state == "registered"
+    assert mcp_registration.register("opencode").action == "unchanged"
+
+    path.write_text(f"{made}// written since\n", "utf-8")  # so that the file is not just put back
+    mcp_registration.unregister("opencode")
+    assert path.read_text("utf-8") == f"{text}// written since\n"
+
+
+@pytest.mark.parametrize("client", ["claude-code", "gemini"])
+@pytest.mark.parametrize("text", ['{"a": [1, 2,]}', '{"a": 1, /* b */}', '{"a": 1\n,\n}'])
+def test_trailing_commas_of_an_agent_that_refuses_them_are_named(home: Path, client: str, text: str) -> None:
+    for register in (registration.register, mcp_registration.register):
+        status = registration.status if register is registration.register else mcp_registration.status
+        path = Path(status(client).path)
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, "utf-8")
+        with pytest.raises(ConfigError, match="a trailing comma"):
+            register(client)
+        assert path.read_text("utf-8") == text
+
+
+@pytest.mark.parametrize("text", ["[,]", "{,}", "[1,,]", '{"a":,}', '{"a",}', '["a" "b",]'])
+def test_a_comma_after_nothing_is_no_trailing_comma(home: Path, text: str) -> None:
+    path = home / ".config" / "opencode" / "opencode.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(text, "utf-8")
+
+    with pytest.raises(ConfigError, match="is not valid JSON"):
+        mcp_registration.register("opencode")
+
+    assert path.read_text("utf-8") == text

@@ -1,6 +1,6 @@
 """JSON text: edits a document in place, so that every byte outside the change stays the same.
 
-Comments count as whitespace; `has_comments` tells whether there are any.
+Comments and trailing commas count as whitespace; `extensions` tells whether there are any.
 A path is the keys and positions that lead from the top of the document to a value.
 """
 
@@ -14,7 +14,11 @@ Path = tuple[str | int, ...]
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _STRING_OR_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
+_TRAILING_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*"|[\]}\w])(?:([ \t\r\n]*),(?=[ \t\r\n]*[\]}]))?')
 _DECODER = json.JSONDecoder()
+
+COMMENTS, TRAILING_COMMA = "comments", "a trailing comma"
+"""What JSON lacks but some programs accept."""
 
 
 class _Span(NamedTuple):
@@ -26,9 +30,11 @@ class _Span(NamedTuple):
     children: list[tuple[str | int, _Span]]
 
 
-def has_comments(text: str) -> bool:
-    """Whether a document has `//` or `/* */` comments, which JSON lacks but some programs accept."""
-    return _without_comments(text) != text
+def extensions(text: str) -> list[str]:
+    """Return what a document has that JSON lacks: `COMMENTS` (`//` or `/* */`), `TRAILING_COMMA`."""
+    bare = _without_comments(text)
+    comma = [TRAILING_COMMA] if _without_trailing_commas(bare) != bare else []
+    return [COMMENTS, *comma] if bare != text else comma
 
 
 def loads(text: str) -> Any:
@@ -37,7 +43,7 @@ def loads(text: str) -> Any:
     Raises ValueError when it is not JSON; the message names line and column.
     """
     try:
-        return json.loads(_without_comments(text), parse_constant=_refuse)
+        return json.loads(_plain(text), parse_constant=_refuse)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 
@@ -109,6 +115,16 @@ def remove(text: str, path: Path) -> str:
     return text[: spans[0].start] + _comments(text, spans[0].end, next_start).lstrip() + text[next_start:]
 
 
+def _plain(text: str) -> str:
+    """Return a document with its extensions replaced by blanks."""
+    return _without_trailing_commas(_without_comments(text))
+
+
+def _without_trailing_commas(text: str) -> str:
+    """Return a document without comments with commas after the last member of a list or object replaced by blanks."""
+    return _TRAILING_COMMA.sub(lambda found: found[0] if found[2] is None else f"{found[1]}{found[2]} ", text)
+
+
 def _without_comments(text: str) -> str:
     """Return a document with comments replaced by blanks."""
     if "//" not in text and "/*" not in text:
@@ -134,7 +150,7 @@ def _refuse(name: str) -> Any:
 
 
 def _find(text: str, path: Path) -> _Span:
-    text = _without_comments(text)
+    text = _plain(text)
     start = _skip(text, 0)
     try:
         span = _span(text, start, start)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem.agents import claude_code, codex, copilot, cursor, gemini, opencode
+from mdmem.agents.install import json_text
 from mdmem.errors import UsageError
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class McpClient(NamedTuple):
     place: returns the keys that lead to the servers of a scope in a project's folder.
     extra: further keys of a server's entry. is_one_list: program and arguments are one list.
     is_state: whether the program keeps rewriting this file, so that a backup would soon be outdated.
-    takes_comments: its JSON may have comments.
+    extensions: what its JSON may have, as `json_text.extensions` returns it.
     """
 
     title: str
@@ -46,7 +47,7 @@ class McpClient(NamedTuple):
     is_toml: bool = False
     is_one_list: bool = False
     is_state: Callable[[str], bool] = lambda _: False
-    takes_comments: bool = False
+    extensions: tuple[str, ...] = ()
     note: str = ""
 
 
@@ -244,7 +245,7 @@ ROWS = (
         gemini,
         "gemini",
         _gemini_file,
-        McpClient(gemini.TITLE, _gemini_file, takes_comments=True),
+        McpClient(gemini.TITLE, _gemini_file, extensions=(json_text.COMMENTS,)),
         entry=lambda command, verb, timeout: {"name": f"mdmem-{verb}", **_entry(command, verb, timeout * 1000)},
         is_grouped=True,
         transcripts="gemini",
@@ -291,7 +292,7 @@ ROWS = (
             lambda _scope, _root: ("mcp",),
             extra={"type": "local", "enabled": True},
             is_one_list=True,
-            takes_comments=True,
+            extensions=(json_text.COMMENTS, json_text.TRAILING_COMMA),
             note="OpenCode reads its settings when it starts: restart it.",
         ),
         plugin="opencode/mdmem.js",

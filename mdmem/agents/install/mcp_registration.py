@@ -238,6 +238,8 @@ def _loads(mcp_client: McpClient, text: str, path: str) -> dict[str, Any]:
 
 
 def _decoded(mcp_client: McpClient, text: str) -> Any:
-    if not mcp_client.is_toml and not mcp_client.takes_comments and json_text.has_comments(text):
-        raise ValueError("it has comments")
-    return toml_text.loads(text) if mcp_client.is_toml else json_text.loads(text if text.strip() else "{}")
+    if mcp_client.is_toml:
+        return toml_text.loads(text)
+    if refused := [one for one in json_text.extensions(text) if one not in mcp_client.extensions]:
+        raise ValueError(f"it has {' and '.join(refused)}")
+    return json_text.loads(text if text.strip() else "{}")

@@ -200,14 +200,13 @@ def open_settings(agent: str, scope: str) -> tuple[KnownAgent, SettingsFile]:
 
     Raises:
         UsageError: when there is no such agent or scope.
-        ConfigError: when the file cannot be read, or has comments that the agent does not accept.
+        ConfigError: when the file cannot be read, or has comments or trailing commas that the agent does not accept.
     """
     known_agent = row_of(agent)
     file = SettingsFile(_path(known_agent, scope))
-    if not known_agent.plugin and not known_agent.mcp.takes_comments and json_text.has_comments(file.text or ""):
-        raise ConfigError(
-            f"{file.path} is not valid JSON: it has comments. It was not changed. Remove them and try again."
-        )
+    found = [] if known_agent.plugin else json_text.extensions(file.text or "")
+    if refused := " and ".join(one for one in found if one not in known_agent.mcp.extensions):
+        raise ConfigError(f"{file.path} is not valid JSON: it has {refused}. It was not changed. Fix it and try again.")
     return known_agent, file
 
 
