@@ -188,7 +188,9 @@ def _commits(config: Config, repo: Repository, target: str, commit_id: str) -> l
         raise GitError(f"git could not list the commits in {repo.root}: {repository.reason(result)}")
     listed = os.fsdecode(result.out).split("\0")
     rows = list(zip(listed[::3], listed[1::3], listed[2::3], strict=False))
-    of_session = [row for row in rows if any(find.is_named(target, part) for part in row[2].split(","))]
+    folder = layout.typed_path(config.vault, target)
+    name = folder.rpartition("-")[2] if layout.is_session(folder) else target
+    of_session = [row for row in rows if any(find.is_named(name, part) for part in row[2].split(","))]
     if of_session:
         return of_session
     try:

@@ -229,12 +229,16 @@ def test_a_session_or_a_folder_in_place_of_a_note_is_answered_with_what_to_do(md
     assert said.endswith("mdmem forget --matching notes\n")
 
 
-def test_a_session_is_forgotten_by_the_folder_that_sessions_prints(mdmem: Run, kept: Path) -> None:
+@pytest.mark.parametrize(("command", "told"), [("forget", "forgotten"), ("undo", "changed")])
+def test_a_session_is_forgotten_or_undone_by_the_folder_that_sessions_prints(
+    mdmem: Run, kept: Path, command: str, told: str
+) -> None:
+    mdmem("commit", check=True)
     (listed,) = json.loads(mdmem("sessions", "--json", check=True).stdout)
 
-    told = mdmem("forget", "--yes", "--json", listed["folder"], check=True).stdout
+    done = mdmem(command, "--yes", "--json", listed["folder"], check=True).stdout
 
-    assert len(json.loads(told)["forgotten"]) > 1
+    assert len(json.loads(done)[told]) > 1
     assert not list((kept / listed["folder"]).glob("*.md"))
 
 
