@@ -338,16 +338,11 @@ def _is_told(name: Name, literal: Literal) -> bool:
     One in camel case still counts as the name of a variable, because sentences about code have those.
     """
     core = literal.text.rstrip(_TRAILING + "!?")
+    if literal.quoted or not core[:1].isalpha() or not core.isalnum():
+        return False
     form = shape(core)
     is_name = (secrets.has_any(form, _HUMPS) and is_camel_case(form, core)) or values.is_algorithm(core)
-    if (
-        literal.quoted
-        or is_name
-        or not core.isalnum()
-        or form[0] == "0"
-        or "0" not in form
-        or turns(form) < _FEWEST_TURNS
-    ):
+    if is_name or "0" not in form or turns(form) < _FEWEST_TURNS:
         return False
     before, after = name.line_before(), line_at(name.text, literal.end, _LONGEST_CHANGE)
     words = [word.rstrip(",:") for word in before.split()]
