@@ -38,7 +38,7 @@ def _span(asked: Shape, named: tuple[float, float]) -> tuple[float, float] | Non
     """
     question = english.without_leading(prose.folds(prose.words(asked.words)))
     is_of_state = question[:1] and question[0] not in _OF_EVENTS and facts.asks_a_fact(question)
-    is_of_state = is_of_state or question[:2] in _WAS or (question[:1] == ["what"] and not _HELD.isdisjoint(question))
+    is_of_state = is_of_state or question[:2] in _WAS or facts.asks_what_held(question)
     return (_BEGIN, named[1]) if _is_open(named) or is_of_state else None
 
 
@@ -125,8 +125,6 @@ def _is_open(named: tuple[float, float]) -> bool:
 _DAY_SECONDS = 86_400.0
 _BEGIN = 2 * _DAY_SECONDS
 _WAS = (["what", "was"], ["what", "were"], ["how", "was"], ["was", "war"], ["wie", "war"])
-_HELD = word_set("have had use used keep kept run ran")
-"""Verbs that tell of what was so for some time: `what limit did it have in May?`."""
 _OF_EVENTS = word_set("when who whom whose wann wer wen wem quand qui quien cuando quem quando chi")
 """With these, a question in the past asks for what happened in the days that it names."""
 _WORDS = word_set("before prior time vor zeit avant antes prima voor")

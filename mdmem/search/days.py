@@ -8,7 +8,7 @@ from unicodedata import normalize
 
 from mdmem.lazy_pattern import lazy
 from mdmem.named_tuple import NamedTuple
-from mdmem.search.asking import day_words, periods, shape
+from mdmem.search.asking import day_words, facts, periods, prose, shape
 from mdmem.search.asking.english import LIKELY
 from mdmem.search.asking.languages import LANGUAGES, is_unspaced
 from mdmem.search.asking.periods import Period
@@ -42,12 +42,14 @@ def in_search(typed: str, now: datetime) -> DatedWords | None:
     """
     question = shape.of(typed)
     language = question.language if question else ""
-    prose = " ".join(word for word in typed.split() if not _OF_CODE.search(word))
-    period = None if language == "error" else period_of(prose, now.date(), language)
+    text = " ".join(word for word in typed.split() if not _OF_CODE.search(word))
+    period = None if language == "error" else period_of(text, now.date(), language)
     if period is None:
         return None
     if (question is None or question.grade < LIKELY) and not _is_pointed_at(typed, period):
         return None
+    if question and facts.asks_what_held(prose.folds(prose.words(question.words))):
+        period = period._replace(first=FIRST_DAY)  # what was so in these days may have been said before
     topic = question.topic if question and question.grade >= LIKELY else typed
     words = without(topic, period) if has_topic(topic, language, period) else ""
     zone = now.tzinfo

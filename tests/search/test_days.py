@@ -154,3 +154,10 @@ def test_a_search_for_the_time_before_a_day_finds_only_that(shop: Config) -> Non
 
     assert found_days == {"2026-09-14"}
     assert any(hint.startswith("Only notes before 2026-09-16 were searched.") for hint in hints)
+
+
+def test_what_was_so_on_a_day_may_have_been_said_before(shop: Config) -> None:
+    found_days, hints = found(shop, "which fixtures did the ledger test have on thursday?")
+
+    assert "2026-09-16" in found_days
+    assert any(hint.startswith("Only notes before 2026-09-18 were searched.") for hint in hints)

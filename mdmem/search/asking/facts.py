@@ -28,6 +28,14 @@ def asks_a_fact(words: list[str]) -> bool:
     return any(words[at] in _HOW and words[at + 1] in _MUCH for at in range(min(2, len(words) - 1)))
 
 
+_HELD = word_set("have had use used keep kept run ran")
+
+
+def asks_what_held(words: list[str]) -> bool:
+    """Whether a question asks for what was so for some time: `what limit did it have in May?`."""
+    return (words[:1] == ["what"] or asks_a_fact(words)) and not _HELD.isdisjoint(words)
+
+
 # -- commands --------------------------------------------------------------------------------------
 
 
