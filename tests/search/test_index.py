@@ -338,18 +338,16 @@ def test_the_index_of_a_copied_vault_stays_as_it_is(
     assert index.current(settings) is before
 
 
-def test_a_quick_look_leaves_files_to_the_update_after_some_with_other_inodes(
+def test_a_prompt_waits_for_no_more_than_some_files_with_other_inodes(
     settings: Config, old_notes: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scan, "MOST_READ", 3)
-    _copied(Path(settings.vault))
+    monkeypatch.setattr(pending, "MAX_NOTES", 4)
     view = index.current(settings)
-    assert view is not None
+    _copied(Path(settings.vault))
 
-    diff = scan.at_notes(settings.vault, view, range(view.size))
-
-    assert len(diff.files) == len(old_notes) - 3
-    assert index.update(settings, quick=True) == index.Changes()
+    assert pending.glance(settings, share=index.EVERY) is view
+    monkeypatch.setattr(pending, "MAX_READ", len(old_notes) - 5)
+    assert pending.glance(settings, share=index.EVERY) is None
 
 
 def test_a_search_in_a_copied_vault_only_reads_the_index(settings: Config, old_notes: list[Path]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from heapq import nlargest
 from itertools import chain, islice
@@ -176,7 +177,7 @@ def _update_all(config: Config, view: View | None, before: ScanRecord | None, li
     """
     started_ns = time.time_ns()
     seen = scan.everywhere(config.vault, limits.met)
-    walk = scan.Comparison(view, seen)
+    walk = scan.Comparison(view, seen, reads=limits.deadline is None)
     differing = iter(walk)
     has_more = False
     if limits.deadline is None:
@@ -201,13 +202,18 @@ def _update_all(config: Config, view: View | None, before: ScanRecord | None, li
     return changes
 
 
-def in_place(config: Config, view: View, before: ScanRecord, share: int) -> tuple[Diff, list[Stamped]]:
-    """Check for files edited in place: those that changed last, and a share of the others."""
+def in_place(
+    config: Config, view: View, before: ScanRecord, share: int, most_read: int = sys.maxsize
+) -> tuple[Diff, list[Stamped]]:
+    """Check for files edited in place: those that changed last, and a share of the others.
+
+    most_read: as for `scan.at_notes`.
+    """
     diff, changed = scan.at_files(config.vault, view, before.changed)
     turn = scan_record.turn(config.index_dir, view, share) if share else ()
     deleted = view.deleted
     others = (note for note in turn if note not in deleted) if deleted else turn
-    return diff.with_more(scan.at_notes(config.vault, view, others)), changed
+    return diff.with_more(scan.at_notes(config.vault, view, others, most_read)), changed
 
 
 def check_vault(config: Config) -> None:

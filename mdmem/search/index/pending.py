@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 MAX_NOTES = 16
 """With more notes than this, indexing pays."""
+MAX_READ = 1_000
+"""Maximum number of files with other inodes whose content is compared: a prompt is waiting."""
 
 
 def glance(config: Config, without_session: str = "", share: int = 0) -> View | None:
@@ -49,7 +51,7 @@ def glance(config: Config, without_session: str = "", share: int = 0) -> View | 
     if catchup.is_most(view, folders):
         return None
     seen = scan.in_changed_folders(config.vault, before.times, folders)
-    in_place, changed = catchup.in_place(config, view, before, share)
+    in_place, changed = catchup.in_place(config, view, before, share, MAX_READ)
     diff = scan.differences(view, seen).with_more(in_place)
     wanted = _without(diff, without_session) if without_session else diff
     if wanted:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from heapq import heappush, heapreplace
 from itertools import chain, islice
 
@@ -31,8 +32,6 @@ which are written once and rarely changed; pages of days, which may all be writt
 AT_ONCE, MANY = 2_000, 4
 """Maximum number of notes whose paths, times, sizes and inodes are read at once; not at once if their numbers span more
 than MANY times as many rows."""
-MOST_READ = 1_000
-"""Maximum number of files with another inode whose content `at_notes` compares: it may have to be quick."""
 
 
 class Seen(NamedTuple):
@@ -211,14 +210,14 @@ def in_changed_folders(root: str, times: FolderTimes, changed: list[str]) -> See
     return Seen(root, list(entries.values()), folders, shallow=frozenset(changed), unchanged=times)
 
 
-def at_notes(root: str, view: View, notes: Iterable[int]) -> Diff:
+def at_notes(root: str, view: View, notes: Iterable[int], most_read: int = sys.maxsize) -> Diff:
     """Return which of these notes' files were edited in place or are gone, with one lstat each.
 
-    If only the inode differs, as in a vault that was copied or restored, the content decides; of more than `MOST_READ`
+    If only the inode differs, as in a vault that was copied or restored, the content decides; of more than `most_read`
     such files, the rest are returned.
     """
     changed: list[WalkedFile] = []
-    left = MOST_READ
+    left = most_read
     gone: list[str] = []
     lstat = os.lstat
     for note, path, stamp in chain.from_iterable(_indexed_files(view, sorted(notes))):  # possibly every note
@@ -314,9 +313,10 @@ class Comparison:
     `gone` has been called.
     """
 
-    def __init__(self, view: View | None, seen: Seen) -> None:
+    def __init__(self, view: View | None, seen: Seen, *, reads: bool = False) -> None:
+        """Start the comparison. reads: compare the contents of files of which only the inode differs."""
         self._view = view and View(view.leaves, view.files)
-        self._entries = seen.entries
+        self._entries, self._root, self._reads = seen.entries, seen.root, reads
         self._unreadable = UnreadableFolders(seen.root)
         self._met = bytearray(view.size if view else 0)
         self.is_complete = False
@@ -342,7 +342,9 @@ class Comparison:
                 yield entry, False
                 continue
             self._met[note] = 1
-            if (times[note], sizes[note], inodes[note]) != (entry.mtime_ns, entry.size, entry.inode):
+            if (times[note], sizes[note]) != (entry.mtime_ns, entry.size) or (
+                inodes[note] != entry.inode and (not self._reads or _was_edited(self._root, view, note, entry.path))
+            ):
                 yield entry, True
 
     def gone(self) -> Iterator[str]:
