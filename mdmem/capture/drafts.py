@@ -14,22 +14,22 @@ _MAX_BYTES = 1024 * 1024
 """Maximum body size of a prompt or an answer, whatever the settings say."""
 
 
-def of_prompt(at: Capture, text: str, before: str = "") -> PendingNote:
+def of_prompt(capture: Capture, text: str, before: str = "") -> PendingNote:
     """Return the draft of a prompt. `before`: the host's text before the typed one, which is cleaned but not stored."""
-    extra = at.event.extra
+    extra = capture.event.extra
     command, arguments = extra.get("command_name", ""), extra.get("command_args", "")
     return PendingNote(
         "prompt",
         {"text": text, "before": before, "command": command, "arguments": arguments},
-        lambda clean: _build_prompt(at, clean),
-        identity=(at.event.prompt_id,) if at.event.prompt_id else (),
+        lambda clean: _build_prompt(capture, clean),
+        identity=(capture.event.prompt_id,) if capture.event.prompt_id else (),
         origin="prompt",
         tags=("prompt",),
-        chars=at.config.settings.capture.prompt_chars,
+        chars=capture.config.settings.capture.prompt_chars,
     )
 
 
-def _build_prompt(at: Capture, clean: dict[str, str]) -> note.Draft | None:
+def _build_prompt(capture: Capture, clean: dict[str, str]) -> note.Draft | None:
     """Build a prompt's note; a slash command is stored as name and arguments, as the host parsed them if it did."""
     from mdmem.agents import prompts
 
@@ -42,8 +42,8 @@ def _build_prompt(at: Capture, clean: dict[str, str]) -> note.Draft | None:
         meta = {"command": note.one_line(slash[0], 80), "tags": ["prompt", "command"]}
     if not text:
         return None
-    title = titles.first_line(_legible(text), at.config.settings.privacy.marker)
-    return _filled(at, "prompt", title, text, meta)
+    title = titles.first_line(_legible(text), capture.config.settings.privacy.marker)
+    return _filled(capture, "prompt", title, text, meta)
 
 
 class SpokenText(Value):
@@ -58,7 +58,7 @@ class SpokenText(Value):
     of: str = ""
 
 
-def of_spoken(at: Capture, spoken: SpokenText) -> PendingNote:
+def of_spoken(capture: Capture, spoken: SpokenText) -> PendingNote:
     """Return the draft of an answer or a summary."""
     kind = spoken.kind
 
@@ -66,30 +66,32 @@ def of_spoken(at: Capture, spoken: SpokenText) -> PendingNote:
         text = _without_analysis(clean).strip() if kind == "summary" else clean.strip()
         if not text:
             return None
-        marker = at.config.settings.privacy.marker
+        marker = capture.config.settings.privacy.marker
         shown = _legible(titles.without_headings(text) if kind == "summary" else text)
         title = titles.telling_line(shown, marker)
-        return _filled(at, kind, title, text, {})
+        return _filled(capture, kind, title, text, {})
 
-    turn_id = at.event.prompt_id or f"prompt {at.prompt_number()}"
+    turn_id = capture.event.prompt_id or f"prompt {capture.prompt_number()}"
     return PendingNote(
         kind,
-        spoken.text or at.event.message,
+        spoken.text or capture.event.message,
         build,
         identity=(turn_id, spoken.of) if spoken.of else (turn_id,),
         label=spoken.label,
         origin=spoken.origin,
         meta=spoken.meta,
         tags=(kind, spoken.tag) if spoken.tag else (kind,),
-        chars=at.config.settings.capture.prompt_chars,
+        chars=capture.config.settings.capture.prompt_chars,
         by_text=True,  # a prompt can have several answers, when a hook makes the agent continue
     )
 
 
-def _filled(at: Capture, kind: str, title: str, text: str, meta: dict[str, Any]) -> note.Draft:
+def _filled(capture: Capture, kind: str, title: str, text: str, meta: dict[str, Any]) -> note.Draft:
     """Return a note with its text, cut if it is too long, in the vault's template of its kind."""
-    values = {"title": title, "body": _cut(at, text)}
-    return note.Draft(title, title, meta, template.fill(template.load(f"notes/{kind}.md", at.config.vault), values))
+    values = {"title": title, "body": _cut(capture, text)}
+    return note.Draft(
+        title, title, meta, template.fill(template.load(f"notes/{kind}.md", capture.config.vault), values)
+    )
 
 
 def _legible(text: str) -> str:
@@ -102,9 +104,9 @@ def _legible(text: str) -> str:
     return limits.tidy(text, len(text), len(text))
 
 
-def _cut(at: Capture, text: str) -> str:
+def _cut(capture: Capture, text: str) -> str:
     """Cut the middle of a text that is longer than the settings or `_MAX_BYTES` allow; the user is told."""
-    room = at.config.settings.capture.prompt_chars
+    room = capture.config.settings.capture.prompt_chars
     if len(text) <= room and len(text) * 4 <= _MAX_BYTES:
         return text
     from mdmem.capture.tools import limits
@@ -113,7 +115,7 @@ def _cut(at: Capture, text: str) -> str:
     while (size := len(shortened.encode("utf-8", "replace"))) > _MAX_BYTES:
         room = min(room, len(text)) * _MAX_BYTES // size - 64
         shortened = limits.cut(text, room, len(text))
-    at.left_out = max(len(text) - room, 0)
+    capture.left_out = max(len(text) - room, 0)
     return shortened
 
 

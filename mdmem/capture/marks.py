@@ -35,7 +35,7 @@ _LOST_LINE = b"\n%b %b\n" % (UNSURE, LOST)
 _MAX_BYTES = 1 << 20
 
 
-def read(at: Capture, key: str) -> dict[bytes, bytes]:
+def read(capture: Capture, key: str) -> dict[bytes, bytes]:
     """Return a session's marks by prompt key, the newest last; b"" is the key of prompts without an id.
 
     The two files are equal unless one was lost; then the longer one is right. Marks in the temporary folder are newer
@@ -44,8 +44,8 @@ def read(at: Capture, key: str) -> dict[bytes, bytes]:
     Raises OSError when there are marks and none can be read.
     """
     marks: dict[bytes, bytes] = {}
-    data = _longest(_usual_places(at, key)) + _longest([_spare(at, key)])
-    for line in (data + (_LOST_LINE if _has_lost(at, key) else b"")).split(b"\n"):
+    data = _longest(_usual_places(capture, key)) + _longest([_spare(capture, key)])
+    for line in (data + (_LOST_LINE if _has_lost(capture, key) else b"")).split(b"\n"):
         what, _, prompt = line.partition(b" ")
         if what in (PRIVATE, OPEN, UNSURE):
             marks.pop(prompt, None)
@@ -59,90 +59,90 @@ def of_prompt(marks: dict[bytes, bytes], prompt: bytes) -> bytes:
     return marks.get(prompt, b"") if prompt else b"".join(last)
 
 
-def prompt_key(at: Capture) -> bytes:
+def prompt_key(capture: Capture) -> bytes:
     """Return the key of the event's prompt; b"" if the agent gives no prompt id."""
-    return short(at.event.prompt_id, 16).encode() if at.event.prompt_id else b""
+    return short(capture.event.prompt_id, 16).encode() if capture.event.prompt_id else b""
 
 
-def exist(at: Capture) -> bool:
+def exist(capture: Capture) -> bool:
     """Whether the session may have marks."""
-    return any(map(files.may_exist, _places(at)))
+    return any(map(files.may_exist, _places(capture)))
 
 
-def are_newer_than(at: Capture, seconds: float) -> bool:
+def are_newer_than(capture: Capture, seconds: float) -> bool:
     """Whether the session's last mark was written in the last `seconds`."""
     try:
-        newest = max(os.stat(path).st_mtime for path in _places(at) if os.path.exists(path))
+        newest = max(os.stat(path).st_mtime for path in _places(capture) if os.path.exists(path))
     except (OSError, ValueError):
         return False
     return abs(time.time() - newest) < seconds
 
 
-def renew(at: Capture) -> None:
+def renew(capture: Capture) -> None:
     """Keep the session's marks from being removed as old."""
-    for path in filter(os.path.exists, _usual_places(at, at.session.key)):
+    for path in filter(os.path.exists, _usual_places(capture, capture.session.key)):
         files.renew(path)
 
 
-def write(at: Capture, what: bytes) -> bool:
+def write(capture: Capture, what: bytes) -> bool:
     """Write a mark for this turn; return False if it could not be written anywhere."""
-    make_whole(at)
-    if _add(at, b"\n%b %b\n" % (what, prompt_key(at))):
+    make_whole(capture)
+    if _add(capture, b"\n%b %b\n" % (what, prompt_key(capture))):
         return True
-    for path in filter(os.path.exists, _places(at)):
+    for path in filter(os.path.exists, _places(capture)):
         files.drop_last_byte(path)  # so that `_has_lost` sees that a mark is missing
     from mdmem import log
 
-    log.write(at.config, "a turn could not be marked: no folder for it can be written")
+    log.write(capture.config, "a turn could not be marked: no folder for it can be written")
     return False
 
 
-def write_of_session(at: Capture) -> None:
+def write_of_session(capture: Capture) -> None:
     """Mark the whole session as private, wherever that can be written."""
-    for path in _places(at):
+    for path in _places(capture):
         _append(path, b"\n%b %b\n" % (PRIVATE, SESSION))
 
 
-def can_write(at: Capture) -> bool:
+def can_write(capture: Capture) -> bool:
     """Whether a mark can be written now; where it cannot, an unmarked turn may be private."""
-    return any(takes_files(os.path.dirname(path)) for path in _usual_places(at, at.session.key))
+    return any(takes_files(os.path.dirname(path)) for path in _usual_places(capture, capture.session.key))
 
 
-def can_write_spare(at: Capture) -> bool:
+def can_write_spare(capture: Capture) -> bool:
     """Whether a mark could be written to the temporary folder, which need not exist."""
-    return takes_files(os.path.dirname(_spare(at, at.session.key)), make=False)
+    return takes_files(os.path.dirname(_spare(capture, capture.session.key)), make=False)
 
 
-def make_whole(at: Capture) -> bool:
+def make_whole(capture: Capture) -> bool:
     """If a mark was lost, mark and count that loss. Return False while that cannot be written."""
-    _move_from_spare(at)
+    _move_from_spare(capture)
     try:
-        if not _has_lost(at, at.session.key):
+        if not _has_lost(capture, capture.session.key):
             return True
     except OSError:
         return False  # reading the marks raises the same error
-    if not _add(at, _LOST_LINE):
+    if not _add(capture, _LOST_LINE):
         return False
     from mdmem.capture import losses
     from mdmem.capture.pending import UNSEEN
 
-    return losses.record(at.config, at.event.name, at.event.agent, UNSEEN, at.now)
+    return losses.record(capture.config, capture.event.name, capture.event.agent, UNSEEN, capture.now)
 
 
-def _add(at: Capture, line: bytes) -> bool:
+def _add(capture: Capture, line: bytes) -> bool:
     """Add a line to both files of marks, or to the temporary one if neither can be written; return whether it is."""
-    *usual, spare = _places(at)
+    *usual, spare = _places(capture)
     written = [_append(path, line) for path in usual]
     return any(written) or _append(spare, line)
 
 
-def _move_from_spare(at: Capture) -> None:
+def _move_from_spare(capture: Capture) -> None:
     """Move marks from the temporary folder back to their own folders, if those can be written again."""
-    *usual, spare = _places(at)
+    *usual, spare = _places(capture)
     if not os.path.exists(spare):
         return
     try:
-        lines = files.read_own(spare, _MAX_BYTES) + (_LOST_LINE if _has_lost(at, at.session.key) else b"")
+        lines = files.read_own(spare, _MAX_BYTES) + (_LOST_LINE if _has_lost(capture, capture.session.key) else b"")
         written = [_append(path, lines) for path in usual]
         if any(written):
             files.remove(spare)
@@ -151,24 +151,26 @@ def _move_from_spare(at: Capture) -> None:
         return  # they stay where they are, and are read there
 
 
-def _usual_places(at: Capture, key: str) -> tuple[str, str]:
+def _usual_places(capture: Capture, key: str) -> tuple[str, str]:
     """Return the paths of a session's marks in the two folders that are seldom lost together."""
     name = f"{key}.{FLAG}"
-    return os.path.join(os.path.dirname(at.session.flag(FLAG)), name), os.path.join(at.config.runtime_dir, name)
+    return os.path.join(os.path.dirname(capture.session.flag(FLAG)), name), os.path.join(
+        capture.config.runtime_dir, name
+    )
 
 
-def _places(at: Capture) -> tuple[str, str, str]:
+def _places(capture: Capture) -> tuple[str, str, str]:
     """Return the paths of the session's marks, the temporary one last."""
-    return (*_usual_places(at, at.session.key), _spare(at, at.session.key))
+    return (*_usual_places(capture, capture.session.key), _spare(capture, capture.session.key))
 
 
-def _spare(at: Capture, key: str) -> str:
+def _spare(capture: Capture, key: str) -> str:
     """Return the path of the session's marks in the user's own folder below the system's temporary folder."""
-    if not at.live:
-        return os.path.join(at.config.runtime_dir, f"spare-{key}.{FLAG}")  # a replay's are removed with its folder
+    if not capture.live:
+        return os.path.join(capture.config.runtime_dir, f"spare-{key}.{FLAG}")  # a replay's are removed with its folder
     temporary = os.environ.get("TMPDIR") or os.environ.get("TEMP") or "/tmp"  # noqa: S108 - `tempfile` is slow to import
     user = os.getuid() if hasattr(os, "getuid") else 0
-    name = f"mdmem-{user}-{os.path.basename(at.config.state_dir)}"
+    name = f"mdmem-{user}-{os.path.basename(capture.config.state_dir)}"
     return os.path.join(temporary, name, f"{key}.{FLAG}")
 
 
@@ -179,10 +181,12 @@ def _append(path: str, lines: bytes) -> bool:
         return False
 
 
-def _has_lost(at: Capture, key: str) -> bool:
+def _has_lost(capture: Capture, key: str) -> bool:
     """Whether a mark was lost: a full disk leaves the last file that was written truncated or empty."""
-    spare = _spare(at, key)
-    paths = [path for path in ((spare,) if os.path.exists(spare) else _usual_places(at, key)) if os.path.exists(path)]
+    spare = _spare(capture, key)
+    paths = [
+        path for path in ((spare,) if os.path.exists(spare) else _usual_places(capture, key)) if os.path.exists(path)
+    ]
     return bool(paths) and _longest(paths)[-1:] != b"\n"
 
 

@@ -23,23 +23,23 @@ LAST_FILE = "last-hidden"
 _KEEP = "`mdmem privacy keep-last` stores it."
 
 
-def of_prompt(at: Capture, outcome: Outcome, text: str) -> None:
+def of_prompt(capture: Capture, outcome: Outcome, text: str) -> None:
     """Record the last prompt with a hidden section, for `mdmem privacy keep-last`, and find unknown tags in it."""
     if outcome.hidden.sections:
-        _remember_last(at, outcome)
-    outcome.unknown = texts.unknown_tags(text, at.rules)
+        _remember_last(capture, outcome)
+    outcome.unknown = texts.unknown_tags(text, capture.rules)
 
 
-def _remember_last(at: Capture, outcome: Outcome) -> None:
-    event = at.event
+def _remember_last(capture: Capture, outcome: Outcome) -> None:
+    event = capture.event
     ids = [event.agent, event.session, event.prompt_id, outcome.id]
-    fields = [*ids, event.transcript, event.cwd, f"{at.now:.0f}"]
+    fields = [*ids, event.transcript, event.cwd, f"{capture.now:.0f}"]
     transcript = event.transcript.replace(event.session, "") if event.session else event.transcript
     shown = [*ids, transcript, event.cwd]
-    if privacy.clean(shown, rules=at.rules, origin="tool", echo=at.load_echo()).value != shown:
+    if privacy.clean(shown, rules=capture.rules, origin="tool", echo=capture.load_echo()).value != shown:
         return  # a path may contain private text, and this file must not
     # If that fails, `keep-last` finds an earlier prompt, or none.
-    files.try_replace(os.path.join(at.config.state_dir, LAST_FILE), "\0".join(fields).encode("utf-8", "replace"))
+    files.try_replace(os.path.join(capture.config.state_dir, LAST_FILE), "\0".join(fields).encode("utf-8", "replace"))
 
 
 class LastHidden:
@@ -65,16 +65,16 @@ def forget_last(config: Config) -> None:
     files.remove(os.path.join(config.state_dir, LAST_FILE))
 
 
-def end_turn(at: Capture, outcome: Outcome) -> None:
+def end_turn(capture: Capture, outcome: Outcome) -> None:
     """Add up what was hidden in this turn's tool runs and answer, except what the user was already told."""
-    lines = at.session.lines("hidden")
-    told = max((_number(line, 0) for line in at.session.lines("told")), default=0)
+    lines = capture.session.lines("hidden")
+    told = max((_number(line, 0) for line in capture.session.lines("told")), default=0)
     for line in lines[told:]:
         outcome.of_turn.sections += _number(line, 0)
         outcome.of_turn.chars += _number(line, 1)
         outcome.of_turn.lines += _number(line, 2)
     if len(lines) > told:
-        at.session.append("told", str(len(lines)))
+        capture.session.append("told", str(len(lines)))
 
 
 def messages(config: Config, name: str, outcome: Outcome) -> list[str]:

@@ -20,45 +20,45 @@ _LOST = ["1", "lost"]
 """What the session's record says of a private memory that is lost: more than there is."""
 
 
-def learn_cleaned(at: Capture, cleaned: privacy.Cleaned) -> bool:
+def learn_cleaned(capture: Capture, cleaned: privacy.Cleaned) -> bool:
     """Remember what cleaning has found; return False if that cannot be written, or if there was no time for all."""
     if cleaned.unlearned:
-        _note_excess(at)
-        return not at.has_lost_private()
-    return learn(at, cleaned.spans, cleaned.secrets)
+        _note_excess(capture)
+        return not capture.has_lost_private()
+    return learn(capture, cleaned.spans, cleaned.secrets)
 
 
-def learn(at: Capture, spans: tuple[str, ...], secrets: tuple[str, ...] = ()) -> bool:
+def learn(capture: Capture, spans: tuple[str, ...], secrets: tuple[str, ...] = ()) -> bool:
     """Remember private text and secrets, so that repetitions are not stored; return False if that cannot be written."""
     if not (spans or secrets):
         return True
-    if at.has_lost_private():
+    if capture.has_lost_private():
         return False
     from mdmem.privacy import memory
 
     try:
-        for key in at.session_keys():
-            lines, sign = memory.learn(at.config, key, spans, secrets)
-            if key == at.session.key:
-                _note_extent(at, lines, sign)
+        for key in capture.session_keys():
+            lines, sign = memory.learn(capture.config, key, spans, secrets)
+            if key == capture.session.key:
+                _note_extent(capture, lines, sign)
     except (Exception, DeadlineError) as error:  # noqa: BLE001 - whatever failed, it would not be recognized later
         from mdmem import log
 
-        log.write(at.config, "private sections cannot be remembered", error)
+        log.write(capture.config, "private sections cannot be remembered", error)
         if isinstance(error, memory.TooMuchPrivateError):
-            _note_excess(at)
-            return not at.has_lost_private()
+            _note_excess(capture)
+            return not capture.has_lost_private()
         return False
     return True
 
 
-def _note_extent(at: Capture, lines: int, sign: str) -> None:
+def _note_extent(capture: Capture, lines: int, sign: str) -> None:
     """Write into the session's record how much its private memory holds, so that a loss of it is noticed."""
-    if lines and [str(lines), sign] not in at.session.lines(journal.PRIVATE):
-        at.session.append(journal.PRIVATE, str(lines), sign)
+    if lines and [str(lines), sign] not in capture.session.lines(journal.PRIVATE):
+        capture.session.append(journal.PRIVATE, str(lines), sign)
 
 
-def notice_loss(at: Capture) -> None:
+def notice_loss(capture: Capture) -> None:
     """Record that a session's private memory is lost: it had private sections, and nothing here knows what they said.
 
     That is so if the state folder was deleted, if the session began on another machine, or if version 0.1 captured it.
@@ -67,38 +67,38 @@ def notice_loss(at: Capture) -> None:
     Notes that this mdmem has captured here are not read, as there may be thousands: the record knows how much private
     memory there was then (`Capture.has_lost_private`). Version 0.1 did not record that.
     """
-    if os.path.exists(at.former_memory()):
-        if _LOST not in at.session.lines(journal.PRIVATE):
-            _note_loss(at)
+    if os.path.exists(capture.former_memory()):
+        if _LOST not in capture.session.lines(journal.PRIVATE):
+            _note_loss(capture)
         return
-    if at.event.name == "SessionStart" and at.event.source in ("startup", "clear"):
+    if capture.event.name == "SessionStart" and capture.event.source in ("startup", "clear"):
         return
-    if files.may_exist(at.memory_of(at.session.key)):
+    if files.may_exist(capture.memory_of(capture.session.key)):
         return
     try:
-        folder = at.session.open_folder()
+        folder = capture.session.open_folder()
         if folder is None:
             return
         with folder:
-            names = set(filter(journal.numbers, journal.names_with_parts(folder))) - at.session.captured()
+            names = set(filter(journal.numbers, journal.names_with_parts(folder))) - capture.session.captured()
             is_lost = any(_had_private(disk.read(folder, name) or b"") for name in names)
     except (OSError, VaultError):
         return  # nothing can be stored there either
     if is_lost:
-        _note_loss(at)
+        _note_loss(capture)
 
 
-def _note_excess(at: Capture) -> None:
+def _note_excess(capture: Capture) -> None:
     """Record that private text of this event is not remembered, also for a parent session, which may repeat it."""
-    _note_loss(at)
-    parent = at.event.extra.get("parent_session")
+    _note_loss(capture)
+    parent = capture.event.extra.get("parent_session")
     if parent:
-        Session(at.config, parent, at.event.agent).append(journal.PRIVATE, *_LOST)
+        Session(capture.config, parent, capture.event.agent).append(journal.PRIVATE, *_LOST)
 
 
-def _note_loss(at: Capture) -> None:
-    at.session.append(journal.PRIVATE, *_LOST)
-    at.session.read()
+def _note_loss(capture: Capture) -> None:
+    capture.session.append(journal.PRIVATE, *_LOST)
+    capture.session.read()
 
 
 def _had_private(data: bytes) -> bool:
@@ -108,72 +108,72 @@ def _had_private(data: bytes) -> bool:
     return type(front_matter.of(data).get("private")) is int
 
 
-def learn_from(at: Capture) -> bool:
+def learn_from(capture: Capture) -> bool:
     """Remember the private text and the secrets of an event that is not stored; return False if that fails."""
     from mdmem.capture import window
 
-    event = at.event
+    event = capture.event
     run = {"input": event.tool_input, "response": event.tool_response, "error": event.error}
     texts = {"prompt": privacy.as_typed(event.prompt), "message": event.message, **run}
-    if at.live and event.tool:
+    if capture.live and event.tool:
         from mdmem.capture.tools import files_on_disk
 
-        texts |= files_on_disk.not_shown(event, at.rules.tags)
-    values = _excluded_values(at, run)
-    told = beside(at)
-    if not (privacy.may_hold_private(texts, at.rules) or privacy.may_name_secret(texts, at.rules)):
-        return learn(at, told, values)
+        texts |= files_on_disk.not_shown(event, capture.rules.tags)
+    values = _excluded_values(capture, run)
+    told = beside(capture)
+    if not (privacy.may_hold_private(texts, capture.rules) or privacy.may_name_secret(texts, capture.rules)):
+        return learn(capture, told, values)
     origin = "prompt" if event.prompt else "assistant" if event.message else "tool"
-    cleaned = privacy.clean(window.Window(at.rules).narrow(texts), rules=at.rules, origin=origin)
-    return learn_cleaned(at, cleaned) and learn(at, told, values)
+    cleaned = privacy.clean(window.Window(capture.rules).narrow(texts), rules=capture.rules, origin=origin)
+    return learn_cleaned(capture, cleaned) and learn(capture, told, values)
 
 
-def beside(at: Capture) -> tuple[str, ...]:
+def beside(capture: Capture) -> tuple[str, ...]:
     """Return the private text of instruction files beside a tool's file; see `files_on_disk.instructions_beside`."""
     from mdmem.capture.tools import files_on_disk
 
-    paths = files_on_disk.instructions_beside(at.event, at.project.worktree) if at.live else []
+    paths = files_on_disk.instructions_beside(capture.event, capture.project.worktree) if capture.live else []
     if not paths:
         return ()
     from mdmem.capture.tools import instructions
 
-    return instructions.private_in(paths, at.rules)
+    return instructions.private_in(paths, capture.rules)
 
 
-def _excluded_values(at: Capture, run: dict[str, Any]) -> tuple[str, ...]:
+def _excluded_values(capture: Capture, run: dict[str, Any]) -> tuple[str, ...]:
     """Return the values that a run shows of a file that the settings exclude."""
-    if not (at.event.tool and exclusions.excludes_paths(at.config, at.project)):
+    if not (capture.event.tool and exclusions.excludes_paths(capture.config, capture.project)):
         return ()
     from mdmem.capture.tools import excluded
 
-    if excluded.is_about(at, run["input"], ()):
+    if excluded.is_about(capture, run["input"], ()):
         return excluded.values_in(list(run.values()))
     removed: list[str] = []
     for shown in (run["response"], run["error"]):
-        exclusions.without_excluded(at.config, shown, at.project, at.event.cwd, removed)
+        exclusions.without_excluded(capture.config, shown, capture.project, capture.event.cwd, removed)
     return excluded.values_in(removed)
 
 
-def inherit(at: Capture) -> bool:
+def inherit(capture: Capture) -> bool:
     """Copy the parent's private memory to a forked or resumed session; return False if that fails.
 
     The transcript names the parent. If it does not, or is missing, all sessions' memories are copied.
     """
-    if at.session.data or not files.may_exist(os.path.dirname(at.memory_of(at.session.key))):
+    if capture.session.data or not files.may_exist(os.path.dirname(capture.memory_of(capture.session.key))):
         return True
     from mdmem.privacy import memory
 
     try:
-        sessions = memory.sessions(at.config)
-        named_parents = {short(parent, 16) for parent in journal.parents(at.event.transcript)}
-        parents = [key for key in sessions if key in named_parents and key != at.session.key]
-        if not parents and at.event.source in ("fork", "resume") and at.session.key not in sessions:
+        sessions = memory.sessions(capture.config)
+        named_parents = {short(parent, 16) for parent in journal.parents(capture.event.transcript)}
+        parents = [key for key in sessions if key in named_parents and key != capture.session.key]
+        if not parents and capture.event.source in ("fork", "resume") and capture.session.key not in sessions:
             parents = sessions
-        memory.inherit(at.config, at.session.key, parents)
-        _note_extent(at, *memory.extent(at.config, at.session.key))
+        memory.inherit(capture.config, capture.session.key, parents)
+        _note_extent(capture, *memory.extent(capture.config, capture.session.key))
     except OSError as error:
         from mdmem import log
 
-        log.write(at.config, "could not copy what the parent session remembers as private to its fork", error)
+        log.write(capture.config, "could not copy what the parent session remembers as private to its fork", error)
         return False
     return True

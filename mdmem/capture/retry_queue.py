@@ -45,11 +45,11 @@ def waits(config: Config, session_key: str) -> bool:
     return any(name.endswith(ending) for name in _names(config))
 
 
-def keep(at: Capture, draft: PendingNote, built: note.Note) -> bool:
+def keep(capture: Capture, draft: PendingNote, built: note.Note) -> bool:
     """Queue a note that could not be stored; return False if that fails too."""
     import json
 
-    project = [getattr(at.project, slot) for slot in at.project.__slots__]
+    project = [getattr(capture.project, slot) for slot in capture.project.__slots__]
     value = {
         "format": FORMAT,
         "meta": built.meta,
@@ -58,16 +58,16 @@ def keep(at: Capture, draft: PendingNote, built: note.Note) -> bool:
         "kind": draft.kind,
         "label": draft.label or draft.kind,
         "has_id": bool(draft.identity),
-        "agent": at.event.agent,
-        "session": at.session.id,
-        "prompt_note": at.prompt_note(),
-        "now": at.now,
-        "project": privacy.clean(project, rules=at.rules, origin="tool").value,
+        "agent": capture.event.agent,
+        "session": capture.session.id,
+        "prompt_note": capture.prompt_note(),
+        "now": capture.now,
+        "project": privacy.clean(project, rules=capture.rules, origin="tool").value,
     }
     data = json.dumps(value).encode()
     for _ in range(3):
         try:
-            _write(at.config, at.session.key, data)
+            _write(capture.config, capture.session.key, data)
         except FileNotFoundError:
             continue  # another process has just emptied and removed the folder
         except Exception:  # noqa: BLE001 - the user is told that the note is lost

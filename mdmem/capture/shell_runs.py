@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from mdmem.capture.pending import Capture
 
 
-def cleaned(at: Capture, having: str) -> Iterable[privacy.Cleaned]:
+def cleaned(capture: Capture, having: str) -> Iterable[privacy.Cleaned]:
     """Clean the commands and what they showed, each once, the last first. having: what their lines contain."""
-    known, shown, key = at.session.lines("shell"), "", ""
-    for line in tail.objects(at.event.transcript, having):
+    known, shown, key = capture.session.lines("shell"), "", ""
+    for line in tail.objects(capture.event.transcript, having):
         words = next((text for text in tail.strings(line) if text.startswith(having)), "")
         command, output = prompts.shell_run(words)
         shown, key = output or shown, key or str(line.get("uuid", line.get("timestamp", "")))
@@ -29,16 +29,16 @@ def cleaned(at: Capture, having: str) -> Iterable[privacy.Cleaned]:
             continue
         if [key] in known:
             return
-        at.session.append("shell", key)
-        run = _run(at, command, shown, str(line.get("cwd") or at.event.cwd))
-        if privacy.may_hold_private(run, at.rules) or privacy.may_name_secret(run, at.rules):
-            yield privacy.clean(window.Window(at.rules).narrow(run), rules=at.rules, origin="tool")
+        capture.session.append("shell", key)
+        run = _run(capture, command, shown, str(line.get("cwd") or capture.event.cwd))
+        if privacy.may_hold_private(run, capture.rules) or privacy.may_name_secret(run, capture.rules):
+            yield privacy.clean(window.Window(capture.rules).narrow(run), rules=capture.rules, origin="tool")
         shown = key = ""
 
 
-def _run(at: Capture, command: str, shown: str, cwd: str) -> dict[str, Any]:
+def _run(capture: Capture, command: str, shown: str, cwd: str) -> dict[str, Any]:
     """Return a command and its output as a tool run, with the files that may hold tags which it did not show."""
     run: dict[str, Any] = {"tool": "Bash", "input": {"command": command}, "response": {"stdout": shown}}
-    event = Event(agent=at.event.agent, name="PostToolUse", cwd=cwd)
+    event = Event(agent=capture.event.agent, name="PostToolUse", cwd=cwd)
     event.tool, event.tool_input, event.tool_response = run["tool"], run["input"], run["response"]
-    return run | files_on_disk.not_shown(event, at.rules.tags)
+    return run | files_on_disk.not_shown(event, capture.rules.tags)

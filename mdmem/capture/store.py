@@ -24,35 +24,35 @@ _LONG_CHARS = 96 * 1024
 _LONG_DEPTH = 8
 
 
-def make(at: Capture, draft: PendingNote, echo: privacy.Echo | None) -> tuple[note.Note | None, privacy.Cleaned]:
+def make(capture: Capture, draft: PendingNote, echo: privacy.Echo | None) -> tuple[note.Note | None, privacy.Cleaned]:
     """Return a draft's note, cleaned but not stored, and what was removed; `echo` knows earlier private text."""
-    event, session = at.event, at.session
+    event, session = capture.event, capture.session
     context = {
         **draft.meta,
         "subagent": (event.extra.get("agent_type") or "unknown") if event.subagent else "",
-        "project": at.project.name,
+        "project": capture.project.name,
         "session": session.id,
         "prompt": 0,
         "sequence": 0,
         "agent": event.agent,
         "cwd": event.cwd[:1024],
-        "branch": at.project.branch,
-        "staged": _staged(at),
-        "commit": at.project.commit,
+        "branch": capture.project.branch,
+        "staged": _staged(capture),
+        "commit": capture.project.commit,
         "tags": list(draft.tags),
     }
-    source, build = _windowed(at, draft) if _holds_long(draft.source) else (draft.source, draft.build)
+    source, build = _windowed(capture, draft) if _holds_long(draft.source) else (draft.source, draft.build)
     request = note.NoteRequest(
         draft.kind,
         source,
         build,
         identity=session.identity(*draft.identity, draft.kind),
-        created=timestamps.note_time(at.now),
+        created=timestamps.note_time(capture.now),
         context=context,
         origin=draft.origin,
         max_bytes=max(note.MAX_NOTE_BYTES, min(4 * draft.chars, MAX_LONG_BYTES) + 2 * note.MAX_META_BYTES),
     )
-    return note.new(request, at.rules, echo)
+    return note.new(request, capture.rules, echo)
 
 
 def _holds_long(value: Any, depth: int = 0) -> bool:
@@ -63,31 +63,31 @@ def _holds_long(value: Any, depth: int = 0) -> bool:
     return depth <= _LONG_DEPTH and any(_holds_long(item, depth + 1) for item in items)
 
 
-def _windowed(at: Capture, draft: PendingNote) -> tuple[Any, Callable[[Any], note.Draft | None]]:
+def _windowed(capture: Capture, draft: PendingNote) -> tuple[Any, Callable[[Any], note.Draft | None]]:
     """Return the draft's source without the middles of long texts, and a `build` that replaces them by blanks."""
     from mdmem.capture import window
 
-    through = window.Window(at.rules, draft.chars)
+    through = window.Window(capture.rules, draft.chars)
     return through.narrow(draft.source), lambda clean: draft.build(through.widen(clean))
 
 
-def store(at: Capture, draft: PendingNote) -> Outcome:
+def store(capture: Capture, draft: PendingNote) -> Outcome:
     """Clean and store a draft; queue it if the vault cannot take it, and report a loss if that fails too."""
-    session = at.session
-    built, cleaned = make(at, draft, at.load_echo())
+    session = capture.session
+    built, cleaned = make(capture, draft, capture.load_echo())
     outcome = Outcome()
     outcome.kind = str(built.meta["kind"]) if built else draft.kind
     outcome.private, outcome.redacted, outcome.unclosed = cleaned.private, cleaned.redacted, cleaned.unclosed
     outcome.hidden, outcome.stray = cleaned.hidden, cleaned.stray
-    outcome.too_long = at.left_out
-    if failure := cleaned.failure or at.unchecked:
-        note_withheld(at, outcome, failure, draft.kind)
+    outcome.too_long = capture.left_out
+    if failure := cleaned.failure or capture.unchecked:
+        note_withheld(capture, outcome, failure, draft.kind)
     if cleaned.spans or cleaned.secrets or cleaned.unlearned:
         from mdmem.capture import remembered
 
-        outcome.unmarked = not remembered.learn_cleaned(at, cleaned)
+        outcome.unmarked = not remembered.learn_cleaned(capture, cleaned)
     if outcome.unmarked:
-        turn.withhold(at)
+        turn.withhold(capture)
         outcome.ignored = PRIVATE  # later repetitions of it could not be recognized
         return outcome
     if built is None:
@@ -98,68 +98,68 @@ def store(at: Capture, draft: PendingNote) -> Outcome:
     outcome.id = built.id
     begins = not session.folder
     try:
-        _wait_behind(at)
-        publish(at, draft, built, outcome)
+        _wait_behind(capture)
+        publish(capture, draft, built, outcome)
     except (Exception, DeadlineError) as error:  # noqa: BLE001 - whatever failed, queue the note
         from mdmem import log
         from mdmem.capture import retry_queue
 
         outcome.error = type(error).__name__
-        outcome.waits = retry_queue.keep(at, draft, built)
-        log.write(at.config, f"{draft.kind} {'is queued' if outcome.waits else 'is lost'}", error)
+        outcome.waits = retry_queue.keep(capture, draft, built)
+        log.write(capture.config, f"{draft.kind} {'is queued' if outcome.waits else 'is lost'}", error)
     begins = begins or (draft.kind == "prompt" and built.meta.get("prompt") == 1)  # the first prompt names the session
     if begins and outcome.added:
-        at.update_page()  # so that a session killed in its first turn still has a title
+        capture.update_page()  # so that a session killed in its first turn still has a title
     return outcome
 
 
-def note_withheld(at: Capture, outcome: Outcome, failure: BaseException, what: str) -> None:
+def note_withheld(capture: Capture, outcome: Outcome, failure: BaseException, what: str) -> None:
     """Record that a text is left out of what is stored, because it could not be checked, and why."""
     from mdmem import log
 
     outcome.withheld = True
     outcome.why = str(failure) if isinstance(failure, PatternError) else ""
-    log.write(at.config, f"a text could not be checked for private text: the {what} is stored without it", failure)
+    log.write(capture.config, f"a text could not be checked for private text: the {what} is stored without it", failure)
 
 
-def _wait_behind(at: Capture) -> None:
+def _wait_behind(capture: Capture) -> None:
     """Raise VaultError while earlier notes of the session are queued, so that this one queues behind them."""
-    if has_queued(at.config):
+    if has_queued(capture.config):
         from mdmem.capture import retry_queue
 
-        if retry_queue.waits(at.config, at.session.key):
+        if retry_queue.waits(capture.config, capture.session.key):
             raise VaultError("Earlier notes of this session are still queued.")
 
 
-def _staged(at: Capture) -> str:
+def _staged(capture: Capture) -> str:
     """Return the code branch that keeps the note back until it is merged, or "" (only with capture.branches = "stage").
 
     A branch that no longer exists, as in an old transcript, keeps nothing back: nobody could ever be on it again.
     """
-    code = at.project
-    if at.config.settings.capture.branches != "stage" or not code.branch:
+    code = capture.project
+    if capture.config.settings.capture.branches != "stage" or not code.branch:
         return ""
     default = project.default_branch(code.worktree)
     waits = default not in ("", code.branch) and project.has_branch(code.worktree, code.branch)
     return code.branch if waits else ""
 
 
-def publish(at: Capture, draft: PendingNote, built: note.Note, outcome: Outcome) -> None:
+def publish(capture: Capture, draft: PendingNote, built: note.Note, outcome: Outcome) -> None:
     """Choose the note's folder, number and name, and write it.
 
     Raises OSError or VaultError when the vault cannot take it.
     """
-    if at.is_deleted(built):
+    if capture.is_deleted(built):
         outcome.stored = True
         return
-    session, created = at.session, str(built.meta["created"])
-    project_folder = at.project_folder(created)
+    session, created = capture.session, str(built.meta["created"])
+    project_folder = capture.project_folder(created)
     built.meta["project"] = project_folder
     words = folder_words(built.title) if draft.kind == "prompt" else ""
-    with session.make_folder(project_folder, words, lambda: _first_page(session, built), at.now) as folder:
+    with session.make_folder(project_folder, words, lambda: _first_page(session, built), capture.now) as folder:
         folder.lock()
         session.catch_up(folder)
-        prompt, sequence, name = _number(at, draft, built, folder)
+        prompt, sequence, name = _number(capture, draft, built, folder)
         is_new = name is None
         if name is None:
             built.meta["prompt"], built.meta["sequence"] = prompt, sequence
@@ -174,9 +174,9 @@ def publish(at: Capture, draft: PendingNote, built: note.Note, outcome: Outcome)
         elif draft.is_state:
             from mdmem.capture.later import completion
 
-            completion.renew(folder, name, built, durable=at.live and at.config.durable)
+            completion.renew(folder, name, built, durable=capture.live and capture.config.durable)
         else:
-            at.complete(folder, name, built)
+            capture.complete(folder, name, built)
     outcome.stored, outcome.id = True, built.id
     outcome.path = f"{'/'.join(session.folder)}/{name}"
 
@@ -194,13 +194,13 @@ def _first_page(session: Session, built: note.Note) -> note.Note:
     return page.first(session, built)
 
 
-def _number(at: Capture, draft: PendingNote, built: note.Note, folder: disk.Folder) -> tuple[int, int, str | None]:
+def _number(capture: Capture, draft: PendingNote, built: note.Note, folder: disk.Folder) -> tuple[int, int, str | None]:
     """Return the note's prompt number, its sequence number, and its file's name if the event was delivered before."""
-    session = at.session
-    last = session.prompt_number() if draft.kind == "prompt" else at.prompt_number()
+    session = capture.session
+    last = session.prompt_number() if draft.kind == "prompt" else capture.prompt_number()
     prompt, sequence = (last + 1, 0) if draft.kind == "prompt" else (last, session.next_sequence(last))
     if draft.identity:
-        return prompt, sequence, at.published_name(draft, built)
+        return prompt, sequence, capture.published_name(draft, built)
 
     words = short(f"{built.title}\0{built.body}", 16)
 
@@ -209,7 +209,7 @@ def _number(at: Capture, draft: PendingNote, built: note.Note, folder: disk.Fold
 
     built.meta["id"] = numbered(f"prompt {last}")
     name = session.name_of(built.id)
-    if name and _is_recent(session, folder, name, at.now):
+    if name and _is_recent(session, folder, name, capture.now):
         return prompt, sequence, name
     # The same words again after REPEAT_SECONDS: another prompt or run.
     built.meta["id"] = numbered(f"prompt {prompt}" if draft.kind == "prompt" or not name else f"{prompt} {sequence}")

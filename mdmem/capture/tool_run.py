@@ -23,28 +23,28 @@ _COMMIT_SECONDS = 600.0
 """Maximum age of a commit, when the hook runs, to count as made by the command."""
 
 
-def keep(at: Capture) -> Outcome:
+def keep(capture: Capture) -> Outcome:
     """Store a tool run that nothing excludes."""
-    event = at.event
+    event = capture.event
     if _is_lookup(event):
         return Outcome(OWN_LOOKUP)
     tool = aliases.resolve(event.tool, {})[0]
     is_answer = tool == "AskUserQuestion"
     response = _as_typed(event.tool_response) if is_answer else event.tool_response
     source = {"tool": event.tool, "input": event.tool_input, "response": response, "error": event.error}
-    if at.live:
+    if capture.live:
         from mdmem.capture.tools import files_on_disk
 
-        files_read = files_on_disk.not_shown(event, at.rules.tags)
+        files_read = files_on_disk.not_shown(event, capture.rules.tags)
         source |= files_read
         if files_read and (goes_on(event.tool_response) or _passes_on(event.tool_input)):
-            _learn_of(files_read, at)
+            _learn_of(files_read, capture)
     identity = _identity(event)
     is_list = identity[:1] == (_TODO,)
     draft = PendingNote(
         "observation",
         source,
-        lambda clean: _draft(at, clean),
+        lambda clean: _draft(capture, clean),
         identity=identity,
         label="tool",
         meta={
@@ -57,22 +57,22 @@ def keep(at: Capture) -> Outcome:
         origin="prompt" if is_answer else "tool",
         is_state=is_list,
     )
-    outcome = store(at, draft)
+    outcome = store(capture, draft)
     if outcome.added and type(event.tool_response) is dict and event.tool_response.get("status") in LATER:
         from mdmem.capture.later import awaited
 
-        awaited.begin(at, outcome)
+        awaited.begin(capture, outcome)
     return outcome
 
 
-def _learn_of(files_read: dict[str, list[str]], at: Capture) -> None:
+def _learn_of(files_read: dict[str, list[str]], capture: Capture) -> None:
     """Remember what is private in the files of a command that goes on or writes: it comes later, without its name."""
     from mdmem.capture import remembered
 
     texts = [text for contents in files_read.values() for text in contents]
-    spans = [span for text in texts for span in privacy.clean(text, rules=at.rules, origin="tool").spans]
-    if not remembered.learn(at, tuple(spans)):
-        turn.withhold(at)
+    spans = [span for text in texts for span in privacy.clean(text, rules=capture.rules, origin="tool").spans]
+    if not remembered.learn(capture, tuple(spans)):
+        turn.withhold(capture)
 
 
 def _passes_on(tool_input: Any) -> bool:
@@ -100,39 +100,41 @@ def _is_success(event: Event) -> bool | None:
     return None if event.error is None and goes_on(event.tool_response) else event.error is None
 
 
-def _draft(at: Capture, clean: Any) -> note.Draft | None:
+def _draft(capture: Capture, clean: Any) -> note.Draft | None:
     removed: list[str] = []
     facts = table.describe(
         clean["tool"],
         clean["input"],
-        exclusions.without_excluded(at.config, clean["response"], at.project, at.event.cwd, removed),
-        error=exclusions.without_excluded(at.config, clean["error"], at.project, at.event.cwd, removed),
-        root=at.project.worktree,
-        cwd=at.event.cwd,
-        limits=limits.Limits.of(at.config.settings.capture),
+        exclusions.without_excluded(capture.config, clean["response"], capture.project, capture.event.cwd, removed),
+        error=exclusions.without_excluded(capture.config, clean["error"], capture.project, capture.event.cwd, removed),
+        root=capture.project.worktree,
+        cwd=capture.event.cwd,
+        limits=limits.Limits.of(capture.config.settings.capture),
     )
-    if exclusions.excludes_paths(at.config, at.project):
+    if exclusions.excludes_paths(capture.config, capture.project):
         from mdmem.capture.tools import excluded
 
-        if excluded.is_about(at, at.event.tool_input, facts.meta.get("files", ())):  # a cleaned name may be unknown
-            _learn_values(at, [clean["input"], clean["response"], clean["error"]])
+        if excluded.is_about(
+            capture, capture.event.tool_input, facts.meta.get("files", ())
+        ):  # a cleaned name may be unknown
+            _learn_values(capture, [clean["input"], clean["response"], clean["error"]])
             return None
         if removed:
-            _learn_values(at, ["".join(removed)])
-    if at.live and "commit" in facts.meta.get("command", ""):
-        _add_commit(at, facts.meta)
+            _learn_values(capture, ["".join(removed)])
+    if capture.live and "commit" in facts.meta.get("command", ""):
+        _add_commit(capture, facts.meta)
     values = {"title": facts.title, "body": facts.body}
-    body = template.fill(template.load("notes/observation.md", at.config.vault), values)
+    body = template.fill(template.load("notes/observation.md", capture.config.vault), values)
     return note.Draft(facts.title, facts.slug, facts.meta, body)
 
 
-def _learn_values(at: Capture, shown: list[Any]) -> None:
+def _learn_values(capture: Capture, shown: list[Any]) -> None:
     """Remember the values that a run shows of an excluded file: what uses them shows them without its name."""
     from mdmem.capture import remembered
     from mdmem.capture.tools import excluded
 
-    if not remembered.learn(at, (), excluded.values_in(shown)):
-        turn.withhold(at)
+    if not remembered.learn(capture, (), excluded.values_in(shown)):
+        turn.withhold(capture)
 
 
 _TODO = "to-do list"
@@ -145,14 +147,18 @@ def _identity(event: Event) -> tuple[str, ...]:
     return (event.tool_use_id,) if event.tool_use_id else ()
 
 
-def _add_commit(at: Capture, meta: dict[str, Any]) -> None:
+def _add_commit(capture: Capture, meta: dict[str, Any]) -> None:
     """Add the commit a command has made, read from git, because git may have been told to be quiet."""
     words = meta["command"].split()
     if meta.get("success") is False or "git" not in words or "commit" not in words:
         return
-    commit, subject, seconds = project.last_commit(at.project.worktree)
+    commit, subject, seconds = project.last_commit(capture.project.worktree)
     printed = str(meta.get("made_commit", ""))
-    if commit and at.now - _COMMIT_SECONDS <= seconds <= at.now + 60 and (not printed or commit[:7] in printed):
+    if (
+        commit
+        and capture.now - _COMMIT_SECONDS <= seconds <= capture.now + 60
+        and (not printed or commit[:7] in printed)
+    ):
         meta["made_commit"] = printed or commit
         meta["commit_subject"] = subject
 

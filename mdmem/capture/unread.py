@@ -67,5 +67,5 @@ def outcome(config: Config, event: Event, data: bytes, error: Exception, env: Ma
 
 def _is_excluded(config: Config, event: Event) -> bool:
     """Whether the settings or an `.mdmemignore` exclude the event's project."""
-    at = pending.Capture(config, event, 0.0)
-    return not exclusions.takes_project(config, at.project, event.cwd)
+    capture = pending.Capture(config, event, 0.0)
+    return not exclusions.takes_project(config, capture.project, event.cwd)

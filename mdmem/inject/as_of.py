@@ -79,7 +79,7 @@ def changed_since(config: Config, terms: frozenset[str], then: Asker, first: Ans
 # -- times that an event tells ---------------------------------------------------------------------
 
 
-def of_event(at: Occasion, asked: Shape) -> tuple[Shape, tuple[float, float]] | None:
+def of_event(occasion: Occasion, asked: Shape) -> tuple[Shape, tuple[float, float]] | None:
     """Return what a question asks besides the event that it names, and the time until then; None if it names none.
 
     `what was raw_days before the GDPR audit?`, `which broker did we use at the time of release 1.4?`
@@ -95,27 +95,29 @@ def of_event(at: Occasion, asked: Shape) -> tuple[Shape, tuple[float, float]] | 
     names = frozenset(analysis.query_terms(event)) - STOPWORDS
     if not names or all(word.lower() in STOPWORDS for word in analysis.words(subject)):
         return None
-    since = _time_of(at, asked.topic, names)
+    since = _time_of(occasion, asked.topic, names)
     if since is None:
         return None
     until = since - 1 if found["word"] else since + _DAY_SECONDS
     return Shape(asked.grade, asked.language, asked.words, subject), (_BEGIN, until)
 
 
-def _time_of(at: Occasion, text: str, names: frozenset[str]) -> float | None:
+def _time_of(occasion: Occasion, text: str, names: frozenset[str]) -> float | None:
     """Return when the session began that has most of an event's words, and at least half; None if there is none."""
-    asker = recall.Asker(project=at.project, without_session=at.record.id, here=at.here, closed=at.closed)
-    look = partial(recall.answers, at.config, text, asker, limit=evidence.MAX_ANSWERS)
-    found = [one for one in look(budget_seconds=at.seconds_left / 3) if one.folder]
+    asker = recall.Asker(
+        project=occasion.project, without_session=occasion.record.id, here=occasion.here, closed=occasion.closed
+    )
+    look = partial(recall.answers, occasion.config, text, asker, limit=evidence.MAX_ANSWERS)
+    found = [one for one in look(budget_seconds=occasion.seconds_left / 3) if one.folder]
 
     def having(answer: Answer) -> int:
-        texts = (f"{hit.title}\n{people.read(at.config.vault, hit.path).body}" for hit in answer.hits)
+        texts = (f"{hit.title}\n{people.read(occasion.config.vault, hit.path).body}" for hit in answer.hits)
         return len(names & analysis.counts("\n".join(texts)).keys())
 
     best = max(found, key=having, default=None)
     if best is None or 2 * having(best) < len(names):
         return None
-    return layout.begin_time(best.folder, journal.began(at.config.vault, best.folder))
+    return layout.begin_time(best.folder, journal.began(occasion.config.vault, best.folder))
 
 
 def _is_open(named: tuple[float, float]) -> bool:

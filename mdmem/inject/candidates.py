@@ -56,10 +56,10 @@ PART, PART_WEIGHT = 0.25, 0.6
 """A prompt continues a named piece of work if it shares at least this part of its words, and one that is not common."""
 
 
-def is_for_last_sessions(at: Occasion, shape: Shape, candidates: Iterable[Candidate]) -> bool:
+def is_for_last_sessions(occasion: Occasion, shape: Shape, candidates: Iterable[Candidate]) -> bool:
     """Whether the last sessions are the answer if nothing else is: it asks what is left, or continues known work."""
     terms = set(analysis.query_terms(shape.topic))
-    if not has_topic(shape.topic) or terms <= set(analysis.query_terms(at.project)):
+    if not has_topic(shape.topic) or terms <= set(analysis.query_terms(occasion.project)):
         return True
     folded = folds(words(shape.words))
     is_left = unfinished.asks_what_is_left(folded) and not english.resumes(folded)
@@ -69,7 +69,7 @@ def is_for_last_sessions(at: Occasion, shape: Shape, candidates: Iterable[Candid
 
 
 def answers(
-    at: Occasion,
+    occasion: Occasion,
     text: str,
     asked: Shape,
     *,
@@ -80,9 +80,9 @@ def answers(
 
     If it asks what the person said about something, these are the prompts that name all of it, if there are any.
     """
-    look = partial(looked_up, at, days=days, without_session=without_session)
+    look = partial(looked_up, occasion, days=days, without_session=without_session)
     wanted = facts.command(text)
-    if wanted and (led := _command(at, wanted, days, without_session=without_session)):
+    if wanted and (led := _command(occasion, wanted, days, without_session=without_session)):
         others = look(asked.topic, shape=asked) if asked.grade >= LIKELY else []
         return [led, *(one for one in others if one.item is None or led.item is None or one.item.id != led.item.id)]
     if references.asks_what_i_said(folds(words(text[: parts.MAX_CHARS]))):
@@ -94,20 +94,22 @@ def answers(
     for part in parts.of(text, asked) or ([] if _covers(found) else parts.named(asked)):
         found = _joined(found, look(part.topic, shape=part))
     shown = [one.answer for one in found if one.item is not None]
-    if without_session and days is None and follow_ups.is_of_this_session(at, asked, shown):
+    if without_session and days is None and follow_ups.is_of_this_session(occasion, asked, shown):
         return [Candidate(one.answer, None, one.left_out or follow_ups.SAID_HERE) for one in found]
     return found
 
 
-def of_event(at: Occasion, text: str, asked: Shape, *, without_session: bool) -> tuple[Shape, list[Candidate]] | None:
+def of_event(
+    occasion: Occasion, text: str, asked: Shape, *, without_session: bool
+) -> tuple[Shape, list[Candidate]] | None:
     """Return what a question asks besides the event until which it asks, and what was so then; None without both.
 
     What nothing has changed since is found without the time too, and the event itself may tell what was before it.
     """
-    named = as_of.of_event(at, asked)
+    named = as_of.of_event(occasion, asked)
     if named is None:
         return None
-    found = answers(at, text, named[0], days=named[1], without_session=without_session)
+    found = answers(occasion, text, named[0], days=named[1], without_session=without_session)
     first = next((one.item for one in found if one.item is not None), None)
     return (named[0], found) if first is not None and as_of.CHANGED_SINCE in first.marks else None
 
@@ -118,12 +120,12 @@ def any_answers(candidates: Iterable[Candidate]) -> bool:
 
 
 def _command(
-    at: Occasion, wanted: facts.WantedCommand, days: tuple[float, float] | None, *, without_session: bool
+    occasion: Occasion, wanted: facts.WantedCommand, days: tuple[float, float] | None, *, without_session: bool
 ) -> Candidate | None:
     """Return the command that a prompt asks for; None if none is known."""
     from mdmem.inject import known_command  # few prompts ask for one
 
-    known = known_command.of(at, wanted, days, without_session=without_session)
+    known = known_command.of(occasion, wanted, days, without_session=without_session)
     if known is None:
         return None
     hit, item, left_out = known
@@ -131,7 +133,7 @@ def _command(
     return Candidate(Answer.of_hit(folder, hit), item, left_out)
 
 
-def of_one_word(at: Occasion, asked: Shape, found: Sequence[Candidate], around: str) -> list[Candidate]:
+def of_one_word(occasion: Occasion, asked: Shape, found: Sequence[Candidate], around: str) -> list[Candidate]:
     """Return what answers a question of one word, told by the words around it in this session; [] for nothing.
 
     found: what was found without these. The best answer has to show the word, or to have shown it before; what was said
@@ -139,17 +141,20 @@ def of_one_word(at: Occasion, asked: Shape, found: Sequence[Candidate], around: 
     """
     wanted = turns.own_words(asked.topic)
     shape = Shape(POSSIBLE, asked.language, asked.words, f"{asked.topic}{turns.SEPARATOR}{around}")
-    for best in looked_up(at, shape.topic, shape=shape):
+    for best in looked_up(occasion, shape.topic, shape=shape):
         if best.left_out.startswith(answer_item.ABOVE):
-            if any(wanted <= turns.own_words(_text(at, hit)) for hit in best.answer.hits):
+            if any(wanted <= turns.own_words(_text(occasion, hit)) for hit in best.answer.hits):
                 return [best]
             continue
         if best.item is None or not wanted <= turns.own_words(" ".join([best.item.title, best.item.text])):
             continue
         talk = (one.answer for one in found if one.answer.is_talk and one.answer.folder == best.answer.folder != "")
         reasons = (answer for answer in talk if answer.coverage >= evidence.ALL and answer.hits != best.answer.hits)
-        room, terms = int(FIRST_SHARE * at.config.settings.inject.chars), frozenset(analysis.query_terms(asked.topic))
-        return [best, *(Candidate(one, *_item_of(at, one, terms, room, of_prompt=False)) for one in reasons)]
+        room, terms = (
+            int(FIRST_SHARE * occasion.config.settings.inject.chars),
+            frozenset(analysis.query_terms(asked.topic)),
+        )
+        return [best, *(Candidate(one, *_item_of(occasion, one, terms, room, of_prompt=False)) for one in reasons)]
     return []
 
 
@@ -167,7 +172,7 @@ def _joined(found: list[Candidate], of_part: Iterable[Candidate]) -> list[Candid
 
 
 def looked_up(
-    at: Occasion,
+    occasion: Occasion,
     query: str,
     *,
     shape: Shape | None = None,
@@ -183,26 +188,26 @@ def looked_up(
     """
     if not has_topic(query):
         return []
-    guess = _guess(at, query, "turn" if shape is None else "explicit")
-    is_of_all = at.config.settings.inject.other_projects and at.is_of(at.project)
+    guess = _guess(occasion, query, "turn" if shape is None else "explicit")
+    is_of_all = occasion.config.settings.inject.other_projects and occasion.is_of(occasion.project)
     asker = partial(
         recall.Asker,
-        project=None if is_of_all else at.project,
-        without_session=at.record.id if without_session else "",
-        here=at.here,
-        now=_other_time(at.now),
+        project=None if is_of_all else occasion.project,
+        without_session=occasion.record.id if without_session else "",
+        here=occasion.here,
+        now=_other_time(occasion.now),
         kinds=("prompt",) if of_prompts else (),
-        from_elsewhere=not at.is_of(at.project),
-        closed=at.closed if is_of_all else (),
+        from_elsewhere=not occasion.is_of(occasion.project),
+        closed=occasion.closed if is_of_all else (),
     )
-    look = partial(_searched, at, query, shape, guess=guess)
+    look = partial(_searched, occasion, query, shape, guess=guess)
     answers, chosen, why, until = as_of.found(look, asker, shape, days)
     if chosen and shape is not None and at_hand.is_of_the_present(shape):
         chosen = _with_newest(chosen, answers)
     terms = frozenset(analysis.query_terms(query))
-    chars = at.config.settings.inject.chars
-    limit = at.config.settings.inject.recall_limit
-    chosen, changed, newer = _beside_changes(at, chosen, answers, terms, asker(between=until))
+    chars = occasion.config.settings.inject.chars
+    limit = occasion.config.settings.inject.recall_limit
+    chosen, changed, newer = _beside_changes(occasion, chosen, answers, terms, asker(between=until))
     candidates: list[Candidate] = []
     count = 0
     others = [answer for answer in answers if answer not in chosen]
@@ -213,7 +218,7 @@ def looked_up(
             continue
         is_first = not count or (count == 1 and answer in changed)
         room = int(chars * (FIRST_SHARE if is_first else SECOND_SHARE))
-        item, left_out = _item_of(at, answer, terms, room, of_prompt=of_prompts)
+        item, left_out = _item_of(occasion, answer, terms, room, of_prompt=of_prompts)
         if item is not None and candidates:
             _mark(candidates[-1].item, item, is_newer=answer is newer, is_changed=answer in changed)
         count += item is not None
@@ -221,62 +226,68 @@ def looked_up(
     return candidates
 
 
-def _searched(at: Occasion, query: str, shape: Shape | None, asker: recall.Asker, guess: str) -> as_of.LookedUp:
+def _searched(occasion: Occasion, query: str, shape: Shape | None, asker: recall.Asker, guess: str) -> as_of.LookedUp:
     """Return what a query finds, the answers to show, and why the others are not."""
-    limit, budget = 2 * evidence.MAX_ANSWERS, at.seconds_left / 2
+    limit, budget = 2 * evidence.MAX_ANSWERS, occasion.seconds_left / 2
     foreign = shape is not None and shape.is_foreign
     look = partial(
-        recall.answers, at.config, query, asker, limit=limit, budget_seconds=budget, guess=guess, foreign=foreign
+        recall.answers, occasion.config, query, asker, limit=limit, budget_seconds=budget, guess=guess, foreign=foreign
     )
 
     def choose(answers: Sequence[Answer]) -> tuple[list[Answer], str]:
         if asker.kinds:
             return evidence.chosen(None, [answer for answer in answers if answer.coverage >= evidence.ALL])
-        chosen, why = _chosen(at, shape, echoes.told_apart(at.config.vault, answers, query), guess)
+        chosen, why = _chosen(occasion, shape, echoes.told_apart(occasion.config.vault, answers, query), guess)
         begin, end = asker.between or (0.0, 0.0)
         return (evidence.of_days(answers), why) if not chosen and 0 < end - begin <= MONTH_SECONDS else (chosen, why)
 
     answers = look()
     chosen, why = choose(answers)
     is_sought = not chosen and not asker.kinds and shape is not None and shape.grade >= LIKELY
-    if is_sought and (view := recall.seen_everywhere(at.config, asker, budget)) is not None:
+    if is_sought and (view := recall.seen_everywhere(occasion.config, asker, budget)) is not None:
         answers = look(seen=view)  # a person has just edited an old note
         chosen, why = choose(answers)
     return answers, chosen, why
 
 
-def _chosen(at: Occasion, shape: Shape | None, answers: Sequence[Answer], guess: str) -> tuple[list[Answer], str]:
+def _chosen(occasion: Occasion, shape: Shape | None, answers: Sequence[Answer], guess: str) -> tuple[list[Answer], str]:
     """Choose among answers. With a model's guess, which may share no word with the question, only scores count."""
     if shape is not None and shape.language == "error" and (names := evidence.quoted_names(shape.topic)):
-        answers = [one for one in answers if all(any(name in _text(at, hit) for hit in one.hits) for name in names)]
+        answers = [
+            one for one in answers if all(any(name in _text(occasion, hit) for hit in one.hits) for name in names)
+        ]
         if not answers:
             return [], ANOTHER_ERROR
     original = [answer for answer in answers if not answer.is_echo]
-    same = _same_error(at, shape, original) or _same_error(at, shape, answers) or _same_code(at, shape, answers)
+    same = (
+        _same_error(occasion, shape, original)
+        or _same_error(occasion, shape, answers)
+        or _same_code(occasion, shape, answers)
+    )
     if same:
         return same
     chosen, why = evidence.chosen(None if guess else shape, _persons_first(answers))
-    in_force = answers if chosen else _in_force(at, answers)
+    in_force = answers if chosen else _in_force(occasion, answers)
     return (chosen, why) if in_force is answers else evidence.chosen(shape, _persons_first(in_force))
 
 
-def _in_force(at: Occasion, answers: Sequence[Answer]) -> Sequence[Answer]:
+def _in_force(occasion: Occasion, answers: Sequence[Answer]) -> Sequence[Answer]:
     """Return answers without notes that another one supersedes: they are not shown, and no rivals of that one."""
     kept = [answer.hits[0].path for answer in answers if not answer.folder]
-    old = replaced.superseded(at.config, kept) if len(kept) > 1 else set()
+    old = replaced.superseded(occasion.config, kept) if len(kept) > 1 else set()
     return [answer for answer in answers if answer.hits[0].path not in old] if old else answers
 
 
 def _beside_changes(
-    at: Occasion, chosen: Iterable[Answer], answers: Sequence[Answer], terms: frozenset[str], then: recall.Asker
+    occasion: Occasion, chosen: Iterable[Answer], answers: Sequence[Answer], terms: frozenset[str], then: recall.Asker
 ) -> tuple[list[Answer], list[Answer], Answer | None]:
     """Return the answers, each behind what took it back by the time that is asked about, and those taken back so.
 
     Also what took the first back after that time, which follows it. terms: the question's.
     """
-    chosen = _with_superseding(chosen, answers, partial(overturned.superseding, at.config, then))
-    ordered, changed = _with_later(list(chosen), answers, partial(overturned.later, at.config, terms, then))
-    newer = as_of.changed_since(at.config, terms, then, ordered[0]) if then.between and ordered else None
+    chosen = _with_superseding(chosen, answers, partial(overturned.superseding, occasion.config, then))
+    ordered, changed = _with_later(list(chosen), answers, partial(overturned.later, occasion.config, terms, then))
+    newer = as_of.changed_since(occasion.config, terms, then, ordered[0]) if then.between and ordered else None
     return [*ordered[:1], *([newer] if newer else []), *ordered[1:]], changed, newer
 
 
@@ -351,15 +362,15 @@ _ERROR_CHARS = 20_000
 """How much of a note is searched for an error message."""
 
 
-def _same_error(at: Occasion, shape: Shape | None, answers: Iterable[Answer]) -> tuple[list[Answer], str] | None:
+def _same_error(occasion: Occasion, shape: Shape | None, answers: Iterable[Answer]) -> tuple[list[Answer], str] | None:
     """Return the answers with the pasted error's message, and why others are not shown; None if there are none."""
     if shape is None or shape.language != "error":
         return None
-    same = [answer for answer in answers if any(evidence.says(_text(at, hit), shape) for hit in answer.hits)]
+    same = [answer for answer in answers if any(evidence.says(_text(occasion, hit), shape) for hit in answer.hits)]
     return (same[: evidence.MAX_ANSWERS], ANOTHER_ERROR) if same else None
 
 
-def _same_code(at: Occasion, shape: Shape | None, answers: Iterable[Answer]) -> tuple[list[Answer], str] | None:
+def _same_code(occasion: Occasion, shape: Shape | None, answers: Iterable[Answer]) -> tuple[list[Answer], str] | None:
     """Return the runs that failed with the error code that a question about the past names; None if there are none.
 
     A code may be in nothing but the output of a run, where one word would not be enough evidence for other questions.
@@ -367,23 +378,23 @@ def _same_code(at: Occasion, shape: Shape | None, answers: Iterable[Answer]) -> 
     codes = evidence.codes(shape.topic) if shape is not None and shape.grade == SURE else set()
     if shape is None or len(codes) != 1 or turns.own_words(shape.topic) - _BESIDE_CODE != {*map(str.lower, codes)}:
         return None
-    same = [answer for answer in answers if any(_failed_with(at, hit, codes) for hit in answer.hits)]
+    same = [answer for answer in answers if any(_failed_with(occasion, hit, codes) for hit in answer.hits)]
     return (same[: evidence.MAX_ANSWERS], ANOTHER_ERROR) if same else None
 
 
 _BESIDE_CODE = frozenset(["before", "code", "error", "errors", "ever", "time", "fehler", "gehabt"])
 
 
-def _failed_with(at: Occasion, hit: SearchHit, codes: set[str]) -> bool:
-    meta = people.read(at.config.vault, hit.path).meta
+def _failed_with(occasion: Occasion, hit: SearchHit, codes: set[str]) -> bool:
+    meta = people.read(occasion.config.vault, hit.path).meta
     return meta.get("success") is False and codes <= evidence.codes(str(meta.get("error", "")))
 
 
 ANOTHER_ERROR = "another error"
 
 
-def _text(at: Occasion, hit: SearchHit) -> str:
-    return f"{hit.title}\n{people.read(at.config.vault, hit.path).body[:_ERROR_CHARS]}"
+def _text(occasion: Occasion, hit: SearchHit) -> str:
+    return f"{hit.title}\n{people.read(occasion.config.vault, hit.path).body[:_ERROR_CHARS]}"
 
 
 def _persons_first(answers: Iterable[Answer]) -> list[Answer]:
@@ -394,13 +405,17 @@ def _persons_first(answers: Iterable[Answer]) -> list[Answer]:
 
 
 def _item_of(
-    at: Occasion, answer: Answer, terms: frozenset[str], room: int, *, of_prompt: bool
+    occasion: Occasion, answer: Answer, terms: frozenset[str], room: int, *, of_prompt: bool
 ) -> tuple[Item | None, str]:
     hit = answer.hits[0]
-    just_now = timestamps.iso_time(at.now - _JUST_SECONDS)
-    if hit.session == at.record.id and hit.kind == "prompt" and hit.created > just_now:
+    just_now = timestamps.iso_time(occasion.now - _JUST_SECONDS)
+    if hit.session == occasion.record.id and hit.kind == "prompt" and hit.created > just_now:
         return None, "the prompt itself"
-    return answer_item.of_prompt(at, hit, terms, room) if of_prompt else answer_item.of(at, answer, terms, room)
+    return (
+        answer_item.of_prompt(occasion, hit, terms, room)
+        if of_prompt
+        else answer_item.of(occasion, answer, terms, room)
+    )
 
 
 def section(candidates: Iterable[Candidate], heading: str) -> Section:
@@ -422,12 +437,12 @@ def _other_time(now: float) -> datetime | None:
     return datetime.fromtimestamp(now, UTC)
 
 
-def _guess(at: Occasion, query: str, caller: str) -> str:
+def _guess(occasion: Occasion, query: str, caller: str) -> str:
     """Return a model's guess at the answer if the settings allow it; the search keeps its part of the deadline."""
-    settings = at.config.settings
+    settings = occasion.config.settings
     if not settings.expand.enabled:
         return ""
-    room = at.deadline - time.monotonic() - settings.inject.deadline_seconds
+    room = occasion.deadline - time.monotonic() - settings.inject.deadline_seconds
     from mdmem.search.expansion import hyde
 
-    return hyde.guess(at.config, query, caller=caller, seconds=max(room, 0.0))
+    return hyde.guess(occasion.config, query, caller=caller, seconds=max(room, 0.0))

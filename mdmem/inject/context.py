@@ -65,22 +65,22 @@ def build(
     is_late: whether the caller has stopped waiting; then the result is dropped and not remembered.
     """
     rule = RULES.get(event.name)
-    at = Occasion(config, event, now, deadline)
-    if rule is None or event.subagent or not exclusions.takes_project(config, at.place, event.cwd):
+    occasion = Occasion(config, event, now, deadline)
+    if rule is None or event.subagent or not exclusions.takes_project(config, occasion.place, event.cwd):
         return None
-    offer = rule(at)
+    offer = rule(occasion)
     rendered = render_offer(config, offer)
     if is_late():
         if offer.claimed:
-            injection_log.release(at.record)
+            injection_log.release(occasion.record)
         return None
     if rendered is None:
         if offer.asked:
-            injection_log.log(config, _log_row(at, offer, block.Block("", ())))
+            injection_log.log(config, _log_row(occasion, offer, block.Block("", ())))
         return None
     marks = (injection_log.listed(name) if name in rendered.listed else name for name in rendered.ids)
-    injection_log.remember(at.record, [*marks, *offer.marks])
-    injection_log.log(config, _log_row(at, offer, rendered))
+    injection_log.remember(occasion.record, [*marks, *offer.marks])
+    injection_log.log(config, _log_row(occasion, offer, rendered))
     return rendered.text
 
 
@@ -108,36 +108,36 @@ def explain(config: Config, event: Event, now: float, deadline: float, place: Pr
 
     place: the project to assume; by default that of the event's folder.
     """
-    at = Occasion(config, event, now, deadline, place)
+    occasion = Occasion(config, event, now, deadline, place)
     explanation = Explanation()
-    text = at.gate.prompt(prompts.typed(event.prompt))
+    text = occasion.gate.prompt(prompts.typed(event.prompt))
     explanation.private = not text
-    explanation.excluded = not exclusions.takes_project(config, at.place, event.cwd)
+    explanation.excluded = not exclusions.takes_project(config, occasion.place, event.cwd)
     if explanation.private or explanation.excluded:
         return explanation
-    triggered = trigger.of_prompt(at.turns, text)
+    triggered = trigger.of_prompt(occasion.turns, text)
     explanation.trigger, explanation.asked = triggered.once, triggered.asked
     days = None
     if triggered.asked:
-        asked, days = _without_days(at, text, triggered.asked)
+        asked, days = _without_days(occasion, text, triggered.asked)
         explanation.query = asked.topic
     else:
-        explanation.query = _of_last_turns(at, text) if triggered.once else text
+        explanation.query = _of_last_turns(occasion, text) if triggered.once else text
     offer = Offer()
-    elsewhere = _add_elsewhere(at, offer, text, triggered.asked) if triggered.asked else []
-    explanation.by_days = triggered.asked is not None and _add_dated(at, offer, text, triggered.asked)
+    elsewhere = _add_elsewhere(occasion, offer, text, triggered.asked) if triggered.asked else []
+    explanation.by_days = triggered.asked is not None and _add_dated(occasion, offer, text, triggered.asked)
     if explanation.by_days or not candidates.has_topic(explanation.query):
         explanation.query = ""
     if triggered.asked and explanation.query:
-        explanation.results = candidates.answers(at, text, asked, days=days)
+        explanation.results = candidates.answers(occasion, text, asked, days=days)
     else:
-        explanation.results = candidates.looked_up(at, explanation.query)
+        explanation.results = candidates.looked_up(occasion, explanation.query)
     if triggered.asked and not explanation.by_days:
-        _add_recall(at, offer, text, triggered.asked, explanation.results)
+        _add_recall(occasion, offer, text, triggered.asked, explanation.results)
     explanation.results = [*elsewhere, *explanation.results]
     if triggered.once:
-        query = _of_last_turns(at, text)
-        offer.add(triggered.once, candidates.section(candidates.looked_up(at, query), RELATED))
+        query = _of_last_turns(occasion, text)
+        offer.add(triggered.once, candidates.section(candidates.looked_up(occasion, query), RELATED))
     explanation.block = render_offer(config, offer)
     return explanation
 
@@ -146,10 +146,10 @@ def at_start(
     config: Config, event: Event, now: float, deadline: float, place: Project | None = None
 ) -> block.Block | None:
     """Return what a session that begins with `event` would be given. Nothing is remembered."""
-    at = Occasion(config, event, now, deadline, place)
-    if not exclusions.takes_project(config, at.place, event.cwd):
+    occasion = Occasion(config, event, now, deadline, place)
+    if not exclusions.takes_project(config, occasion.place, event.cwd):
         return None
-    return render_offer(config, _session_start(at))
+    return render_offer(config, _session_start(occasion))
 
 
 def render_offer(config: Config, offer: Offer) -> block.Block | None:
@@ -158,100 +158,106 @@ def render_offer(config: Config, offer: Offer) -> block.Block | None:
     return block.render(offer.sections, chars=offer.chars or settings.chars, bullet_chars=settings.bullet_chars)
 
 
-def _log_row(at: Occasion, offer: Offer, rendered: block.Block) -> dict[str, object]:
+def _log_row(occasion: Occasion, offer: Offer, rendered: block.Block) -> dict[str, object]:
     return {
-        "time": timestamps.iso_time(at.now),
-        "session": at.record.id,
-        "agent": at.event.agent,
-        "event": at.event.name,
+        "time": timestamps.iso_time(occasion.now),
+        "session": occasion.record.id,
+        "agent": occasion.event.agent,
+        "event": occasion.event.name,
         "why": offer.why or ["recall"],
-        "project": at.project,
+        "project": occasion.project,
         "query_chars": offer.query_chars,
         "chars": block.width(rendered.text),
         "tokens": block.tokens(rendered.text),
         "ids": list(dict.fromkeys(rendered.ids)),
-        "seconds": round(time.monotonic() - at.started, 3),
+        "seconds": round(time.monotonic() - occasion.started, 3),
     }
 
 
 # -- the rules -------------------------------------------------------------------------------------
 
 
-def _session_start(at: Occasion) -> Offer:
+def _session_start(occasion: Occasion) -> Offer:
     """Offer durable notes and recent work; after a compaction, first what this session was about."""
     offer = Offer()
-    if "start" not in at.config.settings.inject.on:
+    if "start" not in occasion.config.settings.inject.on:
         return offer
-    if at.event.source in ("fork", "resume") and not at.given:
-        _inherit(at)
-    compacted = at.event.source == "compact"
-    current = recent.this_session(at) if at.event.source in _CONTINUES else None
+    if occasion.event.source in ("fork", "resume") and not occasion.given:
+        _inherit(occasion)
+    compacted = occasion.event.source == "compact"
+    current = recent.this_session(occasion) if occasion.event.source in _CONTINUES else None
     if compacted:
-        injection_log.forget(at.record)
-        at.given = frozenset()
+        injection_log.forget(occasion.record)
+        occasion.given = frozenset()
         if current:
             offer.add("compacted", recent.before_compaction(current))
-    sessions = _last_sessions(at, 2 if compacted else recent.MAX_SESSIONS)
+    sessions = _last_sessions(occasion, 2 if compacted else recent.MAX_SESSIONS)
     newest = not compacted and not (current and sessions and current.is_after(sessions[0]))
     shown = [session.folder for session in recent.with_what_is_left(sessions, newest=newest)]
     in_view = current.folder if current and compacted else ""
     later_sections = [
-        ("open", _new(at, open_work.of_project(at, shown, in_view))),
-        ("recent", _new(at, recent.last_done(sessions, newest=newest))),
-        ("open", _new(at, recent.left_open(sessions[:2], current))),
+        ("open", _new(occasion, open_work.of_project(occasion, shown, in_view))),
+        ("recent", _new(occasion, recent.last_done(sessions, newest=newest))),
+        ("open", _new(occasion, recent.left_open(sessions[:2], current))),
     ]
     taken = sum(map(block.least_width, [*offer.sections, *(section for _, section in later_sections)]))
-    room = at.config.settings.inject.chars - block.FRAME_CHARS - taken
-    offer.add("durable", unasked.durable(at, injection_log.uses(at.config), room))
+    room = occasion.config.settings.inject.chars - block.FRAME_CHARS - taken
+    offer.add("durable", unasked.durable(occasion, injection_log.uses(occasion.config), room))
     for why, section in later_sections:
         offer.add(why, section)
     return offer
 
 
-def _inherit(at: Occasion) -> None:
+def _inherit(occasion: Occasion) -> None:
     """Remember that a fork's conversation has what its parent was given and did, as far as its transcript names it."""
-    for parent in journal.parents(at.event.transcript) - {at.record.id} if at.event.transcript else ():
-        given = journal.Record(at.config, parent).given() | {injection_log.seen(journal.session_tag(parent))}
-        injection_log.remember(at.record, given)
-        at.given |= given
+    for parent in (
+        journal.parents(occasion.event.transcript) - {occasion.record.id} if occasion.event.transcript else ()
+    ):
+        given = journal.Record(occasion.config, parent).given() | {injection_log.seen(journal.session_tag(parent))}
+        injection_log.remember(occasion.record, given)
+        occasion.given |= given
 
 
 _CONTINUES = ("compact", "resume")
 """Sources of a session start that continues a session, whose earlier turns are stored."""
 
 
-def _prompt(at: Occasion) -> Offer:
+def _prompt(occasion: Occasion) -> Offer:
     """Offer answers to a prompt that asks about the past; once a session, notes related to its last turns."""
     offer = Offer()
-    text = at.gate.prompt(prompts.typed(at.event.prompt))
-    triggered = trigger.of_prompt(at.turns, text)
+    text = occasion.gate.prompt(prompts.typed(occasion.event.prompt))
+    triggered = trigger.of_prompt(occasion.turns, text)
     offer.asked = triggered.asked is not None and triggered.asked.grade == SURE
     if triggered.asked:
-        _add_elsewhere(at, offer, text, triggered.asked)
-    if triggered.asked and not _add_dated(at, offer, text, triggered.asked):
-        asked, answers = _answers(at, text, triggered.asked)
-        _add_recall(at, offer, text, asked, answers)
+        _add_elsewhere(occasion, offer, text, triggered.asked)
+    if triggered.asked and not _add_dated(occasion, offer, text, triggered.asked):
+        asked, answers = _answers(occasion, text, triggered.asked)
+        _add_recall(occasion, offer, text, asked, answers)
     if triggered.once:
-        _once(at, offer, text, triggered.once)
+        _once(occasion, offer, text, triggered.once)
     return offer
 
 
-def _answers(at: Occasion, text: str, asked: Shape) -> tuple[Shape, Sequence[candidates.Candidate]]:
+def _answers(occasion: Occasion, text: str, asked: Shape) -> tuple[Shape, Sequence[candidates.Candidate]]:
     """Return what a prompt asks, in view of the turn before, and what answers that."""
 
     def look(shape: Shape) -> tuple[Shape, Sequence[candidates.Candidate]]:
-        shape, days = _without_days(at, text, shape)
-        then = candidates.of_event(at, text, shape, without_session=not at.was_compacted) if days is None else None
+        shape, days = _without_days(occasion, text, shape)
+        then = (
+            candidates.of_event(occasion, text, shape, without_session=not occasion.was_compacted)
+            if days is None
+            else None
+        )
         if then is not None:
             return then
-        return shape, candidates.answers(at, text, shape, days=days, without_session=not at.was_compacted)
+        return shape, candidates.answers(occasion, text, shape, days=days, without_session=not occasion.was_compacted)
 
-    going_on = follow_ups.going_on(at, asked, text)
+    going_on = follow_ups.going_on(occasion, asked, text)
     if going_on is not None and follow_ups.points(asked):
         return look(going_on)
-    shape, answers = look(follow_ups.only_pointed_at(at, asked, text) or asked)
-    if not any(one.item for one in answers) and (around := follow_ups.around(at, asked, text)):
-        answers = candidates.of_one_word(at, asked, answers, around) or answers
+    shape, answers = look(follow_ups.only_pointed_at(occasion, asked, text) or asked)
+    if not any(one.item for one in answers) and (around := follow_ups.around(occasion, asked, text)):
+        answers = candidates.of_one_word(occasion, asked, answers, around) or answers
     return (shape, answers) if going_on is None or candidates.any_answers(answers) else look(going_on)
 
 
@@ -260,15 +266,15 @@ def _may_be_named(lowered: str, name: str) -> bool:
     return not name.isascii() or any(part in lowered for part in name.lower().replace("_", "-").split("-"))
 
 
-def _add_elsewhere(at: Occasion, offer: Offer, text: str, asked: Shape) -> list[candidates.Candidate]:
+def _add_elsewhere(occasion: Occasion, offer: Offer, text: str, asked: Shape) -> list[candidates.Candidate]:
     """Add what other projects that a prompt names know of what it asks; return all that was found there."""
     found: list[candidates.Candidate] = []
-    lowered, known = text.lower(), layout.projects(at.config.vault)
-    if not any(_may_be_named(lowered, name) for name in known if name != at.project):
+    lowered, known = text.lower(), layout.projects(occasion.config.vault)
+    if not any(_may_be_named(lowered, name) for name in known if name != occasion.project):
         return found
     from mdmem.inject import elsewhere  # few prompts name another project
 
-    for there, text_there, asked_there in elsewhere.occasions(at, text, asked):
+    for there, text_there, asked_there in elsewhere.occasions(occasion, text, asked):
         told = Offer()
         if not _add_dated(there, told, text_there, asked_there):
             shape, days = _without_days(there, text_there, asked_there)
@@ -281,110 +287,114 @@ def _add_elsewhere(at: Occasion, offer: Offer, text: str, asked: Shape) -> list[
     return found
 
 
-def _add_dated(at: Occasion, offer: Offer, text: str, asked: Shape) -> bool:
+def _add_dated(occasion: Occasion, offer: Offer, text: str, asked: Shape) -> bool:
     """Add the sessions of the days that a prompt asks about, or else the last ones; return whether it asks for days."""
     if asked.grade < LIKELY:
         return False
     from mdmem.inject import dated  # its words and expressions are needed by few prompts
 
-    section = dated.section(at, text, asked)
+    section = dated.section(occasion, text, asked)
     if section:
         offer.add("recall", section, len(text))
         if section.remark == dated.NONE:
-            offer.add("recall", _new(at, recent.last_done(_last_sessions(at, recent.MAX_SESSIONS))))
+            offer.add("recall", _new(occasion, recent.last_done(_last_sessions(occasion, recent.MAX_SESSIONS))))
         offer.marks.append(journal.recalled_mark(text))
     return section is not None
 
 
-def _without_days(at: Occasion, text: str, asked: Shape) -> tuple[Shape, tuple[float, float] | None]:
+def _without_days(occasion: Occasion, text: str, asked: Shape) -> tuple[Shape, tuple[float, float] | None]:
     """Return what a prompt asks about besides the days that it names, and when these begin and end; None for none."""
     if asked.grade < (POSSIBLE if any(map(str.isdigit, text)) else LIKELY):
         return asked, None
     from mdmem.inject import dated
 
-    return dated.without_days(at, text, asked)
+    return dated.without_days(occasion, text, asked)
 
 
-def _add_recall(at: Occasion, offer: Offer, text: str, asked: Shape, answers: Sequence[candidates.Candidate]) -> None:
+def _add_recall(
+    occasion: Occasion, offer: Offer, text: str, asked: Shape, answers: Sequence[candidates.Candidate]
+) -> None:
     """Add the answers to a prompt; if it only continues work and has none, add what was done last."""
     section = candidates.section(answers, RECALLED)
     if asked.resumes and section.items:
-        section = _led_by_end(at, section, answers)
+        section = _led_by_end(occasion, section, answers)
     if section.items or section.remark:
         offer.add("recall", section, len(asked.topic))
         offer.marks.append(journal.recalled_mark(text))
-    elif asked.grade == SURE and not offer.sections and candidates.is_for_last_sessions(at, asked, answers):
-        offer.add("recall", _new(at, recent.last_done(_last_sessions(at, recent.MAX_SESSIONS))), len(text))
+    elif asked.grade == SURE and not offer.sections and candidates.is_for_last_sessions(occasion, asked, answers):
+        offer.add("recall", _new(occasion, recent.last_done(_last_sessions(occasion, recent.MAX_SESSIONS))), len(text))
 
 
-def _led_by_end(at: Occasion, section: Section, answers: Sequence[candidates.Candidate]) -> Section:
+def _led_by_end(occasion: Occasion, section: Section, answers: Sequence[candidates.Candidate]) -> Section:
     """Return the section, beginning with how the session of the best answer ended, unless that was given before."""
     best = next(one.answer for one in answers if one.item is not None)
-    end = answer_item.end_of_session(at, best)
-    if end is None or at.has_seen(end.id):
+    end = answer_item.end_of_session(occasion, best)
+    if end is None or occasion.has_seen(end.id):
         return section
     return Section(section.heading, [end, *(item for item in section.items if item.id != end.id)], section.remark)
 
 
-def _once(at: Occasion, offer: Offer, text: str, trigger: str) -> None:
+def _once(occasion: Occasion, offer: Offer, text: str, trigger: str) -> None:
     """Add notes related to the session's last turns, unless this once-a-session search is used up."""
-    query = _of_last_turns(at, text)
-    offer.claimed = injection_log.claim(at.record)
+    query = _of_last_turns(occasion, text)
+    offer.claimed = injection_log.claim(occasion.record)
     if offer.claimed and query.strip():
-        section = candidates.section(candidates.looked_up(at, query), RELATED)
+        section = candidates.section(candidates.looked_up(occasion, query), RELATED)
         offer.add(trigger, Section(section.heading, section.items), len(query))
 
 
-def _of_last_turns(at: Occasion, text: str) -> str:
+def _of_last_turns(occasion: Occasion, text: str) -> str:
     """Return a query made of the session's last turns; `text` is the current one, cleaned."""
-    settings = at.config.settings
+    settings = occasion.config.settings
     limit = settings.inject.query_turns
-    last_turns = at.turns.texts(current=text, limit=turns.LOOK_BACK * limit)
+    last_turns = occasion.turns.texts(current=text, limit=turns.LOOK_BACK * limit)
     return turns.query(turns.topical(last_turns)[-limit:] if limit else [], settings.inject.query_turn_chars)
 
 
-def _last_sessions(at: Occasion, most: int) -> list[recent.SessionFolder]:
+def _last_sessions(occasion: Occasion, most: int) -> list[recent.SessionFolder]:
     """Return the last sessions of the project, without this one.
 
     Sessions dated after tomorrow come last: they were stored with a wrong clock, and would stay the newest for years.
     """
-    worked = recent.worked_on(at, at.now - RESUMED_SECONDS, at.now)
-    limit = at.now + 2 * 86_400
+    worked = recent.worked_on(occasion, occasion.now - RESUMED_SECONDS, occasion.now)
+    limit = occasion.now + 2 * 86_400
     spans = ((0.0, limit), (limit, float("inf")))
-    sessions = chain.from_iterable(recent.sessions(at, span, worked) for span in spans)
+    sessions = chain.from_iterable(recent.sessions(occasion, span, worked) for span in spans)
     latest = islice(sessions, recent.MOST_LOOKED_AT)  # scripts may have asked hundreds of questions
     shown = (
-        session for session in latest if session.is_worth_showing() and not session.waits_elsewhere(at.here.branch)
+        session
+        for session in latest
+        if session.is_worth_showing() and not session.waits_elsewhere(occasion.here.branch)
     )
     return list(islice(shown, most))
 
 
-def _file(at: Occasion) -> Offer:
+def _file(occasion: Occasion) -> Offer:
     """Offer what is known about a file that is about to be read or changed, once a session."""
     offer = Offer()
-    tool_input = at.event.tool_input
+    tool_input = occasion.event.tool_input
     named = [tool_input.get(key) for key in ("file_path", "notebook_path")] if isinstance(tool_input, dict) else []
     path = next((path for path in named if isinstance(path, str) and path), "")
     mark = f"file:{short(path, 10)}"
-    if path and mark not in at.given and not is_lock_file(path):
-        offer.chars = min(unasked.FILE_CHARS + block.FRAME_CHARS, at.config.settings.inject.chars)
+    if path and mark not in occasion.given and not is_lock_file(path):
+        offer.chars = min(unasked.FILE_CHARS + block.FRAME_CHARS, occasion.config.settings.inject.chars)
         offer.marks.append(mark)
-        offer.add("read" if at.event.tool == "Read" else "edit", unasked.about_file(at, path))
+        offer.add("read" if occasion.event.tool == "Read" else "edit", unasked.about_file(occasion, path))
     return offer
 
 
-def _failure(at: Occasion) -> Offer:
+def _failure(occasion: Occasion) -> Offer:
     """Offer what solved an error before, once per session and error."""
     from mdmem.search.text import errors  # its patterns are slow to compile
 
     offer = Offer()
-    error = at.gate.prompt(at.event.error or "")
+    error = occasion.gate.prompt(occasion.event.error or "")
     signature = next(iter(errors.signatures(error)), "")
     mark = f"error:{short(signature, 10)}"
-    if signature and mark not in at.given:
+    if signature and mark not in occasion.given:
         offer.marks.append(mark)
-        offer.chars = min(known_fix.CHARS, at.config.settings.inject.chars)
-        offer.add("failure", known_fix.of_error(at, error), len(error))
+        offer.chars = min(known_fix.CHARS, occasion.config.settings.inject.chars)
+        offer.add("failure", known_fix.of_error(occasion, error), len(error))
     return offer
 
 
@@ -397,6 +407,6 @@ RULES: dict[str, Callable[[Occasion], Offer]] = {
 """Event -> the function that returns its offer."""
 
 
-def _new(at: Occasion, section: Section) -> Section:
+def _new(occasion: Occasion, section: Section) -> Section:
     """Remove what this session was given already."""
-    return Section(section.heading, [item for item in section.items if not at.has_seen(item.id)])
+    return Section(section.heading, [item for item in section.items if not occasion.has_seen(item.id)])

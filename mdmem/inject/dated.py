@@ -24,60 +24,62 @@ _DAY_SECONDS = 86_400
 NONE = "No session of this project was worked on then."
 
 
-def section(at: Occasion, text: str, asked: Shape) -> Section | None:
+def section(occasion: Occasion, text: str, asked: Shape) -> Section | None:
     """Return the sessions of the days that a prompt names, newest first; None if it asks for something else.
 
     text: the prompt, cleaned. Sessions that the agent has seen are named only if there is no other.
     """
-    period = _period(at, text, asked)
-    if period is None or days.has_topic(_topic(at, asked), asked.language, period):
+    period = _period(occasion, text, asked)
+    if period is None or days.has_topic(_topic(occasion, asked), asked.language, period):
         return None
-    items = [item for session in islice(_sessions(at, period), MAX_SESSIONS) if (item := recent.session_item(session))]
-    new = [item for item in items if not at.has_seen(item.id)]
+    items = [
+        item for session in islice(_sessions(occasion, period), MAX_SESSIONS) if (item := recent.session_item(session))
+    ]
+    new = [item for item in items if not occasion.has_seen(item.id)]
     given_above = ", ".join(f"[mem:{item.id}]" for item in items)
     heading = f"Sessions {days.named(period)}"
     if not items:
-        return Section(heading, [], NONE) if asked.grade == SURE and not _has_days(at, period) else None
+        return Section(heading, [], NONE) if asked.grade == SURE and not _has_days(occasion, period) else None
     return Section(heading, new, f"Given above: {given_above}." if given_above and not new else "")
 
 
-def without_days(at: Occasion, text: str, asked: Shape) -> tuple[Shape, tuple[float, float] | None]:
+def without_days(occasion: Occasion, text: str, asked: Shape) -> tuple[Shape, tuple[float, float] | None]:
     """Return a question without the words for days and for work, and when these days begin and end, or None.
 
     text: as in `section`.
     """
-    period = _period(at, text, asked)
-    if period is None or not days.has_topic(topic := _topic(at, asked), asked.language, period):
+    period = _period(occasion, text, asked)
+    if period is None or not days.has_topic(topic := _topic(occasion, asked), asked.language, period):
         return asked, None
     topic = days.without(topic, period)
     return Shape(asked.grade, asked.language, asked.words, topic, resumes=asked.resumes), days.seconds(period)
 
 
-def _topic(at: Occasion, asked: Shape) -> str:
+def _topic(occasion: Occasion, asked: Shape) -> str:
     """Return what a question is about; in a project, its own name only says where."""
     from mdmem.inject import elsewhere  # few prompts name days
 
-    return elsewhere.without_own(asked.topic, {at.project, *at.names})
+    return elsewhere.without_own(asked.topic, {occasion.project, *occasion.names})
 
 
-def _period(at: Occasion, text: str, asked: Shape) -> Period | None:
+def _period(occasion: Occasion, text: str, asked: Shape) -> Period | None:
     if asked.language == "error":
         return None
-    return days.period_of(text, datetime.fromtimestamp(at.now).date(), asked.language)  # noqa: DTZ006 - days are the user's
+    return days.period_of(text, datetime.fromtimestamp(occasion.now).date(), asked.language)  # noqa: DTZ006 - days are the user's
 
 
-def _sessions(at: Occasion, period: Period) -> Iterator[recent.SessionFolder]:
+def _sessions(occasion: Occasion, period: Period) -> Iterator[recent.SessionFolder]:
     """Yield the sessions of a period that are worth showing, newest first, also one that was resumed in it."""
     begin, end = days.seconds(period)
-    worked = recent.worked_on(at, begin, end)
-    sessions = recent.sessions(at, (begin - _DAY_SECONDS, end + 1), worked)  # one may have run past midnight
+    worked = recent.worked_on(occasion, begin, end)
+    sessions = recent.sessions(occasion, (begin - _DAY_SECONDS, end + 1), worked)  # one may have run past midnight
     for session in islice(sessions, recent.MOST_LOOKED_AT):
         is_of_period = session.began() >= begin or session.folder in worked or begin <= session.ended() <= end
-        if is_of_period and session.is_worth_showing() and not session.waits_elsewhere(at.here.branch):
+        if is_of_period and session.is_worth_showing() and not session.waits_elsewhere(occasion.here.branch):
             yield session
 
 
-def _has_days(at: Occasion, period: Period) -> bool:
+def _has_days(occasion: Occasion, period: Period) -> bool:
     """Whether anything is stored on these days, such as an archive, which is not read here."""
     first, last = period.first.isoformat(), period.last.isoformat()
-    return any(first <= day <= last for day, _ in layout.days(at.config.vault, at.project))
+    return any(first <= day <= last for day, _ in layout.days(occasion.config.vault, occasion.project))

@@ -46,7 +46,7 @@ _CALLED_BEFORE = lazy(r"\b(?:project|repo|projekt|projet|proyecto) [`'\"]?$")
 _ENDS = lazy(r"[`'\"]?\s*(?:$|[?!.,;:)]|(?:and|or|und|et|y|again|back|last|before|yesterday)\b)")
 
 
-def occasions(at: Occasion, text: str, asked: Shape) -> Iterator[tuple[Occasion, str, Shape]]:
+def occasions(occasion: Occasion, text: str, asked: Shape) -> Iterator[tuple[Occasion, str, Shape]]:
     """Yield for each other project that a prompt names: the occasion there, and the prompt and question without it.
 
     A name with its hyphens counts anywhere, other names where they are pointed at, and a part that only one project
@@ -54,11 +54,11 @@ def occasions(at: Occasion, text: str, asked: Shape) -> Iterator[tuple[Occasion,
     """
     if asked.language == "error":
         return
-    named = named_in(text[:MAX_CHARS], layout.projects(at.config.vault), {at.project, *at.names})
+    named = named_in(text[:MAX_CHARS], layout.projects(occasion.config.vault), {occasion.project, *occasion.names})
     for project, words in named[:MAX_PROJECTS]:
-        if at.is_closed(project):
+        if occasion.is_closed(project):
             continue
-        there = at.in_project(project)
+        there = occasion.in_project(project)
         topic = _without(asked.topic, words)
         yield there, _without(text, words), Shape(asked.grade, asked.language, asked.words, topic, asked.resumes)
 

@@ -30,16 +30,22 @@ _MAX_ANSWERS = 10
 _OURS = frozenset(["we", "our", "us", "ours", "weve", "wed"])
 
 
-def is_of_this_session(at: Occasion, asked: Shape, answers: Sequence[Answer]) -> bool:
+def is_of_this_session(occasion: Occasion, asked: Shape, answers: Sequence[Answer]) -> bool:
     """Whether a question is about what this session's agent just said, rather than about what others tell.
 
     answers: best first. The session names at least as many of the question's words as the best of them, and one that it
     does not name. A question that surely asks about the past or about what "we" did, and an error, are answered all the
     same.
     """
-    if not answers or not at.record.folder or asked.grade == SURE or asked.language == "error" or _asks_of_us(asked):
+    if (
+        not answers
+        or not occasion.record.folder
+        or asked.grade == SURE
+        or asked.language == "error"
+        or _asks_of_us(asked)
+    ):
         return False
-    root, folder = at.config.vault, "/".join(at.record.folder)
+    root, folder = occasion.config.vault, "/".join(occasion.record.folder)
     names = sorted(filter(journal.numbers, disk.names_in(root, folder)), key=journal.numbers)
     said = [name for name in names if turn_groups.source(name) == "response"][-_MAX_ANSWERS:]
     wanted = frozenset(echoes.sought(asked.topic))
@@ -55,7 +61,7 @@ def _asks_of_us(asked: Shape) -> bool:
     return not _OURS.isdisjoint(folded) or (known is not None and known.speaks_of_us(folded, typed)[0])
 
 
-def only_pointed_at(at: Occasion, asked: Shape, text: str) -> Shape | None:
+def only_pointed_at(occasion: Occasion, asked: Shape, text: str) -> Shape | None:
     """Return what a prompt asks if it only points at what was said before: `why did we do it that way?`; else None.
 
     It asks about the session's last turn with a topic, which can be new work: so more evidence is needed, and the last
@@ -63,13 +69,13 @@ def only_pointed_at(at: Occasion, asked: Shape, text: str) -> Shape | None:
     """
     if asked.resumes or asked.language == "error" or not turns.only_points(asked.topic):
         return None
-    said = at.turns.texts(current=text, limit=turns.LOOK_BACK)
+    said = occasion.turns.texts(current=text, limit=turns.LOOK_BACK)
     before = turns.topical(said[:-1])[-1:]
-    topic = turns.query(before, at.config.settings.inject.query_turn_chars)
+    topic = turns.query(before, occasion.config.settings.inject.query_turn_chars)
     return Shape(POSSIBLE, asked.language, asked.words, topic) if topic else None
 
 
-def around(at: Occasion, asked: Shape, text: str) -> str:
+def around(occasion: Occasion, asked: Shape, text: str) -> str:
     """Return what the turn before said about the one word or number that a prompt names: `why 15?`; "" for others.
 
     Its words tell which 15 is meant.
@@ -77,29 +83,29 @@ def around(at: Occasion, asked: Shape, text: str) -> str:
     if asked.resumes or asked.language == "error" or len(text.split()) > _MOST_WORDS:
         return ""
     named = turns.own_words(asked.topic)
-    said = turns.topical(at.turns.texts(current=text, limit=2)[:-1]) if len(named) == 1 else []
+    said = turns.topical(occasion.turns.texts(current=text, limit=2)[:-1]) if len(named) == 1 else []
     if not said:
         return ""
-    if not (session := recent.this_session(at)):
+    if not (session := recent.this_session(occasion)):
         return ""
     answer = session.read(session.of_kind("response")[-1]).body if session.of_kind("response") else ""
-    told = (sentence for _, sentence in excerpts.sentences(at.gate.stored(answer)))
+    told = (sentence for _, sentence in excerpts.sentences(occasion.gate.stored(answer)))
     naming = next((sentence for sentence in told if named <= turns.own_words(sentence)), "")
-    return turns.query([*said, naming], at.config.settings.inject.query_turn_chars)
+    return turns.query([*said, naming], occasion.config.settings.inject.query_turn_chars)
 
 
 _MOST_WORDS = 4
 
 
-def going_on(at: Occasion, asked: Shape, text: str) -> Shape | None:
+def going_on(occasion: Occasion, asked: Shape, text: str) -> Shape | None:
     """Return what a prompt asks that names one word, together with what the turn before asked; None for others.
 
     `when did we raise it?`, `¿cuánto cuesta?`: but only after a question that got what it asked for.
     """
     if asked.resumes or asked.language == "error" or len(turns.own_words(asked.topic)) != 1:
         return None
-    before = at.turns.texts(current=text, limit=2)[:-1]
-    if not before or journal.recalled_mark(before[-1]) not in at.given:
+    before = occasion.turns.texts(current=text, limit=2)[:-1]
+    if not before or journal.recalled_mark(before[-1]) not in occasion.given:
         return None
     earlier = shape.of(before[-1]) or shape.look_up(before[-1])
     if earlier is None or turns.only_points(earlier.topic):

@@ -22,48 +22,48 @@ _ROOM, _MAX_CHARS = 420, 300
 
 
 def of(
-    at: Occasion, wanted: WantedCommand, days: tuple[float, float] | None, *, without_session: bool
+    occasion: Occasion, wanted: WantedCommand, days: tuple[float, float] | None, *, without_session: bool
 ) -> tuple[SearchHit, Item | None, str] | None:
     """Return the note with the command that is wanted, and its entry, or None and why not; None if none is known.
 
     days: only what was run between these times. without_session: not what this session ran.
     """
-    recall.make_ready(at.config, at.seconds_left / 2)
+    recall.make_ready(occasion.config, occasion.seconds_left / 2)
 
     def look_up(view: View) -> KnownCommand | None:
-        is_of_all = at.config.settings.inject.other_projects and at.is_of(at.project)
-        without = at.record.id if without_session else ""
-        closed = at.closed if is_of_all else ()
-        among = engine.for_agent(view, None if is_of_all else at.project, without, at.here, closed)
-        if hidden := withheld.from_project(view, at.project if at.is_of(at.project) else ""):
+        is_of_all = occasion.config.settings.inject.other_projects and occasion.is_of(occasion.project)
+        without = occasion.record.id if without_session else ""
+        closed = occasion.closed if is_of_all else ()
+        among = engine.for_agent(view, None if is_of_all else occasion.project, without, occasion.here, closed)
+        if hidden := withheld.from_project(view, occasion.project if occasion.is_of(occasion.project) else ""):
             among = AllBut(view, hidden) if among is None else among - hidden
-        return commands.find(at.config, view, wanted, among, days)
+        return commands.find(occasion.config, view, wanted, among, days)
 
-    found = freshness.answered(at.config, look_up)
+    found = freshness.answered(occasion.config, look_up)
     if found is None:
         return None
     if not found.command:
         terms = frozenset(analysis.query_terms(" ".join(wanted.words)))
-        return found.note, *answer_item.of_note(at, found.note, terms, _ROOM)
-    return found.note, *_item(at, found)
+        return found.note, *answer_item.of_note(occasion, found.note, terms, _ROOM)
+    return found.note, *_item(occasion, found)
 
 
-def _item(at: Occasion, found: KnownCommand) -> tuple[Item | None, str]:
+def _item(occasion: Occasion, found: KnownCommand) -> tuple[Item | None, str]:
     """Return a run as an entry, or None and the reason: the command, and how many times it succeeded."""
     hit = found.note
-    if hit.id in at.given:
+    if hit.id in occasion.given:
         return None, f"{answer_item.ABOVE}[mem:{hit.id}]"
-    if reason := eligibility.left_out(people.read(at.config.vault, hit.path)):
+    if reason := eligibility.left_out(people.read(occasion.config.vault, hit.path)):
         return None, reason
     count = f"at least {found.times}" if found.or_more else found.times
     times = "succeeded" if found.times == 1 else f"succeeded {count} times, last on this day"
     item = answer_item.item_of(
-        at,
+        occasion,
         hit,
         found.command,
         "",
         room=_ROOM,
-        marks=answer_item.project_marks(at, hit),
+        marks=answer_item.project_marks(occasion, hit),
         lines=[f"$ {cut(found.command, _MAX_CHARS)}"],
     )
     item.kind, item.title = "command", times if found.whole else f"{times}, for a part"

@@ -27,56 +27,58 @@ _MAX_FILES = 3
 _MAX_BODY_CHARS = 20_000
 
 
-def of_error(at: Occasion, error: str) -> Section:
+def of_error(occasion: Occasion, error: str) -> Section:
     """Return a section with what solved an error before, or how the last turn with it ended; without entries if new.
 
     An error that was never seen costs one look-up in the index.
     """
-    view = freshness.glance(at.config)
+    view = freshness.glance(occasion.config)
     if view is None:
-        recall.make_ready(at.config, at.seconds_left / 2)
+        recall.make_ready(occasion.config, occasion.seconds_left / 2)
 
     def look_up(view: View) -> tuple[Fix | None, list[str], list[str]]:
         from mdmem.search import solved
 
-        is_of_all = at.config.settings.inject.other_projects
-        project, closed = (None, at.closed) if is_of_all else (at.project, ())
-        without = "" if at.was_compacted else at.record.id
-        among = engine.for_agent(view, project, without, at.here, closed)
-        if hidden := withheld.from_project(view, at.project) if is_of_all else withheld.private(view):
+        is_of_all = occasion.config.settings.inject.other_projects
+        project, closed = (None, occasion.closed) if is_of_all else (occasion.project, ())
+        without = "" if occasion.was_compacted else occasion.record.id
+        among = engine.for_agent(view, project, without, occasion.here, closed)
+        if hidden := withheld.from_project(view, occasion.project) if is_of_all else withheld.private(view):
             among = AllBut(view, hidden) if among is None else among - hidden
-        fix = solved.of_error(at.config, view, error, among)
+        fix = solved.of_error(occasion.config, view, error, among)
         if fix is None:
-            failed = solved.last_unsolved(at.config, view, error, among)
+            failed = solved.last_unsolved(occasion.config, view, error, among)
             return None, [view.path(failed)] if failed is not None else [], []
-        if eligibility.left_out(people.read(at.config.vault, fix.path)):
+        if eligibility.left_out(people.read(occasion.config.vault, fix.path)):
             return None, [], []
         notes = [note for name in (*fix.edits, fix.solved) for note in view.notes("facet", f"id:{name}".lower())]
         return fix, [view.path(note) for note in notes], [str(view.facts(note)["title"]) for note in notes]
 
-    fix, paths, titles = freshness.answered(at.config, look_up, view) or (None, [], [])
+    fix, paths, titles = freshness.answered(occasion.config, look_up, view) or (None, [], [])
     if fix is not None:
-        return Section("What solved this error before", [_item(at, fix, paths, titles)])
-    items = (_unsolved(at, path) for path in paths)
+        return Section("What solved this error before", [_item(occasion, fix, paths, titles)])
+    items = (_unsolved(occasion, path) for path in paths)
     return Section("This error was seen before", [item for item in items if item])
 
 
-def _unsolved(at: Occasion, path: str) -> Item | None:
+def _unsolved(occasion: Occasion, path: str) -> Item | None:
     """Return how the turn of a failed run ended; None if it has no answer."""
-    failed = people.read(at.config.vault, path)
-    session, answer = _answer(at, path)
+    failed = people.read(occasion.config.vault, path)
+    session, answer = _answer(occasion, path)
     answered = session.read(answer) if answer else None
     if answered is None or answered.meta.get("success") is False or eligibility.left_out(failed):
         return None
-    text = excerpts.outcome(at.gate.stored(answered.body), analysis.query_terms(str(failed.meta.get("error"))), _ROOM)
+    text = excerpts.outcome(
+        occasion.gate.stored(answered.body), analysis.query_terms(str(failed.meta.get("error"))), _ROOM
+    )
     item = session.item(answer, text, room=_ROOM)
-    if item is None or at.has_seen(item.id):
+    if item is None or occasion.has_seen(item.id):
         return None
-    item.title = at.gate.stored(cut(str(failed.meta.get("error") or failed.meta.get("title")), 160))
+    item.title = occasion.gate.stored(cut(str(failed.meta.get("error") or failed.meta.get("title")), 160))
     return item
 
 
-def _item(at: Occasion, fix: Fix, paths: list[str], titles: list[str]) -> Item:
+def _item(occasion: Occasion, fix: Fix, paths: list[str], titles: list[str]) -> Item:
     """Return a fix as an item: the error, what was changed or run, and how the turn that solved it ended.
 
     paths, titles: of the edits or helpful runs, followed by the run that succeeded.
@@ -88,41 +90,41 @@ def _item(at: Occasion, fix: Fix, paths: list[str], titles: list[str]) -> Item:
     reworded = "" if files or titles[-1] == fix.command else f"as `{cut(titles[-1], 120)}`"
     how = " ".join(filter(None, [change, helped and f"after {helped}", reworded]))
     summary = f"`{cut(fix.command, 80)}` failed with it, and succeeded {how}."
-    ending = _ending(at, paths[-1])
+    ending = _ending(occasion, paths[-1])
     room = _ROOM - min(len(summary) + len(ending), _ROOM // 2)
-    lines = list(_change(at, fix, paths, room))
-    text = at.gate.stored(f"{summary} {ending}".strip())
+    lines = list(_change(occasion, fix, paths, room))
+    text = occasion.gate.stored(f"{summary} {ending}".strip())
     return Item(
         id=[fix.solved, *fix.edits][-1],
         kind="fix",
-        title=at.gate.stored(cut(fix.error, 160)),
+        title=occasion.gate.stored(cut(fix.error, 160)),
         date=timestamps.readable(fix.created)[:10],
         text=whole_sentences(text, _ROOM - sum(len(line) + 5 for line in lines)),
-        lines=tuple(at.gate.stored("\n".join(lines)).split("\n")) if lines else (),
-        marks=() if at.is_of(fix.project) else (f"of another project: {fix.project}",),
+        lines=tuple(occasion.gate.stored("\n".join(lines)).split("\n")) if lines else (),
+        marks=() if occasion.is_of(fix.project) else (f"of another project: {fix.project}",),
         room=_ROOM,
     )
 
 
-def _change(at: Occasion, fix: Fix, paths: list[str], chars: int) -> Iterator[str]:
+def _change(occasion: Occasion, fix: Fix, paths: list[str], chars: int) -> Iterator[str]:
     """Yield the changes at the places of the failure and those about the error."""
-    root = at.config.vault
+    root = occasion.config.vault
     hunks = [hunk for path in paths[:-1] if fix.files for hunk in answer_item.hunks_of(people.read(root, path))]
     failed = people.read(root, fix.path).body[:_MAX_BODY_CHARS]
     terms = frozenset(analysis.query_terms(fix.error)) - STOPWORDS
     return diffs.best_lines(hunks, terms, chars, errors.places(failed))
 
 
-def _ending(at: Occasion, solved: str) -> str:
+def _ending(occasion: Occasion, solved: str) -> str:
     """Return the first sentence of the answer in the turn whose run succeeded."""
-    session, answer = _answer(at, solved)
+    session, answer = _answer(occasion, solved)
     parsed = session.read(answer) if answer else None
     return excerpts.first(session.excerpt(parsed)) if parsed and not eligibility.left_out(parsed) else ""
 
 
-def _answer(at: Occasion, run: str) -> tuple[recent.SessionFolder, str]:
+def _answer(occasion: Occasion, run: str) -> tuple[recent.SessionFolder, str]:
     """Return the session of a run, and the answer of its turn, or ""."""
-    is_elsewhere = not at.is_of(layout.project_of(run))
-    session = recent.SessionFolder(at.config, at.gate, layout.folder_of(run), from_elsewhere=is_elsewhere)
+    is_elsewhere = not occasion.is_of(layout.project_of(run))
+    session = recent.SessionFolder(occasion.config, occasion.gate, layout.folder_of(run), from_elsewhere=is_elsewhere)
     turn = answer_item.Turn(session, journal.numbers(run)[0])
     return session, turn.of_kind("response")

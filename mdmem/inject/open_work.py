@@ -32,25 +32,25 @@ STALE_SECONDS = 30 * 86_400
 """What is older is not given, except tasks that people wrote; `mdmem todo` lists it."""
 
 
-def of_project(at: Occasion, shown: Collection[str] = (), current: str = "") -> Section:
+def of_project(occasion: Occasion, shown: Collection[str] = (), current: str = "") -> Section:
     """Return a project's open work, newest first, without what was closed since its page was written.
 
     shown: the folders of sessions that are shown with what their answers leave to do. current: the session's folder.
     """
-    folder = f"{JOURNAL}/{at.project}"
-    page = people.read(at.config.vault, f"{folder}/{journal.PROJECT_PAGE}", at.gate.rules)
+    folder = f"{JOURNAL}/{occasion.project}"
+    page = people.read(occasion.config.vault, f"{folder}/{journal.PROJECT_PAGE}", occasion.gate.rules)
     _, tables, _ = generated.parts_of(page.body)
     lines = tables.partition(f"\n## {HEADING}\n")[2].partition("\n## ")[0].splitlines()
-    finished = _Finished(at)
-    items = [item for line in lines if (item := _item(at, folder, line, shown, finished, current)) is not None]
+    finished = _Finished(occasion)
+    items = [item for line in lines if (item := _item(occasion, folder, line, shown, finished, current)) is not None]
     return Section(HEADING, items[:MAX_ITEMS])
 
 
 class _Finished:
     """The tasks that sessions' lists say are over, read once a session."""
 
-    def __init__(self, at: Occasion) -> None:
-        self._root = at.config.vault
+    def __init__(self, occasion: Occasion) -> None:
+        self._root = occasion.config.vault
         self._known: dict[str, frozenset[str]] = {}
 
     def has(self, title: str, folders: Iterable[str]) -> bool:
@@ -80,7 +80,7 @@ class _Finished:
 
 
 def _item(
-    at: Occasion, folder: str, line: str, shown: Collection[str], finished: _Finished, current: str
+    occasion: Occasion, folder: str, line: str, shown: Collection[str], finished: _Finished, current: str
 ) -> Item | None:
     """Parse a line such as `- To do: [Write it](2026-09-14/…/001-001-todowrite-….md)`; None if it is closed."""
     kind, _, link = line.removeprefix("- ").partition(": [")
@@ -88,12 +88,16 @@ def _item(
     path = os.path.normpath(f"{folder}/{generated.path_of(place.rstrip(')'))}").replace(os.sep, "/")
     if not path.endswith(".md") or path.startswith(".."):
         return None
-    parsed = people.read(at.config.vault, path, at.gate.rules)
+    parsed = people.read(occasion.config.vault, path, occasion.gate.rules)
     if not parsed.meta.get("id") or eligibility.left_out(parsed):
         return None
     name, title = str(parsed.meta["id"]), "".join(_unescaped(escaped))
-    done, staged = parsed.meta.get("done"), str(parsed.meta.get("staged") or at.here.branch)
-    if done is True or (isinstance(done, list) and short(f"{name}\0{title}", 8) in done) or staged != at.here.branch:
+    done, staged = parsed.meta.get("done"), str(parsed.meta.get("staged") or occasion.here.branch)
+    if (
+        done is True
+        or (isinstance(done, list) and short(f"{name}\0{title}", 8) in done)
+        or staged != occasion.here.branch
+    ):
         return None
     if f"- [x] {title}\n" in f"{parsed.body}\n":
         return None
@@ -101,33 +105,33 @@ def _item(
     if kind == "To do" and finished.has(title, [*own, *([current] if current else [])]):
         return None
     told = str(parsed.meta.get("kind"))
-    if (told == "response" and path.rpartition("/")[0] in shown) or (told != "task" and _is_stale(at, parsed)):
+    if (told == "response" and path.rpartition("/")[0] in shown) or (told != "task" and _is_stale(occasion, parsed)):
         return None
-    if kind == "Still fails" and _passed_since(at, path, parsed):
+    if kind == "Still fails" and _passed_since(occasion, path, parsed):
         return None
     error = parsed.fact("error") if kind == "Still fails" else ""
     return Item(
         id=name,
         kind=kind.lower(),
-        title=at.gate.stored(title),
+        title=occasion.gate.stored(title),
         date=timestamps.readable(str(parsed.meta.get("updated") or parsed.meta.get("created", "")))[:10],
-        text=at.gate.stored(error),
+        text=occasion.gate.stored(error),
         is_listed=True,  # of an answer or a list, one line is shown
     )
 
 
-def _is_stale(at: Occasion, parsed: Parsed) -> bool:
+def _is_stale(occasion: Occasion, parsed: Parsed) -> bool:
     """Whether a note is so old that nobody knows whether it still holds."""
-    return timestamps.epoch(parsed.fact("updated") or parsed.fact("created")) < at.now - STALE_SECONDS
+    return timestamps.epoch(parsed.fact("updated") or parsed.fact("created")) < occasion.now - STALE_SECONDS
 
 
-def _passed_since(at: Occasion, path: str, failed: Parsed) -> bool:
+def _passed_since(occasion: Occasion, path: str, failed: Parsed) -> bool:
     """Whether the last run of the same command in the session succeeded."""
     folder, _, name = path.rpartition("/")
     words = _words(name)
-    notes = filter(journal.numbers, disk.names_in(at.config.vault, folder))
+    notes = filter(journal.numbers, disk.names_in(occasion.config.vault, folder))
     runs = [run for run in notes if _words(run) == words]
-    last = people.read(at.config.vault, f"{folder}/{max([name, *runs], key=journal.numbers)}").meta
+    last = people.read(occasion.config.vault, f"{folder}/{max([name, *runs], key=journal.numbers)}").meta
     return last.get("success") is True and last.get("command") == failed.meta.get("command")
 
 

@@ -233,52 +233,54 @@ def last_commands(names: list[str]) -> list[str]:
     return list(filter(turn_groups.is_shell, names))[-_MAX_RUNS:]
 
 
-def this_session(at: Occasion) -> SessionFolder | None:
+def this_session(occasion: Occasion) -> SessionFolder | None:
     """Return the folder of the session that an event is of; None if nothing of it is stored."""
-    parts = at.record.folder or journal.find_session(at.config, at.record.id, most=journal.MAX_DAYS)
-    return SessionFolder(at.config, at.gate, "/".join(parts)) if parts else None
+    parts = occasion.record.folder or journal.find_session(occasion.config, occasion.record.id, most=journal.MAX_DAYS)
+    return SessionFolder(occasion.config, occasion.gate, "/".join(parts)) if parts else None
 
 
-def sessions(at: Occasion, span: tuple[float, float], worked: Mapping[str, float]) -> Iterator[SessionFolder]:
+def sessions(occasion: Occasion, span: tuple[float, float], worked: Mapping[str, float]) -> Iterator[SessionFolder]:
     """Yield the project's sessions, last worked on first, except those without notes and the present one.
 
     span: the times, in seconds since the epoch, from which on and before which they were worked on. worked: as
     `worked_on` returns it; a session that it does not have counts for the time at which it began.
     """
     since, until = span
-    tail, own = f"-{journal.session_tag(at.record.id)}", "/".join(at.record.folder)
-    for last, folder in _by_last_work(at, worked, until):
+    tail, own = f"-{journal.session_tag(occasion.record.id)}", "/".join(occasion.record.folder)
+    for last, folder in _by_last_work(occasion, worked, until):
         if last < since:
             return
-        if last >= until or folder.endswith(tail) or folder == own or injection_log.seen(folder[-8:]) in at.given:
+        if last >= until or folder.endswith(tail) or folder == own or injection_log.seen(folder[-8:]) in occasion.given:
             continue
-        session = SessionFolder(at.config, at.gate, folder, from_elsewhere=not at.is_of(at.project))
+        session = SessionFolder(
+            occasion.config, occasion.gate, folder, from_elsewhere=not occasion.is_of(occasion.project)
+        )
         if session.names:
             yield session
 
 
-def _by_last_work(at: Occasion, worked: Mapping[str, float], until: float) -> Iterator[tuple[float, str]]:
+def _by_last_work(occasion: Occasion, worked: Mapping[str, float], until: float) -> Iterator[tuple[float, str]]:
     """Yield when sessions were last worked on, as far as known, and their folders, newest first.
 
     Sessions of days after `until`, in seconds since the epoch, are left out, to read no page of theirs.
     """
     resumed = {folder: last for folder, last in worked.items() if last >= layout.latest_begin(folder)}
-    named = layout.newest_sessions(at.config.vault, at.project)
+    named = layout.newest_sessions(occasion.config.vault, occasion.project)
     folders = (folder for folder in named if folder not in resumed and layout.earliest_begin(folder) < until)
 
     def when(folder: str) -> float:
-        return worked[folder] if folder in worked else journal.began(at.config.vault, folder)
+        return worked[folder] if folder in worked else journal.began(occasion.config.vault, folder)
 
     return layout.newest_first(folders, when, ((last, folder) for folder, last in resumed.items()))
 
 
-def worked_on(at: Occasion, since: float, until: float) -> dict[str, float]:
+def worked_on(occasion: Occasion, since: float, until: float) -> dict[str, float]:
     """Return the folders of the project's sessions with notes from `since` to `until`, each with the last one's time.
 
     Only the index knows it: a resumed session lies at the day on which it began.
     """
-    recall.make_ready(at.config, at.seconds_left / 2)
-    home = f"{JOURNAL}/{at.project}/"
+    recall.make_ready(occasion.config, occasion.seconds_left / 2)
+    home = f"{JOURNAL}/{occasion.project}/"
 
     def in_view(view: View) -> dict[str, float]:
         created, folder_of = view.numbers("created"), view.folder_of
@@ -292,7 +294,7 @@ def worked_on(at: Occasion, since: float, until: float) -> dict[str, float]:
             if view.is_session[folder] and view.folders[folder].startswith(home)
         }
 
-    return freshness.answered(at.config, in_view) or {}
+    return freshness.answered(occasion.config, in_view) or {}
 
 
 def with_what_is_left(sessions: list[SessionFolder], *, newest: bool) -> list[SessionFolder]:

@@ -26,16 +26,20 @@ FILE_CHARS = 800
 # -- about a file -----------------------------------------------------------------------------------
 
 
-def about_file(at: Occasion, path: str) -> Section:
+def about_file(occasion: Occasion, path: str) -> Section:
     """Return the newest turns and notes about exactly this file, newest first.
 
     Those that only read it come last, and answers that only mention it.
     """
-    name = _within(path, at.place.worktree)
-    recall.make_ready(at.config, at.seconds_left / 2)
+    name = _within(path, occasion.place.worktree)
+    recall.make_ready(occasion.config, occasion.seconds_left / 2)
     query = Query(filters=(Filter("file", (name.lower(),)),))
-    hits = _newest(at, query, 40)
-    relevant = [hit for hit in hits if _may_be_told(at, hit) and hit.session != at.record.id and _is_about(hit, name)]
+    hits = _newest(occasion, query, 40)
+    relevant = [
+        hit
+        for hit in hits
+        if _may_be_told(occasion, hit) and hit.session != occasion.record.id and _is_about(hit, name)
+    ]
     turns: dict[tuple[str, tuple[int, ...]], SearchHit] = {}
     for hit in sorted(relevant, key=lambda hit: _is_only_read(hit) or _only_mentions(hit, name)):
         turn = journal.numbers(hit.path)[:1]
@@ -46,7 +50,11 @@ def about_file(at: Occasion, path: str) -> Section:
         if len(items) == len(shares):
             break
         room = int(FILE_CHARS * shares[len(items)])
-        item = answer_item.of_turn(at, hit, terms, room, name) if turn else answer_item.of_note(at, hit, terms, room)
+        item = (
+            answer_item.of_turn(occasion, hit, terms, room, name)
+            if turn
+            else answer_item.of_note(occasion, hit, terms, room)
+        )
         items += [item[0]] if item[0] is not None else []
     return Section(f"What is known of {name}", items)
 
@@ -86,10 +94,10 @@ def _within(path: str, root: str) -> str:
     return path.removeprefix(top) if path.startswith(top) else path.lstrip("/")
 
 
-def _may_be_told(at: Occasion, hit: SearchHit) -> bool:
-    if not hit.project or at.is_of(hit.project):
+def _may_be_told(occasion: Occasion, hit: SearchHit) -> bool:
+    if not hit.project or occasion.is_of(hit.project):
         return True
-    return at.config.settings.inject.other_projects and hit.project.lower() not in at.closed
+    return occasion.config.settings.inject.other_projects and hit.project.lower() not in occasion.closed
 
 
 # -- durable notes ---------------------------------------------------------------------------------
@@ -105,29 +113,33 @@ MAX_INDEX_CHARS, MIN_INDEX_CHARS = 3_000, 900
 """Limits of the index's length, within which it uses what open work and sessions leave of a block."""
 
 
-def durable(at: Occasion, uses: dict[str, int], room: int) -> Section:
+def durable(occasion: Occasion, uses: dict[str, int], room: int) -> Section:
     """Return the notes that stay true: a person's notes, decisions, preferences, lessons.
 
     Pinned notes come first, then the most used ones; notes given in vain come last.
 
     uses: id -> number of times given to an agent. room: characters that the rest of the block leaves.
     """
-    by_person = _matching(at, Filter("is", ("pinned",)))
+    by_person = _matching(occasion, Filter("is", ("pinned",)))
     pinned = {hit.id for hit in by_person}
-    by_id = {hit.id: hit for hit in (*by_person, *_matching(at, Filter("kind", bars.PERSONS))) if _may_be_told(at, hit)}
+    by_id = {
+        hit.id: hit
+        for hit in (*by_person, *_matching(occasion, Filter("kind", bars.PERSONS)))
+        if _may_be_told(occasion, hit)
+    }
     hits = sorted(by_id.values(), key=lambda hit: hit.created, reverse=True)
-    in_vain = _in_vain(at, uses)
+    in_vain = _in_vain(occasion, uses)
     hits.sort(key=lambda hit: (hit.id not in pinned, hit.id in in_vain, -uses.get(hit.id, 0)))
     items: list[Item] = []
     chars = omitted = 0
     room = min(max(room, MIN_INDEX_CHARS), MAX_INDEX_CHARS)
     for hit in hits:
-        item = _line(at, hit, full=hit.id in pinned)
+        item = _line(occasion, hit, full=hit.id in pinned)
         if item is None:
             continue
         width = block.line_width(item)
         is_listed = len(items) < MAX_INDEX_LINES and chars + width <= room
-        if is_listed and replaced.newer(at.config, hit.path):
+        if is_listed and replaced.newer(occasion.config, hit.path):
             continue
         chars += width
         if is_listed:
@@ -137,7 +149,7 @@ def durable(at: Occasion, uses: dict[str, int], room: int) -> Section:
     return Section("Notes that stay true", items, f"({omitted} more: `mdmem search kind:decision`)" if omitted else "")
 
 
-def _in_vain(at: Occasion, uses: dict[str, int]) -> set[str]:
+def _in_vain(occasion: Occasion, uses: dict[str, int]) -> set[str]:
     """Return the notes that were given often but are cited by no answer; they are ranked last."""
     often = [name for name, times in uses.items() if times >= IN_VAIN_TIMES]
 
@@ -145,36 +157,36 @@ def _in_vain(at: Occasion, uses: dict[str, int]) -> set[str]:
         answers = view.notes("facet", "kind:response")
         return {name for name in often if not view.notes("facet", f"link:{name}".lower()) & answers}
 
-    return (freshness.answered(at.config, uncited) or set()) if often else set()
+    return (freshness.answered(occasion.config, uncited) or set()) if often else set()
 
 
-def _matching(at: Occasion, condition: Filter) -> Sequence[SearchHit]:
-    return _newest(at, Query(filters=(condition,)), _SPARE * MAX_INDEX_LINES)
+def _matching(occasion: Occasion, condition: Filter) -> Sequence[SearchHit]:
+    return _newest(occasion, Query(filters=(condition,)), _SPARE * MAX_INDEX_LINES)
 
 
-def _newest(at: Occasion, query: Query, limit: int) -> Sequence[SearchHit]:
-    options = engine.SearchOptions(sort="newest", limit=limit, update=False, here=at.here, collapse=False)
-    return engine.search(at.config, query, options).hits
+def _newest(occasion: Occasion, query: Query, limit: int) -> Sequence[SearchHit]:
+    options = engine.SearchOptions(sort="newest", limit=limit, update=False, here=occasion.here, collapse=False)
+    return engine.search(occasion.config, query, options).hits
 
 
-def _line(at: Occasion, hit: SearchHit, *, full: bool) -> Item | None:
+def _line(occasion: Occasion, hit: SearchHit, *, full: bool) -> Item | None:
     """Return a line of the index; with `full`, as for pinned notes, also its text, or a long one's first sentence."""
-    if at.has_seen(hit.id):
+    if occasion.has_seen(hit.id):
         return None
-    vault, rules = at.config.vault, at.gate.rules
+    vault, rules = occasion.config.vault, occasion.gate.rules
     # Of most, no word of the text is given, so that it is not cleaned.
     parsed = people.read(vault, hit.path, rules) if full else note.load(vault, hit.path)
-    if answer_item.left_out(at, hit, parsed, at.event.agent):
+    if answer_item.left_out(occasion, hit, parsed, occasion.event.agent):
         return None
-    marks = answer_item.project_marks(at, hit)
+    marks = answer_item.project_marks(occasion, hit)
     if not full:
-        item = answer_item.item_of(at, hit, hit.title, "", room=130, marks=marks)
+        item = answer_item.item_of(occasion, hit, hit.title, "", room=130, marks=marks)
         item.is_listed = bool(parsed.body.strip())
         return item
-    body = at.gate.stored(parsed.body[:_READ_CHARS])
+    body = occasion.gate.stored(parsed.body[:_READ_CHARS])
     whole = excerpts.prose(body)
     is_short = len(whole) <= _PINNED_CHARS and "```" not in body and len(parsed.body) <= _READ_CHARS
     text = whole if is_short else excerpts.first(body)
-    item = answer_item.item_of(at, hit, hit.title, text, room=_PINNED_CHARS, marks=marks)
+    item = answer_item.item_of(occasion, hit, hit.title, text, room=_PINNED_CHARS, marks=marks)
     item.is_listed = not is_short and len(text) < len(" ".join(body.split()))
     return item

@@ -42,45 +42,45 @@ class FoundNotes(TypedDict):
     hints: list[str]
 
 
-def of_hit(at: Access, hit: SearchHit, meta: Mapping[str, Any]) -> NoteLine:
+def of_hit(access: Access, hit: SearchHit, meta: Mapping[str, Any]) -> NoteLine:
     """Return an entry for a hit. meta: its file's current front matter."""
     alike = f"({hit.similar} more say the same) " if hit.similar else ""
     return {
-        "id": at.line(hit.id, NAME_CHARS),
+        "id": access.line(hit.id, NAME_CHARS),
         "date": timestamps.readable(hit.created),
-        "kind": at.line(hit.kind, NAME_CHARS),
-        "title": at.line(hit.title, safe_text.TITLE_CHARS),
-        "project": at.line(hit.project, NAME_CHARS),
-        "score": 0.0 if at.titles_only else round(hit.score, 2),
-        "line": _outdated(at, meta, hit.superseded_by) + alike + _text(at, hit.snippet, hit.title),
+        "kind": access.line(hit.kind, NAME_CHARS),
+        "title": access.line(hit.title, safe_text.TITLE_CHARS),
+        "project": access.line(hit.project, NAME_CHARS),
+        "score": 0.0 if access.titles_only else round(hit.score, 2),
+        "line": _outdated(access, meta, hit.superseded_by) + alike + _text(access, hit.snippet, hit.title),
     }
 
 
-def of_note(at: Access, read: ConversationStep) -> NoteLine:
+def of_note(access: Access, read: ConversationStep) -> NoteLine:
     """Return an entry for a note that was read."""
     meta = read.meta
     title = str(meta.get("title", "")) or read.path.rpartition("/")[2].removesuffix(".md")
     return {
-        "id": at.line(str(meta.get("id", "")), NAME_CHARS),
-        "date": at.line(timestamps.readable(str(meta.get("created", ""))), NAME_CHARS),
-        "kind": at.line(str(meta.get("kind", "note")), NAME_CHARS),
-        "title": at.line(title, safe_text.TITLE_CHARS),
-        "project": at.line(layout.project_named(read.path, meta), NAME_CHARS),
+        "id": access.line(str(meta.get("id", "")), NAME_CHARS),
+        "date": access.line(timestamps.readable(str(meta.get("created", ""))), NAME_CHARS),
+        "kind": access.line(str(meta.get("kind", "note")), NAME_CHARS),
+        "title": access.line(title, safe_text.TITLE_CHARS),
+        "project": access.line(layout.project_named(read.path, meta), NAME_CHARS),
         "score": 0.0,
-        "line": _outdated(at, meta) + _text(at, generated.unmarked(read.body[:1_000]), title),
+        "line": _outdated(access, meta) + _text(access, generated.unmarked(read.body[:1_000]), title),
     }
 
 
-def _outdated(at: Access, meta: Mapping[str, Any], successor: str = "") -> str:
+def _outdated(access: Access, meta: Mapping[str, Any], successor: str = "") -> str:
     """Return what a note's line begins with if it no longer holds. successor: id of a visible note that replaces it."""
     newer, status = successor or next(replaced.written(meta.get("superseded_by")), ""), meta.get("status")
     state = f"({status}) " if status in note.WITHHELD else ""
-    return f"{state}(superseded by {at.line(newer, NAME_CHARS)}) " if newer else state
+    return f"{state}(superseded by {access.line(newer, NAME_CHARS)}) " if newer else state
 
 
-def _text(at: Access, text: str, title: str) -> str:
+def _text(access: Access, text: str, title: str) -> str:
     """Return the best part of a note's text without its title; "" if only titles may be shown, or if it has no more."""
-    line = "" if at.titles_only else at.line(text)
+    line = "" if access.titles_only else access.line(text)
     return "" if line.rstrip("…").strip() in title else line.removeprefix(f"{title} ")
 
 

@@ -35,34 +35,34 @@ _OF_TASK = ("key", "kind", "text", "detail", "project", "created", "id")
 
 
 def fixes(
-    at: Access,
+    access: Access,
     error: Annotated[str, Field(description="The error's line, or the whole output.", min_length=1, max_length=40_000)],
     project: Annotated[str, Field(description="Only this project, by its name.")] = "",
 ) -> KnownFixes:
     """Have I seen this error before, and what solved it? Returns the failed run, the edits, and the run that passed."""
     from mdmem.learn import fixes as learned  # not needed when a server starts
 
-    with lookup.fresh(at.config) as notices:
-        known_fixes = learned.fixes(at.config, error, project=project, limit=4 * MAX_FIXES, reader=at.project)
-    visible = [fix for fix in known_fixes if lookup.read(at, fix.path) is not None]
-    shown = [at.values(fix._asdict(), _OF_FIX) | {"diff": at.text(fix.diff)} for fix in visible[:MAX_FIXES]]
+    with lookup.fresh(access.config) as notices:
+        known_fixes = learned.fixes(access.config, error, project=project, limit=4 * MAX_FIXES, reader=access.project)
+    visible = [fix for fix in known_fixes if lookup.read(access, fix.path) is not None]
+    shown = [access.values(fix._asdict(), _OF_FIX) | {"diff": access.text(fix.diff)} for fix in visible[:MAX_FIXES]]
     return {"fixes": shown, "hints": list(notices)}
 
 
 def open_work(
-    at: Access, project: Annotated[str, Field(description="Project name; default: the current one; `-`: all.")] = ""
+    access: Access, project: Annotated[str, Field(description="Project name; default: the current one; `-`: all.")] = ""
 ) -> OpenTasks:
     """List open work: tasks, checks that still fail, unanswered prompts, interrupted turns."""
     from mdmem.learn import work
 
-    name = "" if project == "-" else project or at.project
-    with lookup.fresh(at.config) as notices:
-        items = work.open_work(at.config, name, now=time.time())
-    visible = [item for item in items if lookup.read(at, item.path) is not None]
+    name = "" if project == "-" else project or access.project
+    with lookup.fresh(access.config) as notices:
+        items = work.open_work(access.config, name, now=time.time())
+    visible = [item for item in items if lookup.read(access, item.path) is not None]
     hints = list(notices)
     if name and not visible:
-        hints.append(f"Only {at.line(name, 80)} was looked at; `-` as the project looks at all.")
-    return {"items": [at.values(item._asdict(), _OF_TASK) for item in visible[:MAX_OPEN]], "hints": hints}
+        hints.append(f"Only {access.line(name, 80)} was looked at; `-` as the project looks at all.")
+    return {"items": [access.values(item._asdict(), _OF_TASK) for item in visible[:MAX_OPEN]], "hints": hints}
 
 
 def fixes_text(known_fixes: KnownFixes) -> list[str]:

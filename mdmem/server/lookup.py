@@ -35,11 +35,11 @@ _index_lock = threading.RLock()
 _swept: dict[str, float] = {}
 
 
-def ask(at: Access, answer: Callable[[View], _Answer], default: _Answer) -> tuple[_Answer, tuple[str, ...]]:
+def ask(access: Access, answer: Callable[[View], _Answer], default: _Answer) -> tuple[_Answer, tuple[str, ...]]:
     """Query the current index; return the answer, and hints for the user."""
-    with fresh(at.config) as notices:
-        result = freshness.answered(at.config, answer)
-    return (default if result is None else result), (*notices, *freshness.untold(at.config))
+    with fresh(access.config) as notices:
+        result = freshness.answered(access.config, answer)
+    return (default if result is None else result), (*notices, *freshness.untold(access.config))
 
 
 @contextmanager
@@ -95,14 +95,14 @@ def _sweep(config: Config) -> None:
     timer.start()
 
 
-def without_hidden(at: Access, query: Query) -> Query:
+def without_hidden(access: Access, query: Query) -> Query:
     """Return the query without notes that stay on this machine: not even their number may answer it."""
-    hidden = Filter("project", tuple(sorted(name.lower() for name in at.hidden)), wanted=False)
-    others = Filter(withheld.KEY, (at.project,), wanted=False)
+    hidden = Filter("project", tuple(sorted(name.lower() for name in access.hidden)), wanted=False)
+    others = Filter(withheld.KEY, (access.project,), wanted=False)
     return query._replace(filters=(*query.filters, hidden, others))
 
 
-def parsed(at: Access, text: str, **filters: Any) -> Query:
+def parsed(access: Access, text: str, **filters: Any) -> Query:
     """Parse a query in mdmem's query language, with separate filters; an empty filter is ignored.
 
     Raises UsageError when a filter cannot be read: the answer must not contain what it should exclude.
@@ -112,30 +112,32 @@ def parsed(at: Access, text: str, **filters: Any) -> Query:
     refused = narrowed.hints[len(query.hints) :]
     if refused:
         raise UsageError(" ".join(refused))
-    return without_hidden(at, narrowed)
+    return without_hidden(access, narrowed)
 
 
-def resolve(at: Access, reference: str) -> tuple[str, note.Parsed]:
+def resolve(access: Access, reference: str) -> tuple[str, note.Parsed]:
     """Return path and content of the note named by `mem:ID`, an id, an unambiguous beginning of one, or a path.
 
     Raises NotFoundError when no visible note matches, or more than one.
     """
     name = note.id_in_reference(reference)
-    at_path = _at_path(at, name)
+    at_path = _at_path(access, name)
     if at_path is not None:
         return at_path
     none: list[tuple[str, note.Parsed]] = []
     is_whole = True
     try:
         with _index_lock:
-            matches = freshness.answered(at.config, lambda view: _by_id(at, view, name.lower())) or none
+            matches = freshness.answered(access.config, lambda view: _by_id(access, view, name.lower())) or none
         if not matches:
-            matches, notices = ask(at, lambda view: _by_id(at, view, name.lower()), none)
+            matches, notices = ask(access, lambda view: _by_id(access, view, name.lower()), none)
             is_whole = not notices
     except (BusyError, OSError):  # the index cannot be written or read now
         matches, is_whole = none, False
     if not (matches or is_whole):
-        matches = [(path, parsed) for path in index.in_files(at.config, name.lower()) if (parsed := read(at, path))]
+        matches = [
+            (path, parsed) for path in index.in_files(access.config, name.lower()) if (parsed := read(access, path))
+        ]
     if len(matches) == 1:
         return matches[0]
     if not matches:
@@ -144,26 +146,26 @@ def resolve(at: Access, reference: str) -> tuple[str, note.Parsed]:
     raise NotFoundError(f"{len(matches)} notes have ids that begin with {name!r:.40}: {names}. Give more characters.")
 
 
-def titled(at: Access, title: str) -> tuple[str, note.Parsed] | None:
+def titled(access: Access, title: str) -> tuple[str, note.Parsed] | None:
     """Return path and content of the only visible note with this title, in any case; None for none or several."""
-    found, _ = ask(at, lambda view: [view.path(number) for number in index.with_title(view, title)], list[str]())
-    visible = ((path, parsed) for path in found if (parsed := read(at, path)) is not None)
+    found, _ = ask(access, lambda view: [view.path(number) for number in index.with_title(view, title)], list[str]())
+    visible = ((path, parsed) for path in found if (parsed := read(access, path)) is not None)
     first = next(visible, None)
     return first if next(visible, None) is None else None
 
 
-def read(at: Access, path: str) -> note.Parsed | None:
+def read(access: Access, path: str) -> note.Parsed | None:
     """Return a note if it may be seen, else None."""
-    return visible_note(at, path, disk.read_path(at.config.vault, path))
+    return visible_note(access, path, disk.read_path(access.config.vault, path))
 
 
-def visible_note(at: Access, path: str, data: bytes | None) -> note.Parsed | None:
+def visible_note(access: Access, path: str, data: bytes | None) -> note.Parsed | None:
     """Return the note in a file's content, if it may be seen."""
     parsed = note.parse(data) if data is not None else None
-    if parsed is None or not at.sees(path, parsed.meta):
+    if parsed is None or not access.sees(path, parsed.meta):
         return None
     if not (parsed.meta.get("id") and parsed.meta.get("title")):  # written by hand: the index names it
-        facts = freshness.answered(at.config, lambda view: _facts_at(view, path)) or {}
+        facts = freshness.answered(access.config, lambda view: _facts_at(view, path)) or {}
         parsed.meta.update({key: parsed.meta.get(key) or facts[key] for key in ("id", "title") if key in facts})
     return parsed
 
@@ -173,16 +175,16 @@ def _facts_at(view: View, path: str) -> dict[str, Any]:
     return {} if number is None else view.facts(number)
 
 
-def _at_path(at: Access, name: str) -> tuple[str, note.Parsed] | None:
+def _at_path(access: Access, name: str) -> tuple[str, note.Parsed] | None:
     """Return path and content of the note at a path, with or without `.md`, if it may be seen."""
-    root = at.config.vault
+    root = access.config.vault
     path = name[len(root) :].lstrip("/") if name.startswith(f"{root}/") else name
     for candidate in (path, f"{path}.md"):
-        if "/" in candidate and disk.is_note_path(candidate) and (parsed := read(at, candidate)) is not None:
+        if "/" in candidate and disk.is_note_path(candidate) and (parsed := read(access, candidate)) is not None:
             return candidate, parsed
     return None
 
 
-def _by_id(at: Access, view: View, name: str) -> list[tuple[str, note.Parsed]]:
+def _by_id(access: Access, view: View, name: str) -> list[tuple[str, note.Parsed]]:
     paths = sorted(view.path(number) for number in index.with_id(view, name))
-    return [(path, parsed) for path in paths if (parsed := read(at, path)) is not None]
+    return [(path, parsed) for path in paths if (parsed := read(access, path)) is not None]

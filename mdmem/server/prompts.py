@@ -30,7 +30,7 @@ class FoundPrompts(TypedDict):
 
 
 def search_user_prompts(
-    at: Access,
+    access: Access,
     query: Annotated[
         str,
         Field(
@@ -53,37 +53,37 @@ def search_user_prompts(
     if format not in FORMATS:
         raise UsageError(f"format must be {' or '.join(FORMATS)}, not {format!r:.40}.")
     if format == "full":
-        at.require(FOR_TEXT)
+        access.require(FOR_TEXT)
     filters = {"project": project or None, "session": session or None, "since": since or None, "until": until or None}
     parsed, narrowed = prompts.read(query, filters)
     if narrowed.hints:
         raise UsageError(" ".join(narrowed.hints))
-    part = prompts.PromptSlice("newest" if at.titles_only and order == "relevance" else order, limit, offset)
-    visible, root, only = lookup.without_hidden(at, narrowed), at.config.vault, at.titles_only
+    part = prompts.PromptSlice("newest" if access.titles_only and order == "relevance" else order, limit, offset)
+    visible, root, only = lookup.without_hidden(access, narrowed), access.config.vault, access.titles_only
 
     def answer(view: View) -> tuple[MatchedPrompts, list[FoundPrompt]]:
-        found = prompts.match(view, root, parsed, visible, part, here=at.here, titles_only=only)
+        found = prompts.match(view, root, parsed, visible, part, here=access.here, titles_only=only)
         found_prompts = (
             prompts.read_prompt(view, root, prompt, found.scores[prompt], with_text=not only) for prompt in found.shown
         )
         return found, list(found_prompts)
 
     nothing: tuple[MatchedPrompts, list[FoundPrompt]] = MatchedPrompts([], {}, 0, ()), []
-    (page, found), notices = lookup.ask(at, answer, nothing)
-    visible_prompts = [prompt for prompt in found if lookup.read(at, prompt.path) is not None]
+    (page, found), notices = lookup.ask(access, answer, nothing)
+    visible_prompts = [prompt for prompt in found if lookup.read(access, prompt.path) is not None]
     chars = max(MAX_CHARS // (len(visible_prompts) or 1), LEAST_CHARS) if format == "full" else 0
     return {
-        "entries": [_line(at, prompt, chars) for prompt in visible_prompts],
+        "entries": [_line(access, prompt, chars) for prompt in visible_prompts],
         "total": page.total,
         "next_offset": entries.next_offset(page.total, offset, limit),
         "hints": [*page.hints, *notices],
     }
 
 
-def _line(at: Access, prompt: FoundPrompt, chars: int) -> dict[str, Any]:
+def _line(access: Access, prompt: FoundPrompt, chars: int) -> dict[str, Any]:
     """Return an entry. chars: maximum length of the text; 0: one line."""
-    text = at.text(prompt.text)[:chars] if chars else at.line(prompt.text or prompt.title)
-    values = at.values(prompt._asdict(), ("id", "session", "prompt", "project"))
+    text = access.text(prompt.text)[:chars] if chars else access.line(prompt.text or prompt.title)
+    values = access.values(prompt._asdict(), ("id", "session", "prompt", "project"))
     return {**values, "date": timestamps.readable(prompt.created), "text": text}
 
 

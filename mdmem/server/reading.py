@@ -54,7 +54,7 @@ Since = Annotated[str, Field(description="2w, yesterday, monday, 2026-09-14, 202
 
 
 def search(
-    at: Access,
+    access: Access,
     query: Words = "",
     queries: Annotated[tuple[str, ...], Field(description="The question in other words.", max_length=MAX_QUERIES)] = (),
     kind: Kind = "",
@@ -76,17 +76,17 @@ def search(
     if sort not in engine.SORTS:
         raise UsageError(f"sort must be one of {', '.join(engine.SORTS)}, not {sort!r:.40}.")
     parsed = lookup.parsed(
-        at, query, kind=kind, project=project, session=session, file=file, tool=tool, tag=tags, agent=agent,
+        access, query, kind=kind, project=project, session=session, file=file, tool=tool, tag=tags, agent=agent,
         branch=branch, since=since, until=until, **{"is": state},
     )  # fmt: skip
-    other_wordings = [lookup.parsed(at, text[:MAX_QUERY_CHARS]).text for text in queries]
+    other_wordings = [lookup.parsed(access, text[:MAX_QUERY_CHARS]).text for text in queries]
     parsed = parsed._replace(words=" ".join(dict.fromkeys(" ".join([parsed.words, *other_wordings]).split())))
     ranked = sort == "relevance" and bool(parsed.text)
-    return page_of_hits(at, parsed, sort=sort, limit=limit, offset=offset, collapse=ranked)
+    return page_of_hits(access, parsed, sort=sort, limit=limit, offset=offset, collapse=ranked)
 
 
 def recent(
-    at: Access,
+    access: Access,
     kind: Kind = RECENT_KINDS,
     project: ProjectName = "",
     since: Since = "",
@@ -94,58 +94,60 @@ def recent(
     offset: Offset = 0,
 ) -> FoundNotes:
     """List the newest notes."""
-    parsed = lookup.parsed(at, "", kind=kind, project=project, since=since)
-    return page_of_hits(at, parsed, sort="newest", limit=limit, offset=offset, collapse=False)
+    parsed = lookup.parsed(access, "", kind=kind, project=project, since=since)
+    return page_of_hits(access, parsed, sort="newest", limit=limit, offset=offset, collapse=False)
 
 
 def file_history(
-    at: Access,
+    access: Access,
     path: Annotated[str, Field(description="A file's name, or the end of its path.", min_length=1)],
     project: ProjectName = "",
     limit: Limit = 20,
     offset: Offset = 0,
 ) -> FoundNotes:
     """List what was asked, done and said about a file, newest first."""
-    parsed = lookup.parsed(at, "", file=path, project=project)
-    return page_of_hits(at, parsed, sort="newest", limit=limit, offset=offset, collapse=False)
+    parsed = lookup.parsed(access, "", file=path, project=project)
+    return page_of_hits(access, parsed, sort="newest", limit=limit, offset=offset, collapse=False)
 
 
-def related(at: Access, note: NoteReference, limit: Limit = 10) -> FoundNotes:  # noqa: A002, RUF100 - the argument's name
+def related(access: Access, note: NoteReference, limit: Limit = 10) -> FoundNotes:  # noqa: A002, RUF100 - the argument's name
     """Find notes similar to one, by its most characteristic words."""
-    path, _ = lookup.resolve(at, note)
-    with lookup.fresh(at.config) as notices:
-        result = engine.related(at.config, path, limit=2 * limit, update=False, here=at.here)
-    visible = _said_once(list(_visible(at, result.hits))[:limit])
+    path, _ = lookup.resolve(access, note)
+    with lookup.fresh(access.config) as notices:
+        result = engine.related(access.config, path, limit=2 * limit, update=False, here=access.here)
+    visible = _said_once(list(_visible(access, result.hits))[:limit])
     return entries.paged(visible, len(visible), 0, limit, notices)
 
 
-def page_of_hits(at: Access, query: Query, *, sort: str, limit: int, offset: int, collapse: bool = True) -> FoundNotes:
+def page_of_hits(
+    access: Access, query: Query, *, sort: str, limit: int, offset: int, collapse: bool = True
+) -> FoundNotes:
     """Return a page of the visible answers to a query. collapse: list notes that say the same once."""
-    if at.titles_only and any((query.words, query.phrases, query.must, query.must_not, query.prefixes)):
-        return _by_title(at, query, limit, offset)
-    if at.titles_only and any(each.key in ("file", "tool") for each in query.filters):
-        at.require(FOR_TEXT)  # the files of a note count as its text
-    with lookup.fresh(at.config) as notices:
+    if access.titles_only and any((query.words, query.phrases, query.must, query.must_not, query.prefixes)):
+        return _by_title(access, query, limit, offset)
+    if access.titles_only and any(each.key in ("file", "tool") for each in query.filters):
+        access.require(FOR_TEXT)  # the files of a note count as its text
+    with lookup.fresh(access.config) as notices:
         options = engine.SearchOptions(
-            sort, limit, offset, collapse, snippet_chars=safe_text.LINE_CHARS, update=False, here=at.here,
-            check_shown=True, check_all=lookup.is_sweep_due(at.config),
+            sort, limit, offset, collapse, snippet_chars=safe_text.LINE_CHARS, update=False, here=access.here,
+            check_shown=True, check_all=lookup.is_sweep_due(access.config),
         )  # fmt: skip
-        result = overturned.search(at.config, query, options)
-    visible = _said_once(list(_visible(at, result.hits)))
+        result = overturned.search(access.config, query, options)
+    visible = _said_once(list(_visible(access, result.hits)))
     hints = [*result.hints, *notices]
-    if result.suggestion and not visible and _is_known(at, result.suggestion):
-        hints.append(f"Did you mean: {at.line(result.suggestion)}")
+    if result.suggestion and not visible and _is_known(access, result.suggestion):
+        hints.append(f"Did you mean: {access.line(result.suggestion)}")
     page = entries.paged(visible, result.total, offset, limit, hints)
     if collapse and len(result.hits) < limit:  # the rest of the total repeats what was listed
         page["next_offset"] = None
     return page
 
 
-def _by_title(at: Access, query: Query, limit: int, offset: int) -> FoundNotes:
+def _by_title(access: Access, query: Query, limit: int, offset: int) -> FoundNotes:
     """Return an answer from titles alone, newest first, which must not reveal anything of the texts."""
     terms = set(analysis.query_terms(" ".join([query.text, *query.prefixes])))
     without_words = query._replace(words="", phrases=(), must=(), must_not=(), prefixes=())
-    newest = page_of_hits(at, without_words, sort="newest", limit=MAX_BY_TITLE, offset=0, collapse=False)["entries"]
+    newest = page_of_hits(access, without_words, sort="newest", limit=MAX_BY_TITLE, offset=0, collapse=False)["entries"]
     matching = [entry for entry in newest if not terms or terms & set(analysis.counts(entry["title"]))]
     return entries.paged(matching[offset : offset + limit], len(matching), offset, limit)
 
@@ -154,14 +156,14 @@ MAX_BY_TITLE = 2_000
 """Number of newest notes that are searched if only titles may be shown."""
 
 
-def _visible(at: Access, hits: Iterable[SearchHit]) -> Iterator[tuple[str, NoteLine]]:
+def _visible(access: Access, hits: Iterable[SearchHit]) -> Iterator[tuple[str, NoteLine]]:
     """Yield path and entry of the hits that may be seen."""
     for hit in hits:
-        hit.data = disk.read_path(at.config.vault, hit.path)
-        parsed = lookup.visible_note(at, hit.path, hit.data)
+        hit.data = disk.read_path(access.config.vault, hit.path)
+        parsed = lookup.visible_note(access, hit.path, hit.data)
         if parsed is not None:
-            hit.superseded_by = _visible_id(at, hit.superseded_by)
-            yield hit.path, entries.of_hit(at, hit, parsed.meta)
+            hit.superseded_by = _visible_id(access, hit.superseded_by)
+            yield hit.path, entries.of_hit(access, hit, parsed.meta)
 
 
 _ANSWERED = "→ "
@@ -185,19 +187,19 @@ def _turn(path: str) -> tuple[str, tuple[int, ...]]:
     return path.rpartition("/")[0], journal.numbers(path)[:1]
 
 
-def _visible_id(at: Access, note_id: str) -> str:
+def _visible_id(access: Access, note_id: str) -> str:
     """Return the id of a note if it may be seen, else ""."""
     try:
-        return note_id and str(lookup.resolve(at, note_id)[1].meta.get("id", note_id))
+        return note_id and str(lookup.resolve(access, note_id)[1].meta.get("id", note_id))
     except NotFoundError:
         return ""
 
 
-def _is_known(at: Access, suggestion: str) -> bool:
+def _is_known(access: Access, suggestion: str) -> bool:
     """Whether a suggested spelling occurs in visible notes: suggestions come from all notes."""
-    options = engine.SearchOptions(limit=1, update=False, here=at.here)
-    result = engine.search(at.config, lookup.parsed(at, suggestion), options)
-    return any(lookup.read(at, hit.path) is not None for hit in result.hits)
+    options = engine.SearchOptions(limit=1, update=False, here=access.here)
+    result = engine.search(access.config, lookup.parsed(access, suggestion), options)
+    return any(lookup.read(access, hit.path) is not None for hit in result.hits)
 
 
 # -- around a moment -------------------------------------------------------------------------------
@@ -212,7 +214,7 @@ class Timeline(TypedDict):
 
 
 def timeline(
-    at: Access,
+    access: Access,
     note: Annotated[str, Field(description="As in `get_notes`. Or give `query` to use its best match.")] = "",
     query: Words = "",
     before: Annotated[int, Field(ge=0, le=MAX_LIMIT)] = 5,
@@ -223,8 +225,8 @@ def timeline(
     """Show what happened before and after a note, in order of time."""
     if not note and not query:
         raise UsageError("Give `note` (an id from `search`) or `query`.")
-    path = lookup.resolve(at, note)[0] if note else _best(at, query)
-    of_kind = lookup.parsed(at, "", kind=kind)
+    path = lookup.resolve(access, note)[0] if note else _best(access, query)
+    of_kind = lookup.parsed(access, "", kind=kind)
 
     def around(view: View) -> tuple[str, list[NoteLine]]:
         anchor = view.find(path)
@@ -232,36 +234,36 @@ def timeline(
             raise NotFoundError(f"The index does not have {path} yet. Try again in a moment.")
         facts = view.facts(anchor)
         project = None if all_projects else facts.get("project")
-        narrowed = lookup.parsed(at, "", kind=kind, project=str(project).lower()) if project else of_kind
-        numbers = _around(view, at, narrowed, anchor, before, after)
-        return str(facts["id"]), [line for number in numbers if (line := _entry(at, view, number))]
+        narrowed = lookup.parsed(access, "", kind=kind, project=str(project).lower()) if project else of_kind
+        numbers = _around(view, access, narrowed, anchor, before, after)
+        return str(facts["id"]), [line for number in numbers if (line := _entry(access, view, number))]
 
     no_answer: tuple[str, list[NoteLine]] = ("", [])
-    (anchor_id, lines), notices = lookup.ask(at, around, no_answer)
+    (anchor_id, lines), notices = lookup.ask(access, around, no_answer)
     return {"anchor": anchor_id, "entries": lines, "hints": list(notices)}
 
 
-def _best(at: Access, query: str) -> str:
-    hits = page_of_hits(at, lookup.parsed(at, query), sort="relevance", limit=5, offset=0)
+def _best(access: Access, query: str) -> str:
+    hits = page_of_hits(access, lookup.parsed(access, query), sort="relevance", limit=5, offset=0)
     for entry in hits["entries"]:
-        return lookup.resolve(at, entry["id"])[0]
+        return lookup.resolve(access, entry["id"])[0]
     raise NotFoundError(f"No note matches {query!r:.80}. Try other words with `search` first.")
 
 
-def _around(view: View, at: Access, query: Query, anchor: int, before: int, after: int) -> list[int]:
-    permitted = allowed(view, at.config.vault, query, here=at.here)
+def _around(view: View, access: Access, query: Query, anchor: int, before: int, after: int) -> list[int]:
+    permitted = allowed(view, access.config.vault, query, here=access.here)
     pages = view.of_kinds(() if any(condition.key == "kind" for condition in query.filters) else note.PAGES)
     notes = set(view.all if permitted is None else permitted) - pages
     return rows.around(view, notes, anchor, before, after)
 
 
-def _entry(at: Access, view: View, number: int) -> NoteLine | None:
+def _entry(access: Access, view: View, number: int) -> NoteLine | None:
     path = view.path(number)
-    parsed = lookup.read(at, path)
+    parsed = lookup.read(access, path)
     if parsed is None:
         return None
     facts = {**view.facts(number), "created": timestamps.iso_time(view.number("created", number))}
-    return entries.of_note(at, ConversationStep(path, {**facts, **parsed.meta}, parsed.body))
+    return entries.of_note(access, ConversationStep(path, {**facts, **parsed.meta}, parsed.body))
 
 
 # -- whole notes -----------------------------------------------------------------------------------
@@ -294,7 +296,7 @@ class Notes(TypedDict):
 
 
 def get_notes(
-    at: Access,
+    access: Access,
     ids: Annotated[list[str], Field(description="mem:ID, ids, paths or titles.", min_length=1, max_length=MAX_NOTES)],
     offset: Annotated[int, Field(ge=0, description="Where in the first note's text to begin.")] = 0,
     max_chars: Annotated[int, Field(ge=500, le=MAX_CHARS, description="Total for all texts.")] = DEFAULT_CHARS,
@@ -304,15 +306,15 @@ def get_notes(
     room = max_chars
     for place, reference in enumerate(ids):
         try:
-            found = lookup.resolve(at, reference)
+            found = lookup.resolve(access, reference)
         except NotFoundError as error:
-            titled = lookup.titled(at, reference)
+            titled = lookup.titled(access, reference)
             if titled is None:
-                notes["missing"].append(at.line(str(error), 400))
+                notes["missing"].append(access.line(str(error), 400))
                 continue
             found = titled
         path, parsed = found
-        whole = whole_note(at, path, parsed, offset if place == 0 else 0, room)
+        whole = whole_note(access, path, parsed, offset if place == 0 else 0, room)
         notes["notes"].append(whole)
         room -= len(whole["text"])
         if whole["next_offset"] is not None or room <= 0:
@@ -321,36 +323,36 @@ def get_notes(
     return notes
 
 
-def whole_note(at: Access, path: str, parsed: note.Parsed, offset: int, chars: int) -> Whole:
+def whole_note(access: Access, path: str, parsed: note.Parsed, offset: int, chars: int) -> Whole:
     """Return a note's text from `offset` on, at most `chars` characters, cut at the end of a line if one is near."""
-    body = at.text(generated.unmarked(parsed.body).strip("\n"))
+    body = access.text(generated.unmarked(parsed.body).strip("\n"))
     part = body[offset : offset + chars]
     if offset + chars < len(body):
         line_end = part.rfind("\n", len(part) * 3 // 4)
         part = part[: line_end + 1] if line_end > 0 else part
     end = offset + len(part)
-    values = at.values(parsed.meta, (key for key in parsed.meta if key not in ("title", "id")))
-    meta = {at.line(key, 60): value for key, value in values.items()}
+    values = access.values(parsed.meta, (key for key in parsed.meta if key not in ("title", "id")))
+    meta = {access.line(key, 60): value for key, value in values.items()}
     return {
-        "id": at.line(parsed.fact("id"), 60),
-        "path": at.line(path, 300),
-        "title": at.line(str(parsed.meta.get("title", path)), 200),
+        "id": access.line(parsed.fact("id"), 60),
+        "path": access.line(path, 300),
+        "title": access.line(str(parsed.meta.get("title", path)), 200),
         "meta": dict(list(meta.items())[:40]),
-        "links": _links(at, path, parsed),
+        "links": _links(access, path, parsed),
         "text": part,
         "next_offset": end if end < len(body) else None,
-        "checksum": safe_text.checksum(disk.read_path(at.config.vault, path) or b""),
+        "checksum": safe_text.checksum(disk.read_path(access.config.vault, path) or b""),
     }
 
 
-def _links(at: Access, path: str, parsed: note.Parsed) -> list[str]:
+def _links(access: Access, path: str, parsed: note.Parsed) -> list[str]:
     """Return a note's typed links with visible notes as text."""
     from mdmem.learn import relations
 
     nothing: list[relations.TypedLink] = []
-    links, _ = lookup.ask(at, lambda view: relations.of_note(at.config, view, path, parsed.meta), nothing)
-    visible = (link for link in links if link.path and lookup.read(at, link.path) is not None)
-    cited = ((link.relation, at.line(link.id, 60), at.line(link.title, 200)) for link in visible)
+    links, _ = lookup.ask(access, lambda view: relations.of_note(access.config, view, path, parsed.meta), nothing)
+    visible = (link for link in links if link.path and lookup.read(access, link.path) is not None)
+    cited = ((link.relation, access.line(link.id, 60), access.line(link.title, 200)) for link in visible)
     return [f"{relation} [mem:{name}] {title}" for relation, name, title in cited]
 
 

@@ -41,33 +41,33 @@ class Prompt(NamedTuple):
     required: bool = False
 
 
-def note(at: Access, id: str) -> list[str]:  # noqa: A002 - the address's variable
+def note(access: Access, id: str) -> list[str]:  # noqa: A002 - the address's variable
     """Read one note."""
-    path, parsed = lookup.resolve(at, id)
-    whole = reading.whole_note(at, path, parsed, 0, reading.MAX_CHARS)
+    path, parsed = lookup.resolve(access, id)
+    whole = reading.whole_note(access, path, parsed, 0, reading.MAX_CHARS)
     return reading.notes_text({"notes": [whole], "missing": [], "unread": []})
 
 
-def session(at: Access, id: str) -> list[str]:  # noqa: A002 - the address's variable
+def session(access: Access, id: str) -> list[str]:  # noqa: A002 - the address's variable
     """Read one session."""
-    return sessions.session_text(sessions.get_session(at, id, limit=reading.MAX_LIMIT))
+    return sessions.session_text(sessions.get_session(access, id, limit=reading.MAX_LIMIT))
 
 
-def project(at: Access, slug: str) -> list[str]:
+def project(access: Access, slug: str) -> list[str]:
     """Read a project at a glance."""
-    return sessions.context_text(sessions.project_context(at, slug))
+    return sessions.context_text(sessions.project_context(access, slug))
 
 
-def ghost(at: Access, _: str) -> list[str]:
+def ghost(access: Access, _: str) -> list[str]:
     """Return the ghost's persona, in its owner's words, and the trust in this connection."""
-    context = at.context()
-    settings = load_config(at.config, home(at.config, context))
-    persona = at.text(settings.persona) if settings.persona else "Its owner has not written a persona."
-    return [persona, f"Trust in this connection's accessor: {at.trust:g} of 1."]
+    context = access.context()
+    settings = load_config(access.config, home(access.config, context))
+    persona = access.text(settings.persona) if settings.persona else "Its owner has not written a persona."
+    return [persona, f"Trust in this connection's accessor: {access.trust:g} of 1."]
 
 
-def _recall(at: Access, topic: str) -> str:
-    page = reading.search(at, topic, limit=15)
+def _recall(access: Access, topic: str) -> str:
+    page = reading.search(access, topic, limit=15)
     return (
         f"What do we know about {topic!r} from earlier sessions? Read what matters with `get_notes`, look around it"
         " with `timeline`, and answer with dates and [mem:ID] citations. If nothing fits, say so.\n\n"
@@ -75,10 +75,10 @@ def _recall(at: Access, topic: str) -> str:
     )
 
 
-def _standup(at: Access, since: str) -> str:
+def _standup(access: Access, since: str) -> str:
     first = since or (datetime.now().astimezone() - timedelta(days=1)).strftime("%Y-%m-%d")
-    asked = lookup.parsed(at, "", since=first)
-    done = sessions.summaries(at, since=timestamps.iso_time(asked.since or 0), limit=30)
+    asked = lookup.parsed(access, "", since=first)
+    done = sessions.summaries(access, since=timestamps.iso_time(asked.since or 0), limit=30)
     return (
         f"Write a stand-up for the time since {first}: by project, what was done, was decided, failed, and is still"
         " open; one line each, with [mem:ID] where a note has the details (`get_session` reads a session).\n\n"
@@ -86,8 +86,8 @@ def _standup(at: Access, since: str) -> str:
     )
 
 
-def _handoff(at: Access, project: str) -> str:
-    known = sessions.project_context(at, project)
+def _handoff(access: Access, project: str) -> str:
+    known = sessions.project_context(access, project)
     return (
         "Write a handoff for whoever continues this work: the goal, the state, what was decided and why, what is"
         " open, what to do next, which files matter. Show it to me, and save it with `add_note` (tag `handoff`) when"

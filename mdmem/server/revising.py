@@ -60,7 +60,7 @@ class _Owned(NamedTuple):
 
 
 def edit_note(
-    at: Access,
+    access: Access,
     note: NoteReference,
     checksum: Checksum,
     text: Annotated[str, Field(description="The new text; markdown.", max_length=MAX_TEXT_CHARS)],
@@ -71,42 +71,42 @@ def edit_note(
     """Edit a note in notes/: replace a section, or a text in it. Undo with `undo_change`."""
     if bool(section) == bool(find):
         raise UsageError("Give either `section` (a heading) or `find` (a text), but not both.")
-    owned = _owned(at, note, checksum)
+    owned = _owned(access, note, checksum)
     body = notes.parse(owned.data).body
-    if str(user_notes.clean(at.config, body)).strip("\n") != body.strip("\n"):
+    if str(user_notes.clean(access.config, body)).strip("\n") != body.strip("\n"):
         # checked before searching: a match, or the names of sections, would reveal what is private
         raise UsageError("The note holds private text or a secret, so only its owner can edit it, in their editor.")
-    new = str(user_notes.clean(at.config, user_notes.as_typed(text, body)))
+    new = str(user_notes.clean(access.config, user_notes.as_typed(text, body)))
     if text.strip() and not new.strip():
         raise UsageError("All of the text is private, so it cannot be stored. Nothing was changed.")
     changed = _with_section(body, section, new) if section else _with_text(body, find, new, every=every)
     after = _with_body(owned.data, changed)
-    if notes.parse(after).body.strip("\n") != str(user_notes.clean(at.config, changed)).strip("\n"):
+    if notes.parse(after).body.strip("\n") != str(user_notes.clean(access.config, changed)).strip("\n"):
         raise UsageError("This change would make part of the note private or a secret. Nothing was changed.")
     _refuse_too_long(len(after))
-    return _changed(at, owned, owned.path, after, "Edited.")
+    return _changed(access, owned, owned.path, after, "Edited.")
 
 
 def move_note(
-    at: Access,
+    access: Access,
     note: NoteReference,
     checksum: Checksum,
     to: Annotated[str, Field(description="A path, such as notes/db/utc.md.")],
 ) -> RevisedNote:
     """Move or rename a note in notes/. Its id stays. Undo with `undo_change`."""
-    owned = _owned(at, note, checksum)
-    path = to.strip().removeprefix(f"{at.config.vault}/")
+    owned = _owned(access, note, checksum)
+    path = to.strip().removeprefix(f"{access.config.vault}/")
     path = path if path.endswith(".md") else f"{path}.md"
     if not _is_good(path):
         raise UsageError(f"`to` must be a path in {HOME}, such as notes/db/utc.md, not {to!r:.80}.")
     if (
-        people.clean_path(privacy.Rules.of(at.config.settings), path) != path
-        or user_notes.clean(at.config, path) != path
+        people.clean_path(privacy.Rules.of(access.config.settings), path) != path
+        or user_notes.clean(access.config, path) != path
     ):
         raise UsageError("`to` holds private text or what looks like a secret. Nothing was moved.")
-    if disk.read_path(at.config.vault, path) is not None:
+    if disk.read_path(access.config.vault, path) is not None:
         raise UsageError(f"There is already a note at {path!r:.80}. Nothing was moved.")
-    return _changed(at, owned, path, owned.data, "Moved.")
+    return _changed(access, owned, path, owned.data, "Moved.")
 
 
 def _is_good(path: str) -> bool:
@@ -118,40 +118,40 @@ def _is_good(path: str) -> bool:
     return path.startswith(HOME) and disk.is_note_path(path) and fits and is_plain and not is_reserved
 
 
-def delete_note(at: Access, note: NoteReference, checksum: Checksum) -> RevisedNote:
+def delete_note(access: Access, note: NoteReference, checksum: Checksum) -> RevisedNote:
     """Delete a note in notes/. It stays in history. Undo with `undo_change`."""
-    return _changed(at, _owned(at, note, checksum), "", b"", "Deleted.")
+    return _changed(access, _owned(access, note, checksum), "", b"", "Deleted.")
 
 
-def undo_change(at: Access, undo: Annotated[str, Field(description="As the change returned it.")]) -> RevisedNote:
+def undo_change(access: Access, undo: Annotated[str, Field(description="As the change returned it.")]) -> RevisedNote:
     """Undo a change by edit_note, move_note or delete_note, unless the note has changed since."""
     from mdmem.history import undo as work
 
-    plan = work.plan(at.config, undo.strip()) if _COMMIT.fullmatch(undo.strip()) else work.UndoPlan([], [], [])
+    plan = work.plan(access.config, undo.strip()) if _COMMIT.fullmatch(undo.strip()) else work.UndoPlan([], [], [])
     is_ours = plan.commits and all(subject.startswith((SUBJECT, f"Undo: {SUBJECT}")) for _, subject in plan.commits)
     paths = [step.path for step in plan.steps]
     if not is_ours or not all(path.startswith(HOME) for path in [*paths, *plan.kept]):
         raise UsageError(f"{undo!r:.40} is not a change that these tools made. `mdmem undo` undoes any other.")
     if plan.kept or not plan.steps:
         raise UsageError("The note has changed since, or this was already undone. Nothing was changed.")
-    applied = work.apply(at.config, plan)
+    applied = work.apply(access.config, plan)
     if applied.skipped:
         raise BusyError("The note was changed while it was being restored. Try again.")
     path = next((step.path for step in plan.steps if step.after is not None), paths[0])
-    data = disk.read_path(at.config.vault, path) or b""
+    data = disk.read_path(access.config.vault, path) or b""
     name = notes.parse(data).fact("id")
-    return _revised(at, _Owned(name, path, data), "Undone.", applied.result.commits[-1].oid)
+    return _revised(access, _Owned(name, path, data), "Undone.", applied.result.commits[-1].oid)
 
 
-def _owned(at: Access, reference: str, expected: str) -> _Owned:
+def _owned(access: Access, reference: str, expected: str) -> _Owned:
     """Return a note in `notes/` that has not changed since it was read.
 
     Raises:
         NotFoundError: when there is no such note.
         UsageError: when it is not a person's, not in `notes/`, or has changed since.
     """
-    path, parsed = lookup.resolve(at, reference)
-    data = disk.read_path(at.config.vault, path) or b""
+    path, parsed = lookup.resolve(access, reference)
+    data = disk.read_path(access.config.vault, path) or b""
     if not path.startswith(HOME) or not user_notes.is_owned(path, data):
         raise UsageError(f"Only notes in {HOME} can be changed, moved or deleted; this one is {path!r:.162}.")
     if len(data) >= disk.MAX_READ_BYTES:
@@ -161,14 +161,14 @@ def _owned(at: Access, reference: str, expected: str) -> _Owned:
     return _Owned(parsed.fact("id"), path, data)
 
 
-def _changed(at: Access, owned: _Owned, path: str, after: bytes, done: str) -> RevisedNote:
+def _changed(access: Access, owned: _Owned, path: str, after: bytes, done: str) -> RevisedNote:
     """Commit the old version, make the change, and commit that. path: "" deletes the note."""
     from mdmem.history import commit, rewrite
     from mdmem.history.rewrite import RewriteStep
 
     if path == owned.path and after == owned.data:
         raise UsageError("There is nothing to change: the note already says this.")
-    before = commit.commit_paths(at.config, [owned.path], f"{SUBJECT}: {owned.path} as it was")
+    before = commit.commit_paths(access.config, [owned.path], f"{SUBJECT}: {owned.path} as it was")
     if before.held_back or before.staged:
         raise UsageError(
             f"{owned.path!r:.80} cannot be committed as it is, so this could not be undone. See `mdmem commit`."
@@ -176,16 +176,16 @@ def _changed(at: Access, owned: _Owned, path: str, after: bytes, done: str) -> R
     steps = [RewriteStep(owned.path, owned.data, after if path == owned.path else None)]
     if path and path != owned.path:
         steps.insert(0, RewriteStep(path, None, after))
-    applied = rewrite.apply(at.config, steps, f"{SUBJECT}: {done.lower()[:-1]} {owned.path}")
+    applied = rewrite.apply(access.config, steps, f"{SUBJECT}: {done.lower()[:-1]} {owned.path}")
     if applied.skipped or not applied.result.commits:
         raise BusyError(f"{owned.path!r:.80} was changed in the meantime. {NEXT}")
-    return _revised(at, _Owned(owned.id, path or owned.path, after), done, applied.result.commits[-1].oid)
+    return _revised(access, _Owned(owned.id, path or owned.path, after), done, applied.result.commits[-1].oid)
 
 
-def _revised(at: Access, owned: _Owned, done: str, oid: str) -> RevisedNote:
+def _revised(access: Access, owned: _Owned, done: str, oid: str) -> RevisedNote:
     return {
-        "id": at.line(owned.id, 60),
-        "path": at.line(owned.path, 300),
+        "id": access.line(owned.id, 60),
+        "path": access.line(owned.path, 300),
         "done": done,
         "checksum": safe_text.checksum(owned.data) if owned.data else "",
         "undo": oid[:12],

@@ -81,7 +81,7 @@ class Stats(TypedDict):
 
 
 def get_session(
-    at: Access,
+    access: Access,
     session: Annotated[str, Field(description="Session id or its beginning, a note in it, or `latest`.")] = "latest",
     project: ProjectName = "",
     limit: Limit = 30,
@@ -90,53 +90,53 @@ def get_session(
     """Read a session in order: what was asked, what was done, what was answered, one line each."""
 
     def read(view: View) -> SessionView | None:
-        term = _term(at, view, session.strip(), project)
+        term = _term(access, view, session.strip(), project)
         paths = (view.path(number) for number in view.notes("facet", term))
-        visible = ((path, parsed) for path in paths if (parsed := lookup.read(at, path)) is not None)
+        visible = ((path, parsed) for path in paths if (parsed := lookup.read(access, path)) is not None)
         log = conversation.of_notes(ConversationStep(path, parsed.meta, parsed.body) for path, parsed in visible)
         if not (log.page or log.steps):
             return None
-        page = [entries.of_note(at, step) for step in log.steps[offset : offset + limit]]
+        page = [entries.of_note(access, step) for step in log.steps[offset : offset + limit]]
         times = log.times or [timestamps.utc(log.fact("created"))]
         return {
-            "session": at.line(log.session, 80),
-            "title": at.line(log.title, 120),
-            "project": at.line(log.fact("project"), 120),
-            "agent": at.line(log.fact("agent"), 120),
-            "branch": at.line(log.fact("branch"), 120),
-            "started": at.line(times[0], 30),
-            "ended": at.line(times[-1], 30),
+            "session": access.line(log.session, 80),
+            "title": access.line(log.title, 120),
+            "project": access.line(log.fact("project"), 120),
+            "agent": access.line(log.fact("agent"), 120),
+            "branch": access.line(log.fact("branch"), 120),
+            "started": access.line(times[0], 30),
+            "ended": access.line(times[-1], 30),
             "notes": entries.paged(page, len(log.steps), offset, limit),
         }
 
-    session_view, notices = lookup.ask(at, read, None)
+    session_view, notices = lookup.ask(access, read, None)
     if session_view is None:
         raise NotFoundError(f"There is no session {session!r:.60}. `search` with kind:session finds them.")
     session_view["notes"]["hints"] += notices
     return session_view
 
 
-def _term(at: Access, view: View, name: str, project: str) -> str:
+def _term(access: Access, view: View, name: str, project: str) -> str:
     """Return the index's term for a session by its name; "" if there is none that this connection may see."""
     if name in ("", "latest"):
-        hidden = staged.hidden(view, at.here)
-        return conversation.latest(view, project, hidden=hidden, seen=lambda number: _reads(at, view, number))
+        hidden = staged.hidden(view, access.here)
+        return conversation.latest(view, project, hidden=hidden, seen=lambda number: _reads(access, view, number))
     terms = [
         term
         for term in conversation.candidates(view, name)
-        if any(_reads(at, view, number) for number in view.notes("facet", term))
+        if any(_reads(access, view, number) for number in view.notes("facet", term))
     ]
-    terms = terms or _of_note(at, name)
+    terms = terms or _of_note(access, name)
     return conversation.only(terms, name) if terms else ""
 
 
-def _reads(at: Access, view: View, number: int) -> bool:
-    return lookup.read(at, view.path(number)) is not None
+def _reads(access: Access, view: View, number: int) -> bool:
+    return lookup.read(access, view.path(number)) is not None
 
 
-def _of_note(at: Access, name: str) -> list[str]:
+def _of_note(access: Access, name: str) -> list[str]:
     try:
-        _, parsed = lookup.resolve(at, name)
+        _, parsed = lookup.resolve(access, name)
     except NotFoundError:
         return []
     session = parsed.fact("session")
@@ -144,23 +144,23 @@ def _of_note(at: Access, name: str) -> list[str]:
 
 
 def project_context(
-    at: Access, project: Annotated[str, Field(description="Default: the current one.")] = ""
+    access: Access, project: Annotated[str, Field(description="Default: the current one.")] = ""
 ) -> ProjectContext:
     """Show a project at a glance: pinned notes, the last sessions and how they ended, decisions."""
-    name = project or at.project
-    pins = lookup.parsed(at, "", project=name, **{"is": "pinned"})
-    decisions = lookup.parsed(at, "", project=name, tag="decision")
-    pinned = page_of_hits(at, pins, sort="newest", limit=MAX_PINNED, offset=0)
-    decided = page_of_hits(at, decisions, sort="newest", limit=MAX_DECISIONS, offset=0)
+    name = project or access.project
+    pins = lookup.parsed(access, "", project=name, **{"is": "pinned"})
+    decisions = lookup.parsed(access, "", project=name, tag="decision")
+    pinned = page_of_hits(access, pins, sort="newest", limit=MAX_PINNED, offset=0)
+    decided = page_of_hits(access, decisions, sort="newest", limit=MAX_DECISIONS, offset=0)
     context: ProjectContext = {
-        "project": at.line(name, 80),
+        "project": access.line(name, 80),
         "pinned": pinned["entries"],
-        "sessions": summaries(at, project=name),
+        "sessions": summaries(access, project=name),
         "decisions": decided["entries"],
         "hints": sorted({hint for hint in (*pinned["hints"], *decided["hints"]) if not hint.startswith(_SEEN_ANYWAY)}),
     }
     if name and not (context["pinned"] or context["sessions"] or context["decisions"]):
-        projects = stats(at)["by_project"]
+        projects = stats(access)["by_project"]
         if name.lower() not in projects:
             context["hints"].append(
                 f"{context['project']} has no notes. Projects with notes: {', '.join(projects) or 'none'}."
@@ -168,64 +168,65 @@ def project_context(
     return context
 
 
-def summaries(at: Access, *, project: str = "", since: str = "", limit: int = MAX_SESSIONS) -> list[Summary]:
+def summaries(access: Access, *, project: str = "", since: str = "", limit: int = MAX_SESSIONS) -> list[Summary]:
     """Return summaries of the latest sessions, of one project or of all."""
-    logged = session_log.sessions(at.config, at.sees, project=project, since=since)
+    logged = session_log.sessions(access.config, access.sees, project=project, since=since)
     no_folders: frozenset[str] = frozenset()
-    waiting, _ = lookup.ask(at, lambda view: staged.folders(view, at.here), no_folders)
+    waiting, _ = lookup.ask(access, lambda view: staged.folders(view, access.here), no_folders)
     visible = (
         session
         for session in logged
         if session.folder not in waiting
-        and at.sees(journal.page_paths(session.folder)[0], {"project": session.project})
+        and access.sees(journal.page_paths(session.folder)[0], {"project": session.project})
     )
-    return [_summary(at, session) for session in islice(visible, limit)]
+    return [_summary(access, session) for session in islice(visible, limit)]
 
 
-def _summary(at: Access, session: session_log.LoggedSession) -> Summary:
+def _summary(access: Access, session: session_log.LoggedSession) -> Summary:
     return {
-        "session": at.line(session.session, 80),
-        "title": at.line(session.title),
+        "session": access.line(session.session, 80),
+        "title": access.line(session.title),
         "started": timestamps.readable(session.started),
-        "asks": [at.line(ask) for ask in session.asks[:MAX_ASKS]],
-        "outcome": at.line(session.outcome, 240),
-        "files": [] if at.titles_only else [at.line(file, 120) for file in session.files[:MAX_ASKS]],
+        "asks": [access.line(ask) for ask in session.asks[:MAX_ASKS]],
+        "outcome": access.line(session.outcome, 240),
+        "files": [] if access.titles_only else [access.line(file, 120) for file in session.files[:MAX_ASKS]],
         "notes": session.notes,
     }
 
 
-def stats(at: Access) -> Stats:
+def stats(access: Access) -> Stats:
     """Return how much is remembered, of what kind, about which projects, and since when."""
 
     def count(view: View) -> Stats:
-        hidden = view.internal | view.of_kinds(note.PAGES) | withheld.from_project(view, at.project)
-        for name in at.hidden:
+        hidden = view.internal | view.of_kinds(note.PAGES) | withheld.from_project(view, access.project)
+        for name in access.hidden:
             hidden |= view.of_project(name)
         visible, created = AllBut(view, hidden), view.numbers("created")
         times = [bound(map(created.__getitem__, visible)) for bound in (min, max)] if visible else []
         return {
-            "vault": at.config.vault,
+            "vault": access.config.vault,
             "notes": len(visible),
-            "by_kind": _counts(at, view, "kind", hidden),
-            "by_project": _counts(at, view, "project", hidden),
-            "sessions": len(_counts(at, view, "session", hidden, limit=1_000_000)),
+            "by_kind": _counts(access, view, "kind", hidden),
+            "by_project": _counts(access, view, "project", hidden),
+            "sessions": len(_counts(access, view, "session", hidden, limit=1_000_000)),
             "first": timestamps.iso_time(times[0]) if times else "",
             "last": timestamps.iso_time(times[1]) if times else "",
         }
 
     nothing: Stats = {
-        "vault": at.config.vault, "notes": 0, "by_kind": {}, "by_project": {}, "sessions": 0, "first": "", "last": "",
+        "vault": access.config.vault, "notes": 0, "by_kind": {}, "by_project": {}, "sessions": 0,
+        "first": "", "last": "",
     }  # fmt: skip
-    return lookup.ask(at, count, nothing)[0]
+    return lookup.ask(access, count, nothing)[0]
 
 
-def _counts(at: Access, view: View, key: str, hidden: Set[int], limit: int = 30) -> dict[str, int]:
+def _counts(access: Access, view: View, key: str, hidden: Set[int], limit: int = 30) -> dict[str, int]:
     counted = {
         term.partition(":")[2]: sum(number not in hidden for number in view.each("facet", term))
         for term in view.starting_with("facet", f"{key}:")
     }
     most = sorted(((name, number) for name, number in counted.items() if name and number), key=lambda item: -item[1])
-    return {at.line(name, 80): number for name, number in most[:limit]}
+    return {access.line(name, 80): number for name, number in most[:limit]}
 
 
 # -- as text ---------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ class WrittenNote(TypedDict):
 
 
 def add_note(
-    at: Access,
+    access: Access,
     text: Text,
     title: Annotated[str, Field(description="One line; default: the first line.")] = "",
     kind: Annotated[str, Field(description="note, decision, lesson, preference or task.")] = "note",
@@ -50,47 +50,49 @@ def add_note(
     """Save a decision, a fact or a lesson as a note of its own, when the user asks for it."""
     from mdmem.learn import decisions  # not needed when a server starts
 
-    proposed = propose and not at.config.settings.learn.accept
-    named = one_line(project or at.project, MAX_PROJECT_CHARS)
+    proposed = propose and not access.config.settings.learn.accept
+    named = one_line(project or access.project, MAX_PROJECT_CHARS)
     added = decisions.add(
-        at.config,
+        access.config,
         title,
         text,
         kind=kind,
-        supersedes=lookup.resolve(at, supersedes)[0] if supersedes else "",
-        project="" if project == "-" else layout.project_called(at.config.vault, named),
-        tags=own_tags(at.config, tags),
+        supersedes=lookup.resolve(access, supersedes)[0] if supersedes else "",
+        project="" if project == "-" else layout.project_called(access.config.vault, named),
+        tags=own_tags(access.config, tags),
         pinned=pinned,
-        agent=_client(at),
+        agent=_client(access),
         proposed=proposed,
         now=time.time(),
     )
-    return _written(at, added.id, added.path, "Proposed; it waits for the user's decision." if proposed else "Saved.")
+    return _written(
+        access, added.id, added.path, "Proposed; it waits for the user's decision." if proposed else "Saved."
+    )
 
 
-def append_note(at: Access, note: NoteReference, text: Text) -> WrittenNote:
+def append_note(access: Access, note: NoteReference, text: Text) -> WrittenNote:
     """Add a paragraph at the end of a note that somebody wrote. Captured notes cannot be added to."""
-    path, parsed = lookup.resolve(at, note)
-    with attribution.to_agent(at.config, path, _client(at)):
-        user_notes.append(at.config, path, text)
-    return _written(at, parsed.fact("id"), path, "Added.")
+    path, parsed = lookup.resolve(access, note)
+    with attribution.to_agent(access.config, path, _client(access)):
+        user_notes.append(access.config, path, text)
+    return _written(access, parsed.fact("id"), path, "Added.")
 
 
 def pin(
-    at: Access, note: NoteReference, pinned: Annotated[bool, Field(description="false removes the pin.")] = True
+    access: Access, note: NoteReference, pinned: Annotated[bool, Field(description="false removes the pin.")] = True
 ) -> WrittenNote:
     """Pin a note, so that it is shown at the start of every session of its project, or unpin it."""
-    path, parsed = lookup.resolve(at, note)
-    notice = archives.notice(at.config, path)
-    with attribution.to_agent(at.config, path, _client(at)):
-        changed = user_notes.set_keys(at.config, path, {"pinned": True if pinned else None})
+    path, parsed = lookup.resolve(access, note)
+    notice = archives.notice(access.config, path)
+    with attribution.to_agent(access.config, path, _client(access)):
+        changed = user_notes.set_keys(access.config, path, {"pinned": True if pinned else None})
     done = ("Pinned." if pinned else "No longer pinned.") if changed else "Nothing to change."
     done = f"{done} {notice}".rstrip()
-    return _written(at, parsed.fact("id"), path, done)
+    return _written(access, parsed.fact("id"), path, done)
 
 
 def supersede(
-    at: Access,
+    access: Access,
     note: NoteReference,
     by: Annotated[str, Field(description="The note that replaces it; or give `text`.")] = "",
     text: Annotated[str, Field(description="Text of a new note that replaces it.", max_length=MAX_TEXT_CHARS)] = "",
@@ -99,32 +101,32 @@ def supersede(
     """Mark a note as out of date, and name or write its replacement. It is kept, but no longer given to agents."""
     if bool(by) == bool(text):
         raise UsageError("Give either `by` (a note) or `text` (for a new note), but not both.")
-    path, parsed = lookup.resolve(at, note)
+    path, parsed = lookup.resolve(access, note)
     old_id = parsed.fact("id") or path
     if by:
-        new_path, replacement = lookup.resolve(at, by)
+        new_path, replacement = lookup.resolve(access, by)
         new_id = replacement.fact("id") or new_path
     else:
         project = layout.project_named(path, parsed.meta)
         added = user_notes.add(
-            at.config, title, text, project=project, supersedes=old_id, agent=_client(at), now=time.time()
+            access.config, title, text, project=project, supersedes=old_id, agent=_client(access), now=time.time()
         )
         new_path, new_id = added.path, added.id
     if new_path == path:
         raise UsageError("A note cannot supersede itself.")
-    notice = archives.notice(at.config, path)
-    with attribution.to_agent(at.config, path, _client(at)):
-        user_notes.set_keys(at.config, path, {"superseded_by": new_id})
-    return _written(at, new_id, new_path, f"It supersedes {old_id}. {notice}".rstrip())
+    notice = archives.notice(access.config, path)
+    with attribution.to_agent(access.config, path, _client(access)):
+        user_notes.set_keys(access.config, path, {"superseded_by": new_id})
+    return _written(access, new_id, new_path, f"It supersedes {old_id}. {notice}".rstrip())
 
 
-def _client(at: Access) -> str:
+def _client(access: Access) -> str:
     """Return the name of the program that calls, for what it writes."""
-    return one_line(at.client, MAX_CLIENT_CHARS)
+    return one_line(access.client, MAX_CLIENT_CHARS)
 
 
-def _written(at: Access, name: str, path: str, done: str) -> WrittenNote:
-    return {"id": at.line(name, 60), "path": at.line(path, 300), "done": done}
+def _written(access: Access, name: str, path: str, done: str) -> WrittenNote:
+    return {"id": access.line(name, 60), "path": access.line(path, 300), "done": done}
 
 
 def written_text(written: WrittenNote) -> list[str]:

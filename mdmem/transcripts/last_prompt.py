@@ -81,12 +81,12 @@ def _store(config: Config, event: Event, now: float, note_id: str) -> str:
     return outcome.path
 
 
-def _replace(at: Capture, new_note: note.Note, note_id: str) -> str:
-    name = at.session.name_of(note_id)
-    folder = at.session.open_folder()
+def _replace(capture: Capture, new_note: note.Note, note_id: str) -> str:
+    name = capture.session.name_of(note_id)
+    folder = capture.session.open_folder()
     if not name or folder is None:
         raise UsageError("The prompt's note is gone. Nothing was stored.")
-    path = f"{'/'.join(at.session.folder)}/{name}"
+    path = f"{'/'.join(capture.session.folder)}/{name}"
     with folder:
         folder.lock()
         data = disk.read(folder, name)
@@ -100,10 +100,10 @@ def _replace(at: Capture, new_note: note.Note, note_id: str) -> str:
         new_note.meta["prompt"], new_note.meta["sequence"] = position[0], position[1]
         new_note.meta["created"] = str(present.meta.get("created", new_note.meta["created"]))
         if not disk.replace(
-            folder, name, data, note.render(new_note).encode("utf-8", "replace"), durable=at.config.durable
+            folder, name, data, note.render(new_note).encode("utf-8", "replace"), durable=capture.config.durable
         ):
             raise VaultError(f"{path} has changed in the meantime. Run the command again.")
-    at.update_page()
+    capture.update_page()
     return path
 
 

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from mdmem.capture.session import Session
 
 
-def begin(at: Capture, outcome: Outcome) -> None:
+def begin(capture: Capture, outcome: Outcome) -> None:
     """Record that a note waits for an answer, and for which sub-agent if the agent names it."""
-    response = at.event.tool_response
+    response = capture.event.tool_response
     agent_id = response.get("agentId", response.get("agent_id", ""))
     is_id = type(agent_id) is str and agent_id.isascii() and agent_id.translate(_JOINING).isalnum()
-    at.session.append("open", layout.split(outcome.path)[1], agent_id if is_id else "")
+    capture.session.append("open", layout.split(outcome.path)[1], agent_id if is_id else "")
 
 
 _JOINING = dict.fromkeys(map(ord, "-_.:@"))
@@ -35,31 +35,31 @@ def names(session: Session) -> dict[str, str]:
     return {line[0]: line[1] if len(line) > 1 else "" for line in session.lines("open") if line[0] not in over}
 
 
-def end(at: Capture, note_id: str = "", answer: str = "") -> privacy.Cleaned | None:
+def end(capture: Capture, note_id: str = "", answer: str = "") -> privacy.Cleaned | None:
     """Add a sub-agent's answer to the note that waits for it; return the answer, cleaned, or None if none waits.
 
     note_id, answer: the waiting note and the answer; by default, found by the event's sub-agent, and its last message.
     """
-    waiting, agent_id = names(at.session), at.event.extra.get("agent_id", "")
+    waiting, agent_id = names(capture.session), capture.event.extra.get("agent_id", "")
     if note_id:
         matching = [name for name in waiting if journal.id_in(name) == note_id]
     else:
         matching = [name for name, expected in waiting.items() if agent_id and expected == agent_id]
     if not matching and not note_id and len(waiting) == 1 and not next(iter(waiting.values())):
         matching = list(waiting)
-    answer = answer or at.event.message
+    answer = answer or capture.event.message
     if len(matching) != 1 or not answer.strip():
         return None
     try:
-        return _answer(at, matching[0], answer)
+        return _answer(capture, matching[0], answer)
     except (OSError, VaultError) as error:
-        log.write(at.config, "a sub-agent's answer could not be added to its run", error)
+        log.write(capture.config, "a sub-agent's answer could not be added to its run", error)
         return None
 
 
-def _answer(at: Capture, name: str, answer: str) -> privacy.Cleaned | None:
-    clean = privacy.clean(answer, rules=at.rules, origin="assistant", echo=at.load_echo())
-    folder = at.session.open_folder() if remembered.learn_cleaned(at, clean) else None
+def _answer(capture: Capture, name: str, answer: str) -> privacy.Cleaned | None:
+    clean = privacy.clean(answer, rules=capture.rules, origin="assistant", echo=capture.load_echo())
+    folder = capture.session.open_folder() if remembered.learn_cleaned(capture, clean) else None
     if folder is None or not str(clean.value).strip():
         return None
     with folder:
@@ -70,16 +70,16 @@ def _answer(at: Capture, name: str, answer: str) -> privacy.Cleaned | None:
             return None
         if not people.is_untouched(parsed, data, parsed.meta.get("tags")):
             return None
-        changed = completion.put(folder, name, data, _with_answer(at, parsed, str(clean.value)))
+        changed = completion.put(folder, name, data, _with_answer(capture, parsed, str(clean.value)))
         if changed is None:
             return None
-        at.session.append("+", name, *facts(changed))
-        at.session.append("shut", name)
+        capture.session.append("+", name, *facts(changed))
+        capture.session.append("shut", name)
     return clean
 
 
-def _with_answer(at: Capture, parsed: note.Parsed, answer: str) -> note.Note:
-    room = limits.Limits.of(at.config.settings.capture)
+def _with_answer(capture: Capture, parsed: note.Parsed, answer: str) -> note.Note:
+    room = limits.Limits.of(capture.config.settings.capture)
     waiting = f"{LATER[str(parsed.meta['status'])]}\n"
     without_mark = parsed.body.replace(waiting, "", 1).strip("\n")
     text = f"{without_mark}\n\n{body.render([body.Part('Answer', answer, 'markdown')], room)}"

@@ -22,20 +22,20 @@ def folder(config: Config) -> str:
     return os.path.join(config.state_dir, "late")
 
 
-def expect(at: Capture) -> None:
+def expect(capture: Capture) -> None:
     """Mark a session's transcript to be read; do nothing if its agent names none."""
-    path = at.event.transcript or next((line[0] for line in reversed(at.session.lines(_LINE))), "")
-    if not path or "\n" in path or not _is_plain(path, at):
+    path = capture.event.transcript or next((line[0] for line in reversed(capture.session.lines(_LINE))), "")
+    if not path or "\n" in path or not _is_plain(path, capture):
         return
-    if at.event.transcript and [path] not in at.session.lines(_LINE):
-        at.session.append(_LINE, path)  # some later events do not give it
-    text = "\n".join([at.event.agent, at.session.id, path])
+    if capture.event.transcript and [path] not in capture.session.lines(_LINE):
+        capture.session.append(_LINE, path)  # some later events do not give it
+    text = "\n".join([capture.event.agent, capture.session.id, path])
     try:
-        files.write(os.path.join(folder(at.config), at.session.key), text.encode("utf-8", "replace"))
+        files.write(os.path.join(folder(capture.config), capture.session.key), text.encode("utf-8", "replace"))
     except OSError:
         return
 
 
-def _is_plain(path: str, at: Capture) -> bool:
+def _is_plain(path: str, capture: Capture) -> bool:
     """Whether folder and name hold nothing private. Checked apart: a session id in a full path looks like a secret."""
-    return all(privacy.clean(part, rules=at.rules, origin="tool").value == part for part in os.path.split(path))
+    return all(privacy.clean(part, rules=capture.rules, origin="tool").value == part for part in os.path.split(path))

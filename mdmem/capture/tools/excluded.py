@@ -43,28 +43,28 @@ _LONGEST_SHOWN = 256 * 1024
 _MOST_WORDS, _LONGEST_COMMAND, _LONGEST_PATH, _DEEPEST, _MARK_CHARS = 2000, 16 * 1024, 4096, 8, 16
 
 
-def is_about(at: Capture, tool_input: Any, files: Iterable[str]) -> bool:
+def is_about(capture: Capture, tool_input: Any, files: Iterable[str]) -> bool:
     """Whether a run is about an excluded file, or repeats what an earlier run of the session took from one.
 
     tool_input: the run's. files: the files that its note would name.
     """
     command = command_line(tool_input, *_COMMAND_KEYS)[:_LONGEST_COMMAND]
     words = shown_files.words_of(command)[:_MOST_WORDS] if command else []
-    folders = [at.event.cwd, *shown_files.folders_of(at.event.cwd, words)]
-    root = at.project.worktree
+    folders = [capture.event.cwd, *shown_files.folders_of(capture.event.cwd, words)]
+    root = capture.project.worktree
     paths = [
         *(os.path.join(root, os.path.expanduser(path)) for path in files),
         *_absolute([*_strings(tool_input, 0), *_names(words, folders)], folders, root),
     ]
-    read_before = {mark for line in at.session.lines(_LEFT) for mark in line}
-    is_excluded = not all(exclusions.takes_path(at.config, path, at.project) for path in paths)
+    read_before = {mark for line in capture.session.lines(_LEFT) for mark in line}
+    is_excluded = not all(exclusions.takes_path(capture.config, path, capture.project) for path in paths)
     if not is_excluded and read_before:
         stems = [os.path.basename(path).partition(".")[0] for path in paths]
         is_excluded = not read_before.isdisjoint(map(_mark, [*paths, *stems, *_ids(tool_input)]))
     if is_excluded:
-        marks = {_mark(name) for name in _left_behind(at, command, folders)} - read_before
+        marks = {_mark(name) for name in _left_behind(capture, command, folders)} - read_before
         if marks:
-            at.session.append(_LEFT, *sorted(marks))
+            capture.session.append(_LEFT, *sorted(marks))
     return is_excluded
 
 
@@ -156,9 +156,9 @@ def _ids(tool_input: Any) -> Iterator[str]:
             yield from (str(number) for number in (value if isinstance(value, list) else [value]))
 
 
-def _left_behind(at: Capture, command: str, folders: list[str]) -> Iterator[str]:
+def _left_behind(capture: Capture, command: str, folders: list[str]) -> Iterator[str]:
     """Yield the names under which the content of an excluded file may come again: files and tasks."""
-    response = at.event.tool_response
+    response = capture.event.tool_response
     if goes_on(response):
         for value in response.values():
             signs = "".join([char if char.isalnum() or char in "-_" else " " for char in str(value)[:_LONGEST_PATH]])

@@ -115,57 +115,59 @@ def hunks_of(parsed: Parsed) -> list[ExcerptHunk]:
     return diffs.hunks(parsed.body, str(files[0]) if isinstance(files, list) and files else "")
 
 
-def of(at: Occasion, answer: Answer, terms: Collection[str], room: int) -> tuple[Item | None, str]:
+def of(occasion: Occasion, answer: Answer, terms: Collection[str], room: int) -> tuple[Item | None, str]:
     """Return an answer's entry of about `room` characters, or None and the reason. terms: the question's terms."""
     if not answer.folder:
-        return of_note(at, answer.hits[0], terms, room)
+        return of_note(occasion, answer.hits[0], terms, room)
     page = next((hit for hit in answer.hits if hit.kind == "session"), None)
-    if page is not None and recall.is_written_on(at.config, page, frozenset(terms)):
-        return of_note(at, page, terms, room)
+    if page is not None and recall.is_written_on(occasion.config, page, frozenset(terms)):
+        return of_note(occasion, page, terms, room)
     hit = next((hit for hit in answer.hits if journal.numbers(hit.path)), answer.hits[0])
-    return of_turn(at, hit, terms, room)
+    return of_turn(occasion, hit, terms, room)
 
 
-def of_note(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> tuple[Item | None, str]:
+def of_note(occasion: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> tuple[Item | None, str]:
     """Return the entry of a note outside sessions, or None and the reason."""
-    if hit.id in at.given:
+    if hit.id in occasion.given:
         return None, f"{ABOVE}[mem:{hit.id}]"
-    parsed = people.read(at.config.vault, hit.path)
-    if reason := left_out(at, hit, parsed, at.event.agent):
+    parsed = people.read(occasion.config.vault, hit.path)
+    if reason := left_out(occasion, hit, parsed, occasion.event.agent):
         return None, reason
-    if newer := replaced.newer(at.config, hit.path):
+    if newer := replaced.newer(occasion.config, hit.path):
         return None, f"superseded by [mem:{newer}]"
-    words = people.on_page(at.config.vault, parsed) if hit.kind in note.PAGES else parsed.body
-    body = at.gate.stored(excerpts.unlinked(words))
+    words = people.on_page(occasion.config.vault, parsed) if hit.kind in note.PAGES else parsed.body
+    body = occasion.gate.stored(excerpts.unlinked(words))
     code = [line for _, lines in excerpts.fences(body) for line in lines if line.strip()]
     if is_long := len(body) > room:
         code = [line for line in code if not analysis.counts(line).keys().isdisjoint(terms)]
     text = excerpts.outcome(body, terms, room) if is_long else excerpts.prose(body)
     title = str(parsed.meta.get("title") or hit.title)
-    return item_of(at, hit, title, text, room=room, marks=project_marks(at, hit), lines=code), ""
+    return item_of(occasion, hit, title, text, room=room, marks=project_marks(occasion, hit), lines=code), ""
 
 
-def left_out(at: Occasion, hit: SearchHit, parsed: Parsed, agent: str = "") -> str:
+def left_out(occasion: Occasion, hit: SearchHit, parsed: Parsed, agent: str = "") -> str:
     """Return why a note is not shown in this project, or "". agent: one that loads some files of the project itself."""
-    if not hit.project or at.is_of(hit.project):
+    if not hit.project or occasion.is_of(hit.project):
         return eligibility.left_out(parsed, agent)
     return STAYS if people.stays_here(parsed.meta) else eligibility.left_out(parsed)
 
 
-def project_marks(at: Occasion, hit: SearchHit) -> list[str]:
+def project_marks(occasion: Occasion, hit: SearchHit) -> list[str]:
     """Return the remark that a note is of another project; [] for one of this project or of none."""
-    return [] if not hit.project or at.is_of(hit.project) else [f"of another project: {hit.project}"]
+    return [] if not hit.project or occasion.is_of(hit.project) else [f"of another project: {hit.project}"]
 
 
 STAYS = "another project's, and stays on this machine"
 
 
-def end_of_session(at: Occasion, answer: Answer) -> Item | None:
+def end_of_session(occasion: Occasion, answer: Answer) -> Item | None:
     """Return how the session of an answer ended; None if with this answer, with something else, or not yet."""
     found = next((journal.numbers(hit.path)[0] for hit in answer.hits if journal.numbers(hit.path)), 0)
-    if not answer.folder or not found or answer.folder == "/".join(at.record.folder):
+    if not answer.folder or not found or answer.folder == "/".join(occasion.record.folder):
         return None
-    session = recent.SessionFolder(at.config, at.gate, answer.folder, from_elsewhere=not at.is_of(at.project))
+    session = recent.SessionFolder(
+        occasion.config, occasion.gate, answer.folder, from_elsewhere=not occasion.is_of(occasion.project)
+    )
     turn, last = Turn(session, found), Turn(session, session.last_turn())
     prompt, told = last.of_kind("prompt"), session.telling_answer()
     if prompt and told and small_talk.says_little(session.read(prompt).fact("title")):
@@ -175,49 +177,53 @@ def end_of_session(at: Occasion, answer: Answer) -> Item | None:
     return recent.session_item(session)
 
 
-def of_prompt(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> tuple[Item | None, str]:
+def of_prompt(occasion: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> tuple[Item | None, str]:
     """Return the entry of a prompt's turn, with the prompt's own words if they are more than its title."""
-    item, reason = of_turn(at, hit, terms, room)
-    prompt = people.read(at.config.vault, hit.path)
+    item, reason = of_turn(occasion, hit, terms, room)
+    prompt = people.read(occasion.config.vault, hit.path)
     if item is not None and len(prompt.body) > MAX_TITLE_CHARS and not eligibility.left_out(prompt):
-        item.text, item.lines = excerpts.outcome(at.gate.stored(prompt.body), terms, room), ()
+        item.text, item.lines = excerpts.outcome(occasion.gate.stored(prompt.body), terms, room), ()
     return item, reason
 
 
-def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int, file: str = "") -> tuple[Item | None, str]:
+def of_turn(
+    occasion: Occasion, hit: SearchHit, terms: Collection[str], room: int, file: str = ""
+) -> tuple[Item | None, str]:
     """Return the entry of a note's turn. file: the one it is wanted for: its changes are shown, if there are any."""
-    is_elsewhere = bool(hit.project) and not at.is_of(hit.project)
-    session = recent.SessionFolder(at.config, at.gate, layout.folder_of(hit.path), from_elsewhere=is_elsewhere)
+    is_elsewhere = bool(hit.project) and not occasion.is_of(hit.project)
+    session = recent.SessionFolder(
+        occasion.config, occasion.gate, layout.folder_of(hit.path), from_elsewhere=is_elsewhere
+    )
     turn = Turn(session, next(iter(journal.numbers(hit.path)), session.last_turn()))
     prompt, response = turn.of_kind("prompt"), turn.of_kind("response")
-    telling = session.read(response or prompt) if response or prompt else people.read(at.config.vault, hit.path)
+    telling = session.read(response or prompt) if response or prompt else people.read(occasion.config.vault, hit.path)
     note_id = str(telling.meta.get("id") or hit.id)
-    if note_id in at.given:
+    if note_id in occasion.given:
         return None, f"{ABOVE}[mem:{note_id}]"
-    if reason := left_out(at, hit, telling):
+    if reason := left_out(occasion, hit, telling):
         return None, reason
     asking = session.read(prompt) if prompt else telling
-    asked = _asked(at, asking, telling, terms) if response and len(asking.body) > MAX_TITLE_CHARS else ""
+    asked = _asked(occasion, asking, telling, terms) if response and len(asking.body) > MAX_TITLE_CHARS else ""
     outcome = "No answer is stored."
     if response:
-        outcome = excerpts.outcome(at.gate.stored(telling.body), terms, room // 2 - len(asked))
+        outcome = excerpts.outcome(occasion.gate.stored(telling.body), terms, room // 2 - len(asked))
     if asked:
         outcome = f"Asked: {asked} Answered: {outcome}"
     changes = turn.hunks()
     hunks_shown = [hunk for hunk in changes if hunk.file == file] or changes
     has_code = not file or (room - len(outcome) >= MIN_CHARS_OF_CODE and bool(changes or turn.has_failed_run()))
     lines = list(_lines(turn, hit, hunks_shown, terms, room * 3 // 5, file)) if has_code else []
-    marks = list(_marks(at, hit, changes, file))
+    marks = list(_marks(occasion, hit, changes, file))
     title = str(asking.meta.get("title") or hit.title)
     if small_talk.says_little(title):
         title = turn.asked_before() or title
-    item = item_of(at, hit, title, outcome, room=room, marks=marks, lines=lines)
+    item = item_of(occasion, hit, title, outcome, room=room, marks=marks, lines=lines)
     item.id, item.date = note_id, timestamps.readable(str(asking.meta.get("created") or hit.created))[:10]
     item.kind = "session"
     return item, ""
 
 
-def _asked(at: Occasion, asking: Parsed, telling: Parsed, terms: Collection[str]) -> str:
+def _asked(occasion: Occasion, asking: Parsed, telling: Parsed, terms: Collection[str]) -> str:
     """Return the sentence of a long prompt with more of the terms than its title and each of its answer's, or ""."""
     wanted = frozenset(terms) - STOPWORDS
 
@@ -225,7 +231,7 @@ def _asked(at: Occasion, asking: Parsed, telling: Parsed, terms: Collection[str]
         return len(wanted & analysis.counts(sentence).keys())
 
     title = str(asking.meta.get("title") or "")
-    sentences = excerpts.sentences(at.gate.stored(asking.body))
+    sentences = excerpts.sentences(occasion.gate.stored(asking.body))
     said = [sentence for _, sentence in sentences if len(sentence) <= MAX_ASKED_CHARS]
     told = [title, *(sentence for _, sentence in excerpts.sentences(telling.body))]
     best = max(said, key=count, default="")
@@ -234,7 +240,7 @@ def _asked(at: Occasion, asking: Parsed, telling: Parsed, terms: Collection[str]
 
 
 def item_of(
-    at: Occasion,
+    occasion: Occasion,
     hit: SearchHit,
     title: str,
     text: str,
@@ -247,11 +253,11 @@ def item_of(
     return Item(
         id=hit.id,
         kind=hit.kind,
-        title=at.gate.stored(title),
+        title=occasion.gate.stored(title),
         date=timestamps.readable(hit.created)[:10],
         text=text,
-        lines=tuple(at.gate.stored("\n".join(lines)).split("\n")) if lines else (),
-        marks=tuple(at.gate.stored(mark) for mark in marks),
+        lines=tuple(occasion.gate.stored("\n".join(lines)).split("\n")) if lines else (),
+        marks=tuple(occasion.gate.stored(mark) for mark in marks),
         room=room,
     )
 
@@ -340,16 +346,16 @@ def _index_of_repetition(failed: str, later: list[str]) -> int:
     return next(iter(repeats or filter(is_of_the_same_kind, range(len(later)))), len(later))
 
 
-def _marks(at: Occasion, hit: SearchHit, changes: list[ExcerptHunk], file: str) -> Iterator[str]:
+def _marks(occasion: Occasion, hit: SearchHit, changes: list[ExcerptHunk], file: str) -> Iterator[str]:
     """Yield remarks on a turn. file: the one it is wanted for: only this one is compared with what is there now."""
-    yield from project_marks(at, hit)
+    yield from project_marks(occasion, hit)
     every = list(dict.fromkeys(hunk.file for hunk in changes if hunk.file))
     files = [name for name in every if not diffs.is_scratch(name)] or every
     others = [name for name in files if name != file]
     if others:
         yield f"{'also ' if file in every else ''}changed {paths_within(others, FILES_CHARS)}"
-    if at.is_of(hit.project):
-        later, missing = since(at.place.worktree, [hunk for hunk in changes if file in ("", hunk.file)])
+    if occasion.is_of(hit.project):
+        later, missing = since(occasion.place.worktree, [hunk for hunk in changes if file in ("", hunk.file)])
         if later:
             yield "different by now" if file else f"different by now: {paths_within(later, FILES_CHARS)}"
         if missing:
