@@ -82,6 +82,7 @@ ROOTS = {
 
 
 PATTERNS = (
+    "mdmem.inject.as_of",
     "mdmem.inject.rendering.block",
     "mdmem.inject.elsewhere",
     "mdmem.inject.evidence",

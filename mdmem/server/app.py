@@ -285,9 +285,9 @@ def _addressed(uri: str) -> tuple[Resource, str]:
 
 @cache
 def _metadata(name: str) -> FuncMetadata:
-    """Return the SDK's model of a tool's arguments: its function's parameters without `at`."""
+    """Return the SDK's model of a tool's arguments: its function's parameters without `access`."""
     row = _ROWS[name]
-    skipped = ("at", row.extra[0]) if row.extra else ("at",)
+    skipped = ("access", row.extra[0]) if row.extra else ("access",)
     return func_metadata(row.function, skip_names=skipped, structured_output=False)
 
 

@@ -87,7 +87,7 @@ def test_a_vault_that_is_not_there_yet_is_told(day: Day) -> None:
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("a" * 5_000, "where no folder can be"), ("~nobody-at-all/x", "no such user"), ("/dev/null", "no folder")],
+    [("a" * 5_000, "where no folder can be"), ("~nobody-at-all/x", "no such user"), ("/dev/null", "not a folder")],
 )
 def test_a_vault_where_no_folder_can_be_is_refused_before_anything_is_written(day: Day, name: str, said: str) -> None:
     own = Path(config.user_file(day.env))
