@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, partial
+from inspect import signature
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -285,9 +286,10 @@ def _addressed(uri: str) -> tuple[Resource, str]:
 
 @cache
 def _metadata(name: str) -> FuncMetadata:
-    """Return the SDK's model of a tool's arguments: its function's parameters without `access`."""
+    """Return the SDK's model of a tool's arguments: its function's parameters without the first, its `Access`."""
     row = _ROWS[name]
-    skipped = ("access", row.extra[0]) if row.extra else ("access",)
+    first = next(iter(signature(row.function).parameters))
+    skipped = (first, row.extra[0]) if row.extra else (first,)
     return func_metadata(row.function, skip_names=skipped, structured_output=False)
 
 

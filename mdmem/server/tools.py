@@ -11,7 +11,7 @@ from mdmem.server.access import FOR_TEXT, FOR_TITLES, FOR_WRITING
 
 
 class Tool(NamedTuple):
-    """One tool. function: takes an `Access` as `at`, returns plain values; its signature and docstring are the schema.
+    """One tool. function: takes an `Access` first, returns plain values; its signature and docstring are the schema.
 
     text: returns those values as lines. writes, destructive, idempotent: hints for the client.
     extra: a name, a pattern and a schema; arguments that match the pattern are passed as one object of that name.
