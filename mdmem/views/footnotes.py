@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Callable
-from html import escape
 from typing import NamedTuple
 
 from markdown_it.rules_block import StateBlock
+from markdown_it.rules_inline import StateInline
 
-MARK = re.compile(r"\[\^([^\]\s]{1,40})\]")
-_HEAD = re.compile(rf"{MARK.pattern}:[ \t]*")
+MARK = "footnote_mark"
+"""The type of a mark's token, whose content is the footnote's name."""
+
+_MARK = re.compile(r"\[\^([^\]\s]{1,40})\]")
+_HEAD = re.compile(rf"{_MARK.pattern}:[ \t]*")
 _INDENT = 4
 
 
@@ -70,11 +73,20 @@ def _further(state: StateBlock, line: int, last: int) -> int:
     return 0 if is_other else line + 1
 
 
+def parse_mark(state: StateInline, silent: bool) -> bool:
+    """Parse the mark of a footnote; return whether it is one. One of a footnote without a text is text."""
+    found = _MARK.match(state.src, state.pos, state.posMax)
+    if not found or found[1].lower() not in state.env["footnotes"].texts:
+        return False
+    if not silent:
+        state.push(MARK, "", 0).content = found[1]
+    state.pos = found.end()
+    return True
+
+
 def mark(name: str, footnotes: Footnotes) -> str:
-    """Return a footnote's number as a link to its text; a name without a text stays as it is written."""
+    """Return a footnote's number as a link to its text."""
     known = name.lower()
-    if known not in footnotes.texts:
-        return escape(f"[^{name}]")
     is_first = known not in footnotes.numbers
     number = footnotes.number(known)
     place = f"{footnotes.key}-{number}"

@@ -220,14 +220,11 @@ def _directions(state: StateCore) -> None:
 
 
 def _text(_: Any, tokens: Sequence[Token], place: int, _options: Any, env: dict[str, Any]) -> str:
-    content = tokens[place].content
-    if env.get("in_link"):
-        return _with_marks(escape(content), None)
-    texts = footnotes.MARK.split(content) if env["footnotes"].texts else [content]  # between them: footnotes' names
-    return "".join(
-        footnotes.mark(text, env["footnotes"]) if number % 2 else _with_marks(escape(text), env["links"])
-        for number, text in enumerate(texts)
-    )
+    return _with_marks(escape(tokens[place].content), None if env.get("in_link") else env["links"])
+
+
+def _footnote_mark(_: Any, tokens: Sequence[Token], place: int, _options: Any, env: dict[str, Any]) -> str:
+    return footnotes.mark(tokens[place].content, env["footnotes"])
 
 
 def _task(_: Any, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:
@@ -329,8 +326,10 @@ def _parser() -> MarkdownIt:
     parser.core.ruler.push("directions", _directions)
     parser.block.ruler.at("reference", _reference)
     parser.block.ruler.before("reference", "footnote", footnotes.parse, {"alt": ["paragraph", "reference"]})
+    parser.inline.ruler.after("link", footnotes.MARK, footnotes.parse_mark)
     rules = {
         "text": _text,
+        footnotes.MARK: _footnote_mark,
         "task": _task,
         "link_open": _link_open,
         "link_close": _link_close,

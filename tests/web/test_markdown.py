@@ -324,6 +324,8 @@ def test_no_footnote_is_lost() -> None:
 def test_what_is_no_footnote_is_text() -> None:
     assert str(markdown.render("A[^a], `[^b]`.\n\n[^b]: B")).count("[^") == 2
     assert footnotes("A[^a]") == []
+    assert "<p>A [^b] and [^b]<sup>" in markdown.render("A \\[^b] and \\[^b\\][^b]\n\n[^b]: B")
+    assert ">[^b]</a>" in markdown.render("[[^b]](https://x.example)\n\n[^b]: B")
 
 
 def test_texts_of_a_page_do_not_share_anchors() -> None:
