@@ -265,6 +265,7 @@ def cli(ctx: click.Context, vault: str | None, debug: bool) -> None:  # noqa: AR
     8 ambiguous name, 130 stopped by Ctrl-C, 141 output closed early (as by `| head`).
     """
     ctx.obj = vault
+    ctx.color = False if startup.is_plain() else None
     progress.listeners[:] = [_print_told]
     end = startup.begin_fence(ctx.invoked_subcommand)
     if end:

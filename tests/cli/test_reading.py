@@ -768,3 +768,13 @@ def test_a_terminal_gets_the_letters_and_spaces_of_every_language_and_no_control
 
 def test_a_digest_keeps_what_joins_letters() -> None:
     assert digest_of.plain("می\u200cخواهم 👩\u200d👧 a\u3000b\x1b[c\u202e") == "می\u200cخواهم 👩\u200d👧 a b \\[c"
+
+
+@pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_a_terminal_without_colors_gets_none(tmp_path: Path, env: dict[str, str]) -> None:
+    made = cli_day.empty(tmp_path)
+    made.run("init", str(made.vault))
+    (made.vault / "README.md").write_text("New.\n", encoding="utf-8")
+
+    assert "\x1b[32m+New." in made.terminal("diff")
+    assert "\x1b" not in made.terminal("diff", env=env)

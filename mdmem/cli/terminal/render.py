@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 import shutil
 import sys
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mdmem.cli.terminal import startup
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -100,8 +101,7 @@ def console(*, stderr: bool = False) -> Console:
         def on_broken_pipe(self) -> None:  # rich would exit with status 1
             raise BrokenPipeError
 
-    is_dumb = os.environ.get("TERM", "").lower() in ("dumb", "unknown")
-    columns, lines = shutil.get_terminal_size() if is_dumb else (None, None)  # to rich, each is 80 wide
+    columns, lines = shutil.get_terminal_size() if startup.is_dumb() else (None, None)  # to rich, each is 80 wide
     return PipedConsole(stderr=stderr, highlight=False, soft_wrap=True, width=columns, height=lines)
 
 

@@ -63,6 +63,16 @@ def here() -> str:
         return ""
 
 
+def is_dumb() -> bool:
+    """Whether the terminal shows escape codes as text."""
+    return os.environ.get("TERM", "").lower() in ("dumb", "unknown")
+
+
+def is_plain() -> bool:
+    """Whether output has no colors: the terminal shows none, or NO_COLOR (no-color.org) asks for none."""
+    return is_dumb() or bool(os.environ.get("NO_COLOR"))
+
+
 AGENT_VARIABLES = {
     "CLAUDECODE": "claude-code", "CODEX_THREAD_ID": "codex", "GEMINI_CLI": "gemini", "OPENCODE": "opencode",
     "COPILOT_CLI": "copilot",
