@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 _DECISION = re.compile(
-    r"^#{1,6}[ \t]+(?:The[ \t]+)?Decision(?:[ \t]+Outcome)?[ \t]*:?[ \t]*$", re.IGNORECASE | re.MULTILINE
+    r"^#{1,6}[ \t]+(?:The[ \t]+)?Decision(?:[ \t]+Outcome)?[ \t]*+:?[ \t]*$", re.IGNORECASE | re.MULTILINE
 )
-_SECTION = re.compile(r"^#{1,6}[ \t]+Status[ \t]*:?[ \t]*\n((?:(?!#).*\n?)*)", re.IGNORECASE | re.MULTILINE)
+_SECTION = re.compile(r"^#{1,6}[ \t]+Status[ \t]*+:?[ \t]*\n((?:(?!#).*\n?)*)", re.IGNORECASE | re.MULTILINE)
 _LINE = r"^[ \t]*(?:[-*+][ \t]+)?[*_]{0,2}%s[*_]{0,2}[ \t]*:[*_]{0,2}[ \t]*(.+)$"
 _STATUS = re.compile(_LINE % "Status", re.IGNORECASE | re.MULTILINE)
 _DATE = re.compile(_LINE % "Date", re.IGNORECASE | re.MULTILINE)
