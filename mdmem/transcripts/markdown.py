@@ -194,7 +194,7 @@ def bring(into: FolderImport, path: str) -> Counter[str]:
     parsed = note.parse(data)
     if parsed.problem:  # invalid front matter is kept as text, so that nothing is lost
         parsed = note.Parsed({}, data.decode("utf-8", "replace"))
-    is_new, body = _bring(into, _as_note(path), parsed, changed)
+    is_new, body = _bring(into, _as_note(into.folder, path), parsed, changed)
     shown = () if into.folder.follow else into.pictures.of(body, posixpath.dirname(path), into.skipped)
     return Counter(note=is_new, picture=sum(_bring_picture(into, picture) for picture in dict.fromkeys(shown)))
 
@@ -226,7 +226,7 @@ def _bring(into: FolderImport, path: str, parsed: note.Parsed, changed: float, k
 
 def count_gone(into: FolderImport, paths: Iterable[str]) -> int:
     """Return how many notes of a folder's files a person has deleted or moved, without importing any."""
-    names = [_as_note(path) for path in paths]
+    names = [_as_note(into.folder, path) for path in paths]
     if into.folder.holds_memories:
         data = b"".join(head(into.folder.root / path, disk.MAX_READ_BYTES) for path in into.folder.files)
         names = [f"{each.name}.md" for each in memory_files.read(data, Skipped())]
@@ -377,9 +377,12 @@ def _stated(
     return {"status": "retired", "original_status": meta.get("status")} if record.is_retired else {}
 
 
-def _as_note(path: str) -> str:
+def _as_note(folder: MarkdownFolder, path: str) -> str:
     """Return the path of a file's copy: other endings, such as those of rules, are not of notes."""
-    return path if path.endswith(disk.NOTE_ENDINGS) else f"{path.removesuffix('.mdc')}.md"
+    if path.endswith(disk.NOTE_ENDINGS):
+        return path
+    without_ending = f"{path.removesuffix('.mdc')}.md"
+    return f"{path}.md" if (folder.root / without_ending).is_file() else without_ending
 
 
 def _short(path: Path) -> str:

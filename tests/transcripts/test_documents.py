@@ -185,6 +185,31 @@ def test_a_preview_counts_what_stays_away_because_a_person_deleted_it(vault: Pat
     assert json.loads(ask("import", "--yes", "--json", str(source), str(chat), check=True).stdout)["added"] == {}
 
 
+def test_a_rule_beside_markdown_of_its_name_is_a_note_of_its_own_and_a_link_is_none(
+    vault: Path, tmp_path: Path, ask: Run
+) -> None:
+    rules = tmp_path / "rules"
+    rules.mkdir()
+    for name in ("web.md", "web.mdc", "shop.mdc"):
+        (rules / name).write_text(f"What {name} says.\n", "utf-8")
+    (tmp_path / "diary.txt").write_text("Nobody asked for this file.\n", "utf-8")
+    (rules / "linked.mdc").symlink_to(tmp_path / "diary.txt")
+
+    ask("import", "--yes", str(rules), check=True)
+
+    texts = {name: post.content for name, post in imported(vault, "rules").items()}
+    assert texts == {
+        "web.md": "What web.md says.", "web.mdc.md": "What web.mdc says.", "shop.md": "What shop.mdc says."
+    }  # fmt: skip
+
+
+def test_a_heading_with_endless_spaces_takes_a_decision_record_no_time() -> None:
+    text = f"# Decision{' ' * 1_000_000}x\n"  # quadratic time would be hours
+
+    assert decision_records.read({}, f"{text}\n## Status\n\nAccepted\n\n## Decision   :  \n\nRedis.\n") is None
+    assert decision_records.read({"status": "accepted"}, f"{text}\n## Decision   :  \n\nRedis.\n")
+
+
 def test_rules_of_other_agents_become_notes_of_their_project_and_nothing_else_is_followed(
     vault: Path, tmp_path: Path, ask: Run
 ) -> None:
