@@ -324,7 +324,7 @@ def diff(config: Config, span: str, paths: tuple[str, ...], as_json: bool) -> No
     for count, data in enumerate(lines, 1):  # noqa: B007 - used after the loop
         line = data.decode("utf-8", "replace").removesuffix("\r")
         color = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
-        click.secho(safe(line), fg=color, bold=line.startswith(("diff ", "+++", "---")))
+        click.secho(safe(line), fg=color, bold=line.startswith(("diff ", "+++", "---")) or None)
     if not count:
         where = f" in {safe(', '.join(paths))}" if paths else ""
         click.echo(f"Nothing has changed{where}.", err=True)
