@@ -116,6 +116,8 @@ def _endpoint(site: Site, handler: Handler, *, alone: bool = True) -> Any:
                 return handler(page)
             except Exception as error:  # noqa: BLE001 - a bug in one page must not end the others
                 return _failed(page, error)
+            finally:
+                page.release_view()
 
     async def endpoint(request: Request, *_: Any) -> Response:
         body = await request.body() if request.method == "POST" else b""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -135,7 +134,6 @@ class Live:
         first, self._view = self._view is None, view
         before, self._newest = self._newest, _newest(view)
         if not first:
-            gc.collect()  # what pages cached refers to its view, which keeps deleted files of the index open
             self._publish(_last_arrived(before, self._newest))
 
     def _watch_state(self) -> None:

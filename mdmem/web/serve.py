@@ -5,7 +5,6 @@ Another `mdmem web` of the same vault asks the running one for a link, over a so
 
 from __future__ import annotations
 
-import gc
 import socket
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
@@ -60,7 +59,6 @@ def run(
         live = Live(config)
         app = application(Site(config, live, browsers, {}, demo), ports.own_hosts(HOST, port), port)
         live.view()
-        gc.freeze()  # a collection after each change looks only at what pages have made
         live.start()
         report(new_link())
         try:

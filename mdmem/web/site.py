@@ -90,6 +90,10 @@ class PageRequest:
         """Return the current index."""
         return self.site.live.view()
 
+    def release_view(self) -> None:
+        """Drop the index, whose deleted files would stay open: templates keep a request until a garbage collection."""
+        self.__dict__.pop("view", None)
+
     def number(self, name: str, default: int = 1) -> int:
         """Return a number from the query, at least 1 (or a default below that); the default if it is not a number."""
         return max(whole_number(self.query.get(name, ""), default), min(default, 1))

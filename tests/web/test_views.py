@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import time
@@ -10,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,8 +28,11 @@ from mdmem.vault import user_notes
 from mdmem.views import injections, review_queue, rows, sessions, storing
 from mdmem.views.rows import NoteRow
 from mdmem.views.sessions import SessionRow
+from mdmem.web import gate
+from mdmem.web.app import application
 from mdmem.web.live import Live
 from mdmem.web.pages import files, health, projects, search, session, timeline
+from mdmem.web.site import Site
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, MORNING, Day
 from tests.helpers.indexed import indexed
@@ -313,20 +318,42 @@ def test_a_day_leads_to_the_days_around_it_that_match_the_same_filters() -> None
     assert timeline.neighbors(table, {**chosen, "on": "2026-09-11", "project": "b"}) == ("", "2026-09-14")
 
 
-def test_an_index_that_has_changed_is_freed_although_what_pages_cached_refers_to_it(vault: Path) -> None:
-    settings = config.load(str(vault))
-    user_notes.add(settings, "First", "Words.", now=MORNING)
-    pages = Live(settings)
-    view = pages.view()
-    view.answers["own",] = view
-    gone = weakref.ref(view)
-    del view
+def test_no_page_keeps_an_index_that_has_changed(tmp_path: Path) -> None:
+    made = cli_day.make(tmp_path)
+    settings = config.load(str(made.vault), {**os.environ, **made.env})
+    browsers = gate.Browsers()
+    browser = browsers.enter(browsers.new_key())
+    assert browser is not None
+    live = Live(settings)
+    pages = application(Site(settings, live, browsers, {}), ["127.0.0.1:1"], 1)
+    cookie = f"{gate.cookie_name(1)}={browser.cookie}"
+
+    def status(address: str) -> int:
+        path, _, query = address.partition("?")
+        sent: list[Any] = []
+
+        async def receive() -> Any:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        scope = {
+            "type": "http", "http_version": "1.1", "method": "GET", "scheme": "http", "path": path, "root_path": "",
+            "raw_path": path.encode(), "query_string": query.encode(), "client": None, "server": ("127.0.0.1", 1),
+            "headers": [(b"host", b"127.0.0.1:1"), (b"cookie", cookie.encode())],
+        }  # fmt: skip
+        asyncio.run(pages(scope, receive, send))
+        return int(sent[0]["status"])
 
     gc.disable()  # the command line lets collections run rarely
     try:
-        user_notes.add(settings, "Second", "Words.", now=MORNING + 1)
-        pages.catch_up()
-        pages.view()
-        assert gone() is None
+        for number, address in enumerate(("/", f"/session/{FIRST}", "/search?q=parser", "/review", "/timeline")):
+            view = weakref.ref(live.view())
+            assert status(address) == 200
+            user_notes.add(settings, f"Note {number}", "Words.", now=MORNING + number)
+            live.catch_up()
+            live.view()
+            assert view() is None, address
     finally:
         gc.enable()
