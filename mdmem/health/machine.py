@@ -15,16 +15,18 @@ from importlib import metadata
 from importlib.util import cache_from_source
 from pathlib import Path
 
-from mdmem import launch, plural, timestamps
+from mdmem import launch, plural, project, timestamps
 from mdmem.agents.install import known, launcher, mcp_registration, registration
 from mdmem.agents.install.registration import Status
 from mdmem.config import ALIAS, Config, variable
 from mdmem.errors import MdmemError
 from mdmem.health import HealthFinding, error, fine, note, warning
+from mdmem.history import deletions
 from mdmem.history.git import repository
 from mdmem.settings import SETTINGS
 from mdmem.transcripts import sources, survey
-from mdmem.vault import exclusions, pauses
+from mdmem.transcripts.survey import Survey
+from mdmem.vault import exclusions, journal, layout, pauses
 from mdmem.views import storing
 from mdmem.views.settings_checks import unread_variables
 from mdmem.watcher import client
@@ -33,6 +35,8 @@ OLDEST_PYTHON = (3, 11)
 SILENT_DAYS = 14
 HEARD_SECONDS = 60
 """A session that begins within this time after an event may have sent it, or have begun before a registration."""
+MOST_SURVEYED = 20
+"""Number of an agent's transcripts, the last changed ones, that are read: copying them changes the times of all."""
 
 
 def python(config: Config) -> Iterator[HealthFinding]:  # noqa: ARG001 - every check takes the settings
@@ -204,22 +208,19 @@ def events(config: Config) -> Iterator[HealthFinding]:
         else:
             yield fine(text)
     for row in registered:
-        last = last_events[row.agent].when if row.agent in last_events else 0.0
         if row.scope == "user" and row.vault in ("", config.vault):
-            yield from _unheard(row, last)
+            yield from _unheard(row, config)
 
 
-def _unheard(row: Status, last: float) -> Iterator[HealthFinding]:
-    """Report a saved session that began after the hooks were registered and the last event, and sent no event.
-
-    last: when the agent's last event was, in seconds since the epoch.
-    """
+def _unheard(row: Status, config: Config) -> Iterator[HealthFinding]:
+    """Report a saved session that began after the hooks were registered and the last event, and sent no event."""
+    last = storing.last_heard_anywhere(config, row.agent)
     after = max(last, Path(row.path).stat().st_mtime) + HEARD_SECONDS
-    for transcript in reversed(sources.of_agent(row.agent, os.environ)):
+    for transcript in reversed(sources.of_agent(row.agent, os.environ)[-MOST_SURVEYED:]):
         if transcript.changed_ns / 1e9 <= after:
             return
         found = survey.survey(transcript, time.time(), {})
-        if found and found.first > after:
+        if found and found.first > after and _can_be_imported(config, found):
             where = f" in {found.cwd}" if found.cwd else ""
             text = (
                 f"{row.title} saved a session of {timestamps.local_time(found.first)}{where}, but sent no event of it."
@@ -227,6 +228,18 @@ def _unheard(row: Status, last: float) -> Iterator[HealthFinding]:
             todo = "Its hooks were off: by its settings there, by your organization, or as it was started (--bare)."
             yield note(text, f"{todo} `mdmem import` stores it.")
             return
+
+
+def _can_be_imported(config: Config, found: Survey) -> bool:
+    """Whether an import would add a transcript: not stored yet, nor deleted, nor of an excluded project."""
+    if not exclusions.takes_project(config, project.identify(found.cwd), found.cwd):
+        return False
+    tails = tuple(f"-{tag}" for session in found.sessions for tag in journal.session_tags(session))
+    if any(layout.archived_in(path).endswith(tails) for path in layout.archives(config.vault)):
+        return False
+    if any(journal.find_session(config, session) for session in found.sessions):
+        return False
+    return not survey.count_deleted([found], deletions.find_all(config).sessions)
 
 
 def switches(config: Config) -> Iterator[HealthFinding]:

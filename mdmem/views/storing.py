@@ -28,7 +28,16 @@ class LastEvent(NamedTuple):
 
 def last_heard(config: Config) -> dict[str, LastEvent]:
     """Return the last event of each agent that has sent one, by agent name."""
-    folder = Path(config.state_dir, "seen")
+    return _last_events(Path(config.state_dir, "seen"))
+
+
+def last_heard_anywhere(config: Config, agent: str) -> float:
+    """Return when an agent last sent an event to any vault of this user, in seconds since the epoch; 0 for never."""
+    folders = Path(config.state_dir).parent.glob("*/seen")
+    return max((events[agent].when for folder in folders if agent in (events := _last_events(folder))), default=0.0)
+
+
+def _last_events(folder: Path) -> dict[str, LastEvent]:
     events: dict[str, LastEvent] = {}
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         try:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -569,6 +570,64 @@ def test_a_session_that_an_agent_saved_without_calling_its_hooks_is_named(day: D
     assert look(day, "events")[-1]["text"] == unheard
     seen.write_text(f"{registered + 590:.0f} SessionStart")
     assert unheard not in [one["text"] for one in look(day, "events")]
+
+
+def unheard(day: Day) -> list[str]:
+    """Return what `doctor` says of sessions whose agent sent no event."""
+    return [one["text"] for one in look(day, "events") if "sent no event of it" in one["text"]]
+
+
+def session_without_events(day: Day) -> float:
+    """Register Claude Code's hooks and save a session of it later; return when it began."""
+    day.run("install", "claude-code")
+    registered = 1_789_372_800.0
+    os.utime(Path(day.env["HOME"], ".claude", "settings.json"), (registered, registered))
+    saved_session(day, registered + 600)
+    assert len(unheard(day)) == 1
+    return registered + 600
+
+
+def test_a_session_without_events_is_not_named_once_it_was_imported_or_deleted(day: Day) -> None:
+    repository.init(day.vault)
+    session_without_events(day)
+    day.run("import", "--yes")
+    day.run("commit")
+
+    assert unheard(day) == []
+
+    (folder,) = day.vault.glob("journal/*/*/*-0b7e1d52")
+    shutil.rmtree(folder)
+    day.run("commit")
+    assert unheard(day) == []
+
+
+def test_a_session_without_events_of_an_excluded_project_is_not_named(day: Day) -> None:
+    session_without_events(day)
+
+    with (day.vault / "mdmem.toml").open("a") as file:
+        file.write('\n[capture]\nexclude_projects = ["api"]\n')
+
+    assert unheard(day) == []
+
+
+def test_a_session_whose_events_went_to_another_vault_is_not_named(day: Day) -> None:
+    began = session_without_events(day)
+    seen = Path(day.config().state_dir).with_name("another") / "seen" / "claude-code"
+    seen.parent.mkdir(parents=True)
+    seen.write_text(f"{began:.0f} SessionStart")
+
+    assert unheard(day) == []
+
+
+def test_doctor_reads_few_of_many_transcripts_whose_times_are_new(day: Day) -> None:
+    began = session_without_events(day)
+    for number in range(machine.MOST_SURVEYED):
+        name = f"{number:08x}-3c8f-4a61-9d20-5e6f7a8b9c0d"
+        saved_session(day, began - 7200, name)
+        path = Path(day.env["HOME"], ".claude", "projects", "-home-dev-work-api", f"{name}.jsonl")
+        os.utime(path, (began + 600, began + 600))
+
+    assert unheard(day) == []
 
 
 def test_a_registration_of_an_older_mdmem_is_renewed_when_asked(day: Day) -> None:
