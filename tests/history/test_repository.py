@@ -489,7 +489,7 @@ def test_the_lock_of_a_git_that_still_runs_stays_although_the_clock_of_its_disk_
         *((name, "kill -9 $$", moves) for name in ("HEAD.lock", "refs/heads/main.lock") for moves in (True, False)),
         *(("HEAD.lock", "echo 'warning: unable to access a file' >&2; kill -9 $$", moves) for moves in (True, False)),
         *(("HEAD.lock", "exit 1", moves) for moves in (True, False)),  # killed on Windows
-        ("HEAD.lock", "exit 0", True),  # the disk refused to delete it
+        ("HEAD.lock", "touch -r logs/HEAD HEAD.lock; exit 0", True),  # the disk refused to delete it
     ],
 )
 def test_a_lock_that_a_git_of_ours_has_left_blocks_no_later_commit(
@@ -504,6 +504,7 @@ case " $* " in *" update-ref -m mdmem "*) [ -e {tmp_path}/once ] || {{
     touch {tmp_path}/once
     {f'{real} "$@"' if moves else ":"}
     touch {lock}
+    cd {vault}/.git
     {ends}
 }} ;; esac
 exec {real} "$@"
@@ -520,6 +521,41 @@ exec {real} "$@"
     put(vault, "notes/c.md", "c\n")
     assert commit.commit(settings).commits
     assert set(head_files(vault)) >= {"notes/a.md", "notes/b.md", "notes/c.md"}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the git is a shell script")
+@pytest.mark.parametrize("ref", ["HEAD", "refs/heads/main"])
+def test_the_locks_that_another_git_takes_right_after_a_commit_stay(
+    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ref: str
+) -> None:
+    settings = start(vault)
+    put(vault, "notes/a.md", "a\n")
+    commit.commit(settings)
+    before = git(vault, "rev-parse", "HEAD").strip()
+    real, pipe, told = shutil.which("git"), tmp_path / "pipe", tmp_path / "told"
+    os.mkfifo(pipe)
+    script = f"""#!/bin/sh
+{real} "$@" || exit $?
+case " $* " in *" update-ref -m mdmem "*)
+    sleep .1
+    {real} update-ref --stdin <{pipe} >{told} 2>&1 &
+    exec 3>{pipe}
+    printf 'start\\nupdate {ref} {before}\\nprepare\\n' >&3
+    until grep -q prepare {told}; do sleep .01; done
+    (sleep 3; echo commit >&3) </dev/null >/dev/null 2>&1 & ;;
+esac
+"""
+    put(tmp_path, "bin/git", script).chmod(0o700)
+    put(vault, "notes/b.md", "b\n")
+    with monkeypatch.context() as patched:
+        patched.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+
+        commit.commit(settings)
+
+    while not told.read_text().endswith("commit: ok\n"):
+        assert "fatal" not in told.read_text()
+        time.sleep(0.05)
+    assert git(vault, "rev-parse", "HEAD").strip() == before
 
 
 @pytest.mark.parametrize("holds", [[], ["file"]])

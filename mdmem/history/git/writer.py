@@ -79,9 +79,11 @@ def move(repo: Repository, branch: str, head: str, goal: str, lock_fd: int) -> b
     command = ("update-ref", "-m", "mdmem", branch, goal, head or "0" * len(goal))
     locks = [lock for lock in _locks(repo, branch) if not lock.exists()]
     result = repository.attempt(repo, *command, env=_committed_by(*repository.identity(repo)), lock_fd=lock_fd)
-    # It has left them when it was killed (on Windows, 1 and no message), or could not delete them, about which git is
+    # It has left locks when it was killed (on Windows, 1 and no message), or could not delete one, about which git is
     # silent. Our next mark will be younger, so that `heal` would keep them.
-    if result.status <= 0 or not result.err:
+    if result.status == 0:
+        _remove_stale(lock for lock in locks if _is_before_reflog(repo, lock))
+    elif result.status < 0 or not result.err:
         _remove_stale(locks)
     now = tip(repo, branch) if result.status else goal
     if result.status and now == head:
@@ -173,10 +175,18 @@ def _remove_stale(locks: Iterable[Path]) -> None:
             lock.unlink(missing_ok=True)
 
 
-def _changed_ns(lock: Path) -> int:
-    """Return when a lock was last changed, by its disk's clock; 0 if it is not there."""
+def _is_before_reflog(repo: Repository, lock: Path) -> bool:
+    """Whether a lock is that of HEAD, and not younger than HEAD's reflog, which git writes before it lets go of HEAD.
+
+    After a move that succeeded, any other is another git's: the branch's became the branch.
+    """
+    return lock.name == "HEAD.lock" and 0 < _changed_ns(lock) <= _changed_ns(repo.git_dir / "logs/HEAD")
+
+
+def _changed_ns(file: Path) -> int:
+    """Return when a file was last changed, by its disk's clock; 0 if it is not there."""
     try:
-        return lock.stat().st_mtime_ns
+        return file.stat().st_mtime_ns
     except (FileNotFoundError, NotADirectoryError):
         return 0
 
