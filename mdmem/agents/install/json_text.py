@@ -15,6 +15,7 @@ Path = tuple[str | int, ...]
 _SPACE = re.compile(r"[ \t\r\n]*")
 _STRING_OR_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
 _TRAILING_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*"|[\]}\w])(?:([ \t\r\n]*),(?=[ \t\r\n]*[\]}]))?')
+_MAY_TRAIL = re.compile(r",[ \t\r\n]*[\]}]")
 _DECODER = json.JSONDecoder()
 
 COMMENTS, TRAILING_COMMA = "comments", "a trailing comma"
@@ -122,6 +123,8 @@ def _plain(text: str) -> str:
 
 def _without_trailing_commas(text: str) -> str:
     """Return a document without comments with commas after the last member of a list or object replaced by blanks."""
+    if not _MAY_TRAIL.search(text):
+        return text  # agents' files of megabytes rarely have any, and each string costs time
     return _TRAILING_COMMA.sub(lambda found: found[0] if found[2] is None else f"{found[1]}{found[2]} ", text)
 
 
