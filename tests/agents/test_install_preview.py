@@ -276,6 +276,22 @@ def test_hooks_of_the_user_that_a_projects_settings_switch_off_are_named_in_that
     assert told in ask("status").stdout
 
 
+def test_hooks_that_a_project_switches_on_again_are_not_named_as_off(
+    ask: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask("install", "claude-code", "--yes")
+    own = home / ".claude" / "settings.json"
+    own.write_text(own.read_text("utf-8").replace("{", '{"disableAllHooks": true,', 1), encoding="utf-8")
+    path = tmp_path / "project" / ".claude" / "settings.local.json"
+    path.parent.mkdir(parents=True)
+    path.write_text('{"disableAllHooks": false}', encoding="utf-8")
+    assert f"disableAllHooks in {own} switches hooks off" in ask("status").stdout
+
+    monkeypatch.chdir(tmp_path / "project")
+
+    assert "switches hooks off" not in ask("status").stdout
+
+
 def test_an_agent_with_broken_settings_does_not_keep_others_from_being_registered(ask: Run, home: Path) -> None:
     for folder, text in ((".claude", "{}"), (".cursor", "{"), (".gemini", "{}")):
         (home / folder).mkdir()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from mdmem.agents.install import json_text, toml_text
 from mdmem.agents.install.known import SCOPES, KnownAgent, OffSwitch, located
@@ -14,27 +15,34 @@ def problem(agent: KnownAgent, hooks_file: str, text: str) -> ConfigError | None
     """Return the problem if an agent runs no hooks of mdmem because its settings say so.
 
     text: the content of the hooks file. The settings of every scope count, for they switch off hooks of all scopes;
-    those of a project are the ones of the current folder.
+    those of a project are the ones of the current folder, and override the user's.
     """
-    others = (located(agent.settings, scope) for scope in SCOPES)
-    for place in dict.fromkeys([hooks_file, *filter(None, others)]):
-        for switch in agent.switches:
+    narrowest_first = [located(agent.settings, scope) for scope in reversed(SCOPES)]
+    places = dict.fromkeys(filter(None, (*narrowest_first, hooks_file)))
+    for switch in agent.switches:
+        for place in places:
             path = os.path.join(os.path.dirname(place), switch.file) if switch.file else place
-            if _is_off(switch, path, text if path == hooks_file else None):
+            value = _value(switch, path, text if path == hooks_file else None)
+            if _is_off(switch, value):
                 key = f"{'.'.join(switch.place)} in {path}"
                 why = f"{key} switches hooks off, so {agent.title} skips mdmem's and nothing is stored."
                 return ConfigError(why, "Remove that setting.")
+            if isinstance(value, bool):
+                break  # wider settings are overridden; only lists are joined
     return None
 
 
-def _is_off(switch: OffSwitch, path: str, text: str | None) -> bool:
-    """Whether the settings in a file switch hooks off. text: its content, None to read it."""
+def _value(switch: OffSwitch, path: str, text: str | None) -> Any:
+    """Return the value of a switch in a settings file; None without one. text: the file's content, None to read it."""
     try:
         content = text if text is not None else SettingsFile(path).text or ""
         decoded = toml_text.loads(content) if path.endswith(".toml") else json_text.loads(content or "{}")
     except (ConfigError, ValueError):
-        return False
-    value = json_text.at(decoded, switch.place)
+        return None
+    return json_text.at(decoded, switch.place)
+
+
+def _is_off(switch: OffSwitch, value: Any) -> bool:
     if isinstance(value, list):
         return any(str(item).startswith(str(switch.off)) for item in value)
     return value is switch.off
