@@ -15,7 +15,7 @@ from mdmem.errors import AmbiguousError, MdmemError, NotFoundError, UsageError
 from mdmem.history.git import repository
 from mdmem.history.git.environment import PATTERNS
 from mdmem.history.git.repository import Repository
-from mdmem.vault import disk, journal, layout, note
+from mdmem.vault import disk, journal, layout, note, unreadable
 
 MIN_ID_CHARS = 4
 """Fewest characters of a session's id that name it."""
@@ -68,15 +68,17 @@ def deletion_of(config: Config, name: str) -> str:
     except MdmemError:
         return ""
     if uncommitted:
-        return f"Its file is deleted, {uncommitted}"
+        return f"Its file is {uncommitted}"
     return f"It was deleted on {time[:10]} ({subject}): `mdmem undo {oid[:8]}` brings it back." if oid else ""
 
 
 def uncommitted_deletion(repo: Repository, place: str) -> str:
-    """Return the end of a sentence about files at a pathspec that are deleted, if that is not committed; else ""."""
-    words = ("diff", "--name-only", "--no-renames", "--diff-filter=D", "HEAD", "--", place)
-    deleted = repository.attempt(repo, *words, env=PATTERNS).out
-    return "but that is not committed: `mdmem commit` completes it." if deleted else ""
+    """Return what files at a pathspec are that are missing, if that is not committed, to end a sentence; else ""."""
+    words = ("diff", "--name-only", "-z", "--no-renames", "--diff-filter=D", "HEAD", "--", place)
+    missing = os.fsdecode(repository.attempt(repo, *words, env=PATTERNS).out).split("\0")[:-1]
+    if any(unreadable.is_elsewhere(str(repo.root), path) for path in missing):
+        return "not on this machine, but a sync program has a copy: let it keep the vault's files here."
+    return "deleted, but that is not committed: `mdmem commit` completes it." if missing else ""
 
 
 def last_deletion(repo: Repository, place: str) -> tuple[str, str, str]:

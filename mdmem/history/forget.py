@@ -158,7 +158,7 @@ def deleted_session(config: Config, name: str) -> str:
         return ""
     session, place = folder.rpartition("-")[2], f":(literal){folder}"
     if uncommitted := find.uncommitted_deletion(repo, place):
-        return f"The notes of the session {session} are deleted, {uncommitted}"
+        return f"The notes of the session {session} are {uncommitted}"
     oid, time, subject = find.last_deletion(repo, place)
     how = {"Forget": "forgotten", "Undo:": "undone"}.get(subject.partition(" ")[0], "deleted")
     told = f"The session {session} was {how} on {timestamps.readable(time)}."

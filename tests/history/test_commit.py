@@ -24,7 +24,7 @@ import pytest
 from mdmem.errors import BusyError, GitError, NotFoundError, VaultError
 from mdmem.health import history as health
 from mdmem.health.scope import CheckScope
-from mdmem.history import batch, commit, past, undo, why
+from mdmem.history import batch, commit, find, past, undo, why
 from mdmem.history.git import environment, git_index, lock, repository, writer
 from mdmem.history.scan import ScanMode
 from mdmem.learn import decisions
@@ -694,6 +694,7 @@ def test_a_note_that_a_sync_program_keeps_elsewhere_is_not_committed_as_deleted(
     assert "notes/plan.md" in head_files(vault)
     assert "notes/other.md" not in head_files(vault)
     assert held.why in [one.text for one in health.git(config, CheckScope())]
+    assert find.deletion_of(config, "notes/plan.md").startswith("Its file is not on this machine, but a sync program")
     (vault / "notes" / placeholder).unlink()
     assert not commit.commit(config).held_back
     assert "notes/plan.md" not in head_files(vault)
