@@ -209,6 +209,7 @@ def test_what_came_and_went_on_a_side_whose_changes_a_merge_does_not_show_is_kno
     assert find.renamed(config, ["zebras.md"]) == {"notes/zebras.md": "notes/quaggas.md"}
 
 
+@pytest.mark.slow
 def test_a_difference_shows_then_against_now_with_files_git_has_not_seen(vault: Path) -> None:
     config = start(vault)
     put(vault, "notes/plan.md", "first\n")

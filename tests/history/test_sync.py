@@ -355,6 +355,7 @@ def test_what_a_commit_of_before_1970_holds_is_received(first: Config, tmp_path:
     assert "notes/old.md" in sync.sync(second).received
 
 
+@pytest.mark.slow
 def test_session_pages_keep_the_lines_of_both_sides(first: Config, tmp_path: Path, remote: Path) -> None:
     second = machine(tmp_path, remote)
     for settings, line in ((first, "- one"), (second, "- two")):
