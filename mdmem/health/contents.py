@@ -121,7 +121,7 @@ def _cut_off(config: Config, paths: Iterable[str]) -> Iterator[str]:
 
 
 def _skipped_links(skipped: list[str]) -> Iterator[HealthFinding]:
-    """Tell of links, which lead out of the vault or to a second place of a note."""
+    """Report links, which lead out of the vault or to a second place of a note."""
     if skipped:
         count, listed = plural.number(len(skipped), "link"), plural.some(skipped, MOST)
         text = f"{count} passed over: no link is searched or committed: {listed}."
