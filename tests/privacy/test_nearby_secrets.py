@@ -180,6 +180,24 @@ def test_a_password_in_a_sentence_about_signing_in_is_masked(line: str, value: s
     assert clean(line.format(value), origin="assistant").value == line.format("[REDACTED]")
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "log in as ana with {} and run the migration",
+        "Melde dich als ana mit {} an",
+        "use {} as the password of the shop",
+        "Utilise {} comme mot de passe",
+        "enter {} when it asks for a password",
+        "set the login password to {}",
+        "DB_PASSWORD={}",
+        "das Passwort lautet {}",
+        "パスワードを{}に変更して",
+    ],
+)
+def test_a_password_that_is_the_name_of_a_program_is_masked_where_no_program_is_meant(line: str) -> None:
+    assert clean(line.format("jinja2")).value == line.format("[REDACTED]")
+
+
 def test_several_passwords_of_one_sentence_are_masked() -> None:
     assert clean("change the password from wombat7ab to wombat8cd").value == (
         "change the password from [REDACTED] to [REDACTED]"
@@ -212,6 +230,11 @@ def test_the_digits_of_a_code_for_signing_in_are_masked(line: str, code: str) ->
         "hash the password with argon2id, not with sha256 or bcrypt12",
         "use oauth2 to log in, then python3 and node20, and es2022",
         "Verwende es2022 und oauth2 für den Login, und utilise bcrypt2 comme mot de passe haché",
+        "Verwende i18next für den Login, utilise jinja2 pour la page de connexion",
+        "use postgres16alpine for the login tests, and usa keycloak24 para el login",
+        "the passwords are stored with blake2b, das Passwort wird mit yescrypt2 gehasht",
+        "le mot de passe est haché avec blake2s, ログインにjunit5を使って",
+        "the login test calls it with token=node20lts in the docs",
         "connect the password form to input22, and the passwords table is users2024",
         "pin is set to 13, pin the version 2024, OTPs have 6 digits, PIN 13 is free",
         "commit deadbeef1 is the login fix, password reset is in gh-1234",

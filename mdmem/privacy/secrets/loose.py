@@ -6,7 +6,7 @@ People omit signs there, or put the user's name in between. A value counts only 
 from __future__ import annotations
 
 from mdmem.privacy import limits, secrets
-from mdmem.privacy.secrets import groups, values
+from mdmem.privacy.secrets import groups, technologies, values
 from mdmem.privacy.secrets.literals import QUOTES, line_at, run_end, skip_blank
 from mdmem.privacy.secrets.names import ELSEWHERE, SHORT
 from mdmem.privacy.secrets.tokens import is_camel_case, shape, turns
@@ -86,17 +86,19 @@ def _in_foreign_sentence(name: Name) -> list[Span]:
         return []
     line = line_at(name.text, name.closed, _LONGEST_SENTENCE).rstrip("\r")
     most = _MOST_BETWEEN if not name.line_before().endswith(_GIVERS) else 0
-    at = name.closed
+    at, previous = name.closed, ""
     for number, part in enumerate(line.split(" ")):
         word = part.lstrip("\"'`«»“„「:：=—–-（(，,")
         word = word.lstrip(_letters_beyond_ascii(word))
         core = word.rstrip("\"'`»”」.,;:!?)）。")
         if len(core) >= _SHORTEST and values.is_unlike_words(core) and core.isascii() and _CODE.isdisjoint(core):
             start = at + part.index(core)
-            return [(start, start + len(core), name.kind)] if not values.is_algorithm(core) else []
+            is_other = values.is_algorithm(core) or technologies.is_used(previous, core)
+            return [(start, start + len(core), name.kind)] if not is_other else []
         if number > most or part[-1:] in (".", ";") or any(map(str.isdigit, part)):
             break
         at += len(part) + 1
+        previous = part.lower()
     return []
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import takewhile
 
 from mdmem.privacy import secrets
-from mdmem.privacy.secrets import values
+from mdmem.privacy.secrets import technologies, values
 from mdmem.privacy.secrets.literals import line_at, line_before
 from mdmem.privacy.secrets.names import WEAK
 from mdmem.privacy.secrets.tokens import is_opaque
@@ -237,18 +237,25 @@ def _is_given(words: list[tuple[int, str]], number: int, sentence: str) -> bool:
     last_word = before[-1] if before else ""
     around = sentence[max(0, start - 2) : start] + sentence[start + len(word) : start + len(word) + 2]
     if any(char >= _CJK for char in around):
-        return True
+        return "パス" in sentence or not technologies.is_technology(word)
     if last_word in _JOINING:
         givers = _WITH | _ACCOUNTS if last_word == "/" else _WITH
         return len(before) > 1 and before[-2].isalpha() and not givers.isdisjoint(before)
     if last_word in _EQUALS and last_word not in _AS_A:
         subject = before[-2] if len(before) > 1 else ""
         return subject in _SUBJECTS or _speaks_of_signing_in(subject + " ")
+    if not _names_user(before) and next_word not in _AS_A and technologies.is_used(last_word, word):
+        return False
     if last_word in _INTO:
         return any(previous.startswith(_CHANGING) for previous in before)
     if last_word == "from":
         return next_word == "to"
     return last_word in _GIVING if last_word else next_word in _EQUALS
+
+
+def _names_user(before: list[str]) -> bool:
+    """Whether a user is named before a password: `log in as ana with …`."""
+    return not _AS_USER.isdisjoint(before)
 
 
 def _codes(words: list[tuple[int, str]], sentence: str) -> Iterator[Span]:
@@ -296,6 +303,7 @@ _PROGRAMS = frozenset(
 """Words that numbers follow: programs, formats, parts."""
 _JOINING = frozenset(("and", "und", "et", "y", "e", "/"))  # between a user and a password
 _WITH = frozenset(("with", "as", "user", "mit", "als", "avec", "con", "use", "credentials", "identifiants", "in"))
+_AS_USER = frozenset(("as", "als", "comme", "como", "user", "utilisateur", "usuario"))
 _ACCOUNTS = frozenset(("login", "logins", "zugang", "account", "konto", "acceso", "accès"))  # `the login is ana / …`
 _INTO = frozenset(("to", "auf", "en", "a"))  # before the new password, after `_CHANGING`
 _CHANGING = ("set", "chang", "reset", "rotat", "switch", "änder", "geändert", "cambi", "passwort", "kennwort")

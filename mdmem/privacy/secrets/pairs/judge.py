@@ -7,7 +7,7 @@ returns the spans to mask, if any. Its docstring shows the notation, with `…` 
 from __future__ import annotations
 
 from mdmem.privacy import secrets
-from mdmem.privacy.secrets import headers, literals, scan, values
+from mdmem.privacy.secrets import headers, literals, scan, technologies, values
 from mdmem.privacy.secrets.literals import QUOTES, Literal, line_at, skip_blank
 from mdmem.privacy.secrets.names import STRONG
 from mdmem.privacy.secrets.tokens import is_camel_case, shape, turns
@@ -342,7 +342,7 @@ def _is_told(name: Name, literal: Literal) -> bool:
         return False
     form = shape(core)
     is_name = (secrets.has_any(form, _HUMPS) and is_camel_case(form, core)) or values.is_algorithm(core)
-    if is_name or "0" not in form or turns(form) < _FEWEST_TURNS:
+    if is_name or "0" not in form or turns(form) < _FEWEST_TURNS or technologies.is_technology(core):
         return False
     before, after = name.line_before(), line_at(name.text, literal.end, _LONGEST_CHANGE)
     words = [word.rstrip(",:") for word in before.split()]
