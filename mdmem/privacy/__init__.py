@@ -18,6 +18,7 @@ from mdmem.privacy import secrets, text
 from mdmem.privacy.job import Cleaned as Cleaned
 from mdmem.privacy.job import Hidden as Hidden
 from mdmem.privacy.job import Job, RuleSet
+from mdmem.privacy.secrets import signs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -248,7 +249,7 @@ def _without_printed(run: dict[Any, Any], job: Job) -> dict[Any, Any]:
         told = given.get(key)
         if isinstance(told, list):
             told = " ".join([word for word in told if isinstance(word, str)])
-        if told and isinstance(told, str) and secrets.may_print(told):
+        if told and isinstance(told, str) and signs.may_print(told):
             from mdmem.privacy.secrets import named
 
             run = named.without_printed(run, told, job) if key in _COMMANDS else named.without_content(run, told, job)

@@ -10,6 +10,7 @@ import pytest
 
 from mdmem.privacy import checked, clean, secrets
 from mdmem.privacy.checked import seeds
+from mdmem.privacy.secrets import signs
 
 WORDS = (Path(checked.__file__).parent / "seed_words.txt").read_text(encoding="ascii").split()
 SIZES = pytest.mark.parametrize("size", seeds.SIZES)
@@ -98,8 +99,8 @@ def test_a_text_with_a_word_of_more_than_255_characters_is_checked_for_seeds() -
 
 def test_every_keyword_and_sign_of_a_family_is_found() -> None:
     assert all(secrets.has_keyword(f"a {word} b") for word in secrets.KEYWORDS)
-    assert all(secrets.may_hold_place(sign) for _, family in secrets.PLACE_FAMILIES for sign in family)
-    assert all(secrets.may_hold_command(sign) for _, family in secrets.COMMAND_FAMILIES for sign in family)
+    assert all(signs.may_hold_place(sign) for _, family in signs.PLACE_FAMILIES for sign in family)
+    assert all(signs.may_hold_command(sign) for _, family in signs.COMMAND_FAMILIES for sign in family)
 
 
 def test_a_list_of_words_in_quotes_or_with_commas_needs_the_checksum() -> None:

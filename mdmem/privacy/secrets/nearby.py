@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import takewhile
 
 from mdmem.privacy import secrets
-from mdmem.privacy.secrets import technologies, values
+from mdmem.privacy.secrets import signs, technologies, values
 from mdmem.privacy.secrets.literals import line_at, line_before
 from mdmem.privacy.secrets.names import WEAK
 from mdmem.privacy.secrets.tokens import is_opaque
@@ -164,7 +164,7 @@ def in_prose(text: str) -> Iterator[Span]:
 
 
 def _speaks_of_signing_in(low: str) -> bool:
-    return secrets.has_any(low, secrets.PROSE_SIGNS)
+    return secrets.has_any(low, signs.PROSE_SIGNS)
 
 
 def _in_line(line: str) -> Iterator[Span]:
@@ -263,7 +263,7 @@ def _codes(words: list[tuple[int, str]], sentence: str) -> Iterator[Span]:
     for number, (start, word) in enumerate(words):
         if (
             word.isdecimal()
-            and secrets.has_any(sentence[:start], secrets.CODES_IN_CJK)
+            and secrets.has_any(sentence[:start], signs.CODES_IN_CJK)
             and _SHORTEST_CODE <= len(word) <= _LONGEST_CODE
         ):
             yield start, start + len(word), "pin"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem.privacy import limits, secrets
-from mdmem.privacy.secrets import calls, dialogues, literals, loose, scan, values
+from mdmem.privacy.secrets import calls, literals, loose, programs, scan, signs, values
 from mdmem.privacy.secrets.literals import line_at, line_before, run_end, skip_blank
 from mdmem.privacy.secrets.names import STRONG
 from mdmem.privacy.secrets.tokens import is_opaque, shape
@@ -318,7 +318,7 @@ _SECRET_OBJECTS = tuple([
 
 def _pgpass_lines(text: str) -> Iterator[Span]:
     """Find the password in `host:5432:database:user:…`, a line of PostgreSQL's password file."""
-    for at, begin in secrets.occurrences(text, *secrets.PGPASS, ":6432:", ":*:"):
+    for at, begin in secrets.occurrences(text, *signs.PGPASS, ":6432:", ":*:"):
         fields = line_at(text, begin, _LONGEST_WORD).rstrip().split(":", 2)
         host = line_before(text, at, 64)
         if len(fields) == 3 and ".pgpass" in fields[2]:  # echo "host:…" >> ~/.pgpass
@@ -333,7 +333,7 @@ def _pgpass_lines(text: str) -> Iterator[Span]:
 _SEARCHES = (
     _dsn_passwords,
     _wifi_codes,
-    dialogues.find,
+    programs.find,
     _pgpass_lines,
     _of_outputs,
     loose.pairs,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from mdmem.privacy import secrets
-from mdmem.privacy.secrets import PROMPTS, names, scan, stores, values
+from mdmem.privacy.secrets import names, scan, stores, values
 from mdmem.privacy.secrets.literals import line_at, line_end
+from mdmem.privacy.secrets.signs import PROMPTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ value: a number with a check digit, then a format, then a place, and a name last
 from __future__ import annotations
 
 from mdmem.privacy import secrets
-from mdmem.privacy.secrets import has_any
+from mdmem.privacy.secrets import has_any, signs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ def find(text: str, low: str, marks: tuple[str, ...], *, is_output: bool) -> lis
 
 def may_find(text: str, low: str, *, is_output: bool) -> bool:
     """Whether any search but that in long words may find something: all their quick checks, the fastest first."""
-    may = secrets.may_hold_place(text) or secrets.may_hold_command(text)
+    may = signs.may_hold_place(text) or signs.may_hold_command(text)
     may = may or secrets.may_log_in(text) or secrets.may_hold_chosen(text) or secrets.may_hold_dump(text)
-    may = may or (not is_output and has_any(low, secrets.PROSE_SIGNS))
+    may = may or (not is_output and has_any(low, signs.PROSE_SIGNS))
     may = may or any(True for spans in secrets.numbers(text, low) for _ in spans)
     return may or secrets.may_name(low)
 
@@ -124,7 +124,7 @@ def _chosen(of: Reading) -> Found:
 
 
 def _sentences(of: Reading) -> Found:
-    if of.is_output or not has_any(of.low, secrets.PROSE_SIGNS):
+    if of.is_output or not has_any(of.low, signs.PROSE_SIGNS):
         return ()
     from mdmem.privacy.secrets import nearby
 
@@ -132,7 +132,7 @@ def _sentences(of: Reading) -> Found:
 
 
 def _places(of: Reading) -> Found:
-    if not (secrets.may_hold_place(of.text) or (of.is_named and has_any(of.text, secrets.NAMED_PLACE_SIGNS))):
+    if not (signs.may_hold_place(of.text) or (of.is_named and has_any(of.text, signs.NAMED_PLACE_SIGNS))):
         return ()
     from mdmem.privacy.secrets import places
 
@@ -140,7 +140,7 @@ def _places(of: Reading) -> Found:
 
 
 def _commands(of: Reading) -> Found:
-    if not (secrets.may_hold_command(of.text) or (of.is_named and has_any(of.text, secrets.NAMED_COMMAND_SIGNS))):
+    if not (signs.may_hold_command(of.text) or (of.is_named and has_any(of.text, signs.NAMED_COMMAND_SIGNS))):
         return ()
     from mdmem.privacy.secrets import commands
 

@@ -32,15 +32,15 @@ def find(text: str, low: str, words: frozenset[str] | None) -> Iterator[Span]:
     judged = [0]
     for command in _commands_in(low, words):
         yield from _of_command(text, low, command, BY_COMMAND[command], judged)
-    if secrets.has_any(text, _DIALOGUES):
-        from mdmem.privacy.secrets import dialogues
+    if secrets.has_any(text, _TO_STDIN):
+        from mdmem.privacy.secrets.programs import stdin
 
-        yield from dialogues.piped(text, low, judged)
-        yield from dialogues.expected(text)
-        yield from dialogues.substituted(text, low)
+        yield from stdin.piped(text, low, judged)
+        yield from stdin.expected(text)
+        yield from stdin.substituted(text, low)
 
 
-_DIALOGUES = ("|", "<<", "assword", "assphrase", "<(")
+_TO_STDIN = ("|", "<<", "assword", "assphrase", "<(")
 
 
 def _commands_in(low: str, words: frozenset[str] | None) -> list[str]:

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from mdmem.privacy import limits, secrets
-from mdmem.privacy.secrets import literals, names, scan, tables
+from mdmem.privacy.secrets import literals, names, scan, signs, tables
 from mdmem.privacy.secrets.names import LITERAL, WEAK
 from mdmem.privacy.secrets.scan import Name
 
@@ -27,7 +27,7 @@ _IN_QUERY = ("key", "code", "sig", "x-amz-signature")
 def in_text(text: str, low: str, marks: tuple[str, ...], words: frozenset[str] | None) -> Iterator[Span]:
     """Find secrets with a name, in pairs, tables and what commands print, also in disguised or escaped letters."""
     yield from find(text, low, marks, words)
-    if secrets.has_any(text, secrets.PROMPTS):
+    if secrets.has_any(text, signs.PROMPTS):
         from mdmem.privacy.secrets import printed
 
         yield from (span for span in printed.find(text) if not text.startswith(marks, span[0]))
