@@ -44,13 +44,13 @@ def _of_single_signs(text: str, tokens: Callable[[str], Spans]) -> Iterator[tupl
 
 def _in_fours(text: str) -> Iterator[tuple[int, int, str]]:
     """Find seeds in groups of four signs of base32, all in capitals or all in small letters."""
-    at, start, end, groups, is_closed = 0, 0, 0, "", False
+    at, start, end, groups = 0, 0, 0, ""
     for word in [*text.replace("\n", "  ").replace("\t", "  ").split(" "), ""]:
         begin = len(word) - len(word.lstrip(_AROUND))
         group = word.strip(_AROUND)
         is_group = len(group) == _SIZE and not group.upper().strip(_LETTERS + _DIGITS)
         longer = groups + group
-        goes_on = is_group and begin == 0 and not is_closed and longer in (longer.upper(), longer.lower())
+        goes_on = is_group and begin == 0 and longer in (longer.upper(), longer.lower())
         if groups and not goes_on:
             if _is_seed(groups):
                 yield start, end, "totp-seed"
@@ -59,7 +59,6 @@ def _in_fours(text: str) -> Iterator[tuple[int, int, str]]:
             start = start if groups else at + begin
             end = at + begin + _SIZE
             groups = (groups + group)[: _LONGEST_SEED + 1]
-            is_closed = len(word) > begin + _SIZE and group[:-1].isdecimal()  # a number of a table in C: 255U,
         at += len(word) + 1
 
 
@@ -71,10 +70,11 @@ _LONGEST_SEED = 128
 def _is_seed(joined: str) -> bool:
     """Whether groups have the letters and digits of a seed: neither words, versions, years, nor hexadecimal."""
     groups = [joined[at : at + _SIZE] for at in range(0, len(joined), _SIZE)]
+    numbers = [group for group in groups if group[:-1].isdecimal()]  # of a table in C: 255U, 62U
     mixed = [group for group in groups if group.strip(_DIGITS) and not group.isalpha()]
     return (
         FEWEST_FOURS * _SIZE <= len(joined) <= _LONGEST_SEED
-        and len(mixed) * 4 >= len(groups)
+        and len(mixed) * 4 >= len(groups) > len(numbers) * 2
         and any(not group.rstrip(_DIGITS).isalpha() for group in mixed)
         and joined.upper().strip(_HEX) != ""
     )
