@@ -413,8 +413,9 @@ def test_a_name_of_two_words_counts_in_a_long_text_as_well(line: str) -> None:
     assert stored.endswith(line.format("[REDACTED]"))
 
 
-def test_a_secret_for_codes_of_two_factors_is_masked_in_groups() -> None:
-    assert clean("2FA secret: JBSW Y3DP EHPK 3PXP", origin="tool").value == "2FA secret: [REDACTED]"
+@pytest.mark.parametrize("seed", ["JBSW Y3DP EHPK 3PXP", "JBSW, Y3DP, 234Q, EHPK, 3PXP, K5QM, NB2W, Y3DP"])
+def test_a_secret_for_codes_of_two_factors_is_masked_in_groups(seed: str) -> None:
+    assert clean(f"2FA secret: {seed}", origin="tool").value == "2FA secret: [REDACTED]"
 
 
 def test_the_words_of_a_seed_are_masked_below_their_label() -> None:
@@ -678,6 +679,8 @@ def test_what_another_file_says_stays(path: str, content: str) -> None:
         "echo -n {} | ansible-vault encrypt_string --stdin-name db",
         'echo "db.lan:5432:shop:ana:{}" >> ~/.pgpass',
         "['password' => bcrypt('{}')]",
+        'fly secrets set FOO="{}" BAR="{}"',
+        'nomad var put jobs/db foo="{}"',
     ],
 )
 def test_a_password_in_a_command_is_masked(line: str) -> None:
@@ -756,6 +759,9 @@ def test_a_variable_whose_name_has_digits_stays(line: str) -> None:
         "op item edit changes a field of an item: op item edit mail 'notes[text]=short'",
         "export BORG_PASSCOMMAND='cat /root/.borg-key'",
         "az webapp config appsettings set --settings NODE_ENV=production",
+        "openssl passwd -apr1",
+        'modal secret create db FOO="$FOO"',
+        'fly secrets set FOO="${FOO}"',
     ],
 )
 def test_a_sentence_about_a_command_that_takes_a_password_stays(line: str) -> None:

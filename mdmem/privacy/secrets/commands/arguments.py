@@ -89,6 +89,8 @@ def _in_last_word(text: str, words: list[tuple[int, int]], number: int, row: Fla
     """Yield the secret in `htpasswd -b users ana …`."""
     flag, holds, _ = row
     start, end = _last_word(text, words, number)
+    if text[start : start + 1] == "-" and not values.looks_random(text[start:end].lstrip("-")):
+        return  # an option: openssl passwd -apr1
     if holds != LAST_PAIR or ("." in text[words[number][1] : start] and "//" not in text[start:end]):
         yield from _if_secret(text, start, end, _OF_LAST[holds], flag)
 
@@ -218,12 +220,12 @@ def _ends_command(text: str, end: int) -> bool:
 def _if_secret(text: str, start: int, end: int, holds: str, flag: str) -> Iterator[tuple[int, int]]:
     """Yield the span of the secret in an argument, if it looks like one."""
     parts = {SAID: of_printer, PAIR: of_pair, USER: of_user, URL: of_address}
-    start += text[start : start + 1] == '"'  # within other quotes: sops set file '["name"]' '"…"'
     core = text[start:end].rstrip("\"'`)\\;,")
     if holds == PAIR and (key := key_without_password(core)):
         yield start, start + len(key)
         return
     first, last = parts[holds](core) if holds in parts else (0, len(core))
+    first += len(core[first:last]) - len(core[first:last].lstrip("\"'"))  # NAME="…"
     secret = core[first:last]
     plain = flag.strip("/-").isalpha() and flag[:1] not in "-/"
     if holds == ODD and _ODD_SIGNS.isdisjoint(secret):
