@@ -207,7 +207,8 @@ def clone(
 )
 @options.project
 @options.window
-@options.as_json("an object: path, notes, pages")
+@click.option("--local", is_flag=True, help="Include notes with `sync: false`, for use on this machine.")
+@options.as_json("an object: path, notes, pages, private")
 @options.in_vault
 def export(
     config: Config,
@@ -215,6 +216,7 @@ def export(
     target: tuple[str, ...],
     form: str | None,
     project: str,
+    local: bool,
     as_json: bool,
     **when: str,
 ) -> None:
@@ -223,8 +225,8 @@ def export(
 
     `mdmem export site DIR` writes a searchable site of plain files: open its index.html; no server is needed.
 
-    Notes with `private: true` are left out. Those with `sync: false` are not, so look for them before you pass an
-    export on.
+    Notes that stay on this machine, as their front matter or their project's page has `sync: false` or `private: true`,
+    are left out and counted.
 
     \b
     Example:  mdmem export week.html --since 1w
@@ -237,11 +239,17 @@ def export(
     if to_stdout and as_json:
         raise UsageError("--json does not go with `-`: the notes themselves are written to stdout.")
     with progress.ProgressBar("Writing", shown=not as_json) as bar:
-        count, message = _export(config, target, form, project=project, since=start, until=end, report=bar.step)
+        count, message = _export(
+            config, target, form, project=project, since=start, until=end, local=local, report=bar.step
+        )
     if as_json:
         print_json({"path": str(Path(target[-1])), **count._asdict()})
         return
     click.echo(message, err=to_stdout)
+    if count.private:
+        left_out = plural.number(count.private, "note that stays", "notes that stay")
+        how = "" if local else " `--local` includes those with `sync: false`."
+        warn(f"Left out {left_out} on this machine.{how}")
 
 
 def _export(config: Config, target: tuple[str, ...], form: str | None, **filters: Any) -> tuple[ExportCounts, str]:

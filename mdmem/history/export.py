@@ -14,7 +14,7 @@ from typing import BinaryIO, NamedTuple
 from mdmem import files, privacy, system, timestamps
 from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
-from mdmem.history import commit
+from mdmem.history import commit, private
 from mdmem.history.git import checked_out, objects, repository
 from mdmem.progress import ProgressCallback, ignore, reporting
 from mdmem.vault import disk, layout, note, people
@@ -78,46 +78,67 @@ def new_file(target: Path) -> Iterator[Path]:
 
 
 def select(
-    config: Config, *, project: str = "", since: str = "", until: str = "", report: ProgressCallback = ignore
+    config: Config,
+    *,
+    project: str = "",
+    since: str = "",
+    until: str = "",
+    local: bool = False,
+    left_out: Callable[[Exported], None] = lambda _: None,
+    report: ProgressCallback = ignore,
 ) -> Iterator[Exported]:
-    """Yield the vault's notes, cleaned, by path; without private notes and the internal memories of ghosts and agents.
+    """Yield the vault's notes, cleaned, by path; without those that stay here and memories of ghosts and agents.
 
     since, until: ISO 8601 in UTC, compared with when a note was created; until is exclusive.
+    local: whether `sync: false` is no reason to leave a note out; `private: true` always is.
+    left_out: called with each note of the wanted project and time that stays on this machine.
     report: progress callback.
+
+    Raises VaultError when a project's page cannot be read.
     """
     rules = privacy.Rules.of(config.settings)
+    keeps = people.keeps_private if local else people.stays_here
+    private_projects = private.projects(config.vault, keeps)
     paths = sorted(entry.path for entry in disk.walk(config.vault))
     renamed: list[Exported] = []  # cleaning a private name changes its place in the order
     for path in reporting(paths, "Writing", report):
-        exported = _cleaned(config, rules, path)
-        if exported is None:
+        stored = _read(config, path)
+        if stored is None:
             continue
+        exported = _cleaned(config, rules, stored)
         owner = layout.project_named(exported.path, exported.parsed.meta)
         if project.lower() not in ("", owner.lower()):
             continue
         created = timestamps.utc(exported.parsed.fact("created"))
         if (since and created < since) or (until and created >= until):
             continue
-        if exported.path == path:
+        meta = stored.parsed.meta
+        if keeps(meta) or private.belongs(layout.project_named(path, meta), private_projects):
+            left_out(exported)
+        elif exported.path == path:
             yield exported
         else:
             renamed.append(exported)
     yield from sorted(renamed)
 
 
-def _cleaned(config: Config, rules: privacy.Rules, path: str) -> Exported | None:
-    """Read a note for others, cleaned; None when it is private, internal or missing."""
+def _read(config: Config, path: str) -> Exported | None:
+    """Read a note as it is stored; None when it is internal or missing."""
     data = disk.read_path(config.vault, path)
     if data is None:
         return None
     parsed = note.parse(data)
-    if note.is_internal(path, parsed.meta.get("kind")) or people.keeps_private(parsed.meta):
-        return None
-    if not people.is_captured(parsed):
-        path = people.clean_path(rules, path, data)  # by what the note says before that is taken out
-        data = people.clean_text(config.vault, data.decode("utf-8", "replace")).encode("utf-8", "replace")
-        parsed = note.parse(data)
-    return Exported(path, data, parsed)
+    return None if note.is_internal(path, parsed.meta.get("kind")) else Exported(path, data, parsed)
+
+
+def _cleaned(config: Config, rules: privacy.Rules, stored: Exported) -> Exported:
+    """Return a note as others may read it."""
+    if people.is_captured(stored.parsed):
+        return stored
+    path = people.clean_path(rules, stored.path, stored.data)  # by what the note says before that is taken out
+    text = people.clean_text(config.vault, stored.data.decode("utf-8", "replace"))
+    data = text.encode("utf-8", "replace")
+    return Exported(path, data, note.parse(data))
 
 
 def backup(config: Config, target: Path) -> Backup:

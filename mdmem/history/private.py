@@ -20,8 +20,10 @@ def stays_here(root: str, meta: Mapping[str, object], project: str) -> bool:
     return people.stays_here(meta) or bool(project and people.stays_here(_page(root, journal.project_page(project))))
 
 
-def projects(root: str) -> frozenset[str]:
+def projects(root: str, stays: Callable[[Mapping[str, object]], bool] = people.stays_here) -> frozenset[str]:
     """Return the journal folders of projects that stay on this machine, and their names before they were renamed.
+
+    stays: whether the front matter of a project's page keeps it here.
 
     Raises VaultError when a project's page cannot be read.
     """
@@ -30,7 +32,7 @@ def projects(root: str) -> frozenset[str]:
     except OSError:
         return frozenset()
     pages = {name: _page(root, journal.project_page(name)) for name in names}
-    staying = {name: page for name, page in pages.items() if people.stays_here(page)}
+    staying = {name: page for name, page in pages.items() if stays(page)}
     taken = {name.lower() for name in names}
     former_names = (str(page.get("project") or "") for page in staying.values())
     return frozenset([*staying, *(name for name in former_names if name and name.lower() not in taken)])

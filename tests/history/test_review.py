@@ -118,9 +118,9 @@ def test_notes_are_exported_as_archive_lines_and_page(vault: Path, tmp_path: Pat
     head = "title: <script>x</script>\nproject: other\ncreated: 2026-09-15T00:00:00Z\n"
     put(vault, "notes/a.md", f"---\n{head}---\n\n<b>\n")
 
-    assert exports.write(config, tmp_path / "all.zip", "zip") == (5, 1)
-    assert exports.write(config, tmp_path / "some.jsonl", "jsonl", project="other") == (1, 0)
-    assert exports.write(config, tmp_path / "all.html", "html", since="2026-09-15") == (1, 0)
+    assert exports.write(config, tmp_path / "all.zip", "zip") == (5, 1, 0)
+    assert exports.write(config, tmp_path / "some.jsonl", "jsonl", project="other") == (1, 0, 0)
+    assert exports.write(config, tmp_path / "all.html", "html", since="2026-09-15") == (1, 0, 0)
 
     with zipfile.ZipFile(tmp_path / "all.zip") as archive:
         assert archive.read("notes/a.md") == (vault / "notes/a.md").read_bytes()

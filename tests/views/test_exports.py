@@ -12,6 +12,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Callable
 from contextlib import closing, suppress
 from html.parser import HTMLParser
@@ -217,7 +218,7 @@ def test_a_note_whose_name_is_not_utf_8_is_part_of_a_site(tmp_path: Path) -> Non
     day = cli_day.empty(tmp_path)
     (day.vault / "notes").mkdir(exist_ok=True)
     Path(os.fsdecode(os.fsencode(day.vault / "notes") + b"/n\xff.md")).write_text("# Odd\n\nwords\n", encoding="utf-8")
-    assert exports.site(day.config(), tmp_path / "site") == (1, 0)
+    assert exports.site(day.config(), tmp_path / "site") == (1, 0, 0)
     (target,) = re.findall(r'href="(pages/[^"]+)"', (tmp_path / "site/index.html").read_text("utf-8"))
     assert "words" in (tmp_path / "site" / unquote(target, errors="surrogateescape")).read_text("utf-8")
 
@@ -230,7 +231,7 @@ def test_notes_with_the_longest_names_are_part_of_a_site_each_on_its_page(tmp_pa
         (day.vault / "notes" / f"{'日付' * 41}-xyz{end}.md").write_text(
             f"# Long {end}\n\nwords {end}\n", encoding="utf-8"
         )
-    assert exports.site(day.config(), tmp_path / "site") == (2, 0)
+    assert exports.site(day.config(), tmp_path / "site") == (2, 0, 0)
     targets = re.findall(r'href="(pages/[^"]+)"', (tmp_path / "site/index.html").read_text("utf-8"))
     texts = [(tmp_path / "site" / unquote(target)).read_text("utf-8") for target in targets]
     assert [text.count("words a") + 2 * text.count("words b") for text in texts] == [1, 2]
@@ -347,7 +348,7 @@ def test_an_export_that_is_killed_leaves_no_part_under_its_name(form: str, tmp_p
 def test_a_note_whose_file_name_is_no_text_is_exported(form: str, vault: Path, tmp_path: Path) -> None:
     (vault / "notes").mkdir()
     (vault / "notes" / os.fsdecode(b"caf\xe9.md")).write_text("# Espresso\n")
-    assert exports.write(config.load(str(vault)), tmp_path / "out", form) == (1, 0)
+    assert exports.write(config.load(str(vault)), tmp_path / "out", form) == (1, 0, 0)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -401,7 +402,7 @@ def test_an_exported_page_the_command_and_the_figures_count_the_same_notes(tmp_p
     pages = len(lines.read_text("utf-8").splitlines()) - count
     assert done == f"{count} notes and {pages} pages in {lines}.\n"
     assert day.json("export", str(tmp_path / "site")  , "--format", "zip") == {
-        "path": str(tmp_path / "site"), "notes": count, "pages": pages,
+        "path": str(tmp_path / "site"), "notes": count, "pages": pages, "private": 0,
     }  # fmt: skip
 
 
@@ -419,6 +420,66 @@ def test_a_project_or_time_without_notes_is_named_and_no_file_written(tmp_path: 
     assert isinstance(ever.exception, NotFoundError)
     assert (str(ever.exception), ever.stdout) == ("No note was made in this time; nothing was written.", "")
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith("x")] == []
+
+
+@pytest.fixture
+def part_stays(tmp_path: Path) -> Day:
+    """A vault of which some notes stay on this machine: by themselves, or by their project's page."""
+    day = cli_day.empty(tmp_path)
+    notes = {
+        "journal/shared/project.md": "kind: project\nproject: shared",
+        "journal/taxes/project.md": "kind: project\nproject: taxes\nsync: false",
+        "journal/health/project.md": "kind: project\nproject: health\nprivate: true",
+        "journal/taxes/2026-09-14/0800-a-aaaa1111/001-000-prompt-a.md": "kind: prompt\nsession: aaaa1111",
+        "notes/open.md": "project: shared",
+        "notes/here.md": "project: shared\nsync: false",
+        "notes/of-taxes.md": "project: Taxes",
+        "notes/of-health.md": "project: health",
+        "notes/own.md": "private: true",
+    }
+    for path, head in notes.items():
+        (day.vault / path).parent.mkdir(parents=True, exist_ok=True)
+        text = f"---\n{head}\ncreated: 2026-09-14T08:00:00Z\n---\n\nwords of {path}\n"
+        (day.vault / path).write_text(text, encoding="utf-8")
+    return day
+
+
+def exported_paths(text: str) -> set[str]:
+    return {path for path in (json.loads(line)["path"] for line in text.splitlines()) if path.startswith("notes/")}
+
+
+@pytest.mark.parametrize("target", [["x.html"], ["x.db"], ["x.zip"], ["x.jsonl"], ["site", "x"]])
+def test_notes_that_stay_on_this_machine_are_left_out_of_an_export_and_counted(
+    part_stays: Day, tmp_path: Path, target: list[str]
+) -> None:
+    words = [word.replace("x", str(tmp_path / "x"), 1) for word in target]
+    done = part_stays.attempt("export", *words)
+    left_out = "Left out 5 notes that stay on this machine. `--local` includes those with `sync: false`.\n"
+    assert (done.exit_code, done.stderr) == (0, left_out)
+    (out,) = (path for path in tmp_path.iterdir() if path.name.startswith("x"))
+    files = [path for path in ([out] if out.is_file() else out.rglob("*")) if path.is_file()]
+    data = b"".join(path.read_bytes() for path in files)
+    if out.suffix == ".zip":
+        with zipfile.ZipFile(out) as archive:
+            data = b"".join(archive.read(name) for name in archive.namelist())
+    assert b"words of notes/open.md" in data
+    staying = ("notes/here", "of-taxes", "of-health", "notes/own", "journal/taxes", "journal/health")
+    assert [name for name in staying if name.encode() in data] == []
+
+
+def test_an_export_for_this_machine_has_what_is_not_synced_but_nothing_private(part_stays: Day, tmp_path: Path) -> None:
+    local = part_stays.run("export", "-", "--format", "jsonl", "--local")
+    assert exported_paths(local.stdout) == {"notes/open.md", "notes/here.md", "notes/of-taxes.md"}
+    assert "Left out 2 notes that stay on this machine.\n" in local.stderr
+    assert part_stays.json("export", str(tmp_path / "a.jsonl"))["private"] == 5
+
+
+def test_an_export_of_a_project_that_stays_says_so_and_writes_nothing(part_stays: Day, tmp_path: Path) -> None:
+    done = part_stays.attempt("export", str(tmp_path / "a.zip"), "--project", "taxes")
+    assert isinstance(done.exception, NotFoundError)
+    why = "No note matches, except 2 notes that stay on this machine; nothing was written."
+    assert str(done.exception).replace("has project:taxes", "matches") == why
+    assert not (tmp_path / "a.zip").exists()
 
 
 @pytest.mark.parametrize("form", ["jsonl", "html", "zip"])

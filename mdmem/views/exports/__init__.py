@@ -8,6 +8,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+from mdmem import plural
 from mdmem.config import Config
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.history import export
@@ -24,10 +25,15 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class ExportCounts(NamedTuple):
-    """How much was exported. pages: of sessions and projects, which do not count as notes."""
+    """How much was exported.
+
+    pages: of sessions and projects, which do not count as notes.
+    private: number of notes that were left out, because they stay on this machine.
+    """
 
     notes: int
     pages: int
+    private: int = 0
 
 
 def write(config: Config, target: Path, form: str, *, stdout: BinaryIO | None = None, **filters: Any) -> ExportCounts:
@@ -81,25 +87,36 @@ def _write(notes: Iterable[Exported], file: BinaryIO, form: str) -> None:
 class _Counted:
     """Notes to export; `counts` is how many were read so far.
 
-    Raises NotFoundError if none is of the wanted project and time.
+    Raises NotFoundError if none of the wanted project and time may be exported.
     """
 
     def __init__(self, config: Config, filters: Mapping[str, Any]) -> None:
         self.counts = ExportCounts(0, 0)
-        notes = export.select(config, **filters)
+        notes = export.select(config, left_out=self._leave_out, **filters)
         first, project = list(islice(notes, 1)), filters.get("project")
         is_timed = filters.get("since") or filters.get("until")
         if not first and (project or is_timed):
             of_project = f"has project:{project:.80}" if project else "was made"
             fits = f"{of_project} in this time" if is_timed else "matches"
+            if self.counts.private:
+                staying = plural.number(self.counts.private, "note that stays", "notes that stay")
+                fits += f", except {staying} on this machine"
             raise NotFoundError(f"No note {fits}; nothing was written.")
         self._notes = chain(first, notes)
 
     def __iter__(self) -> Iterator[Exported]:
         for exported in self._notes:
-            is_page = exported.parsed.meta.get("kind") in note.PAGES
-            self.counts = ExportCounts(self.counts.notes + (not is_page), self.counts.pages + is_page)
+            is_page = _is_page(exported)
+            counts = self.counts
+            self.counts = counts._replace(notes=counts.notes + (not is_page), pages=counts.pages + is_page)
             yield exported
+
+    def _leave_out(self, exported: Exported) -> None:
+        self.counts = self.counts._replace(private=self.counts.private + (not _is_page(exported)))
+
+
+def _is_page(exported: Exported) -> bool:
+    return exported.parsed.meta.get("kind") in note.PAGES
 
 
 def site(config: Config, target: Path, **filters: Any) -> ExportCounts:
