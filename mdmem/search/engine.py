@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from mdmem.search.query import Query
     from mdmem.search.staged import Place
 
+    Arrange = Callable[[View, Query, Mapping[int, float], Iterator[int]], tuple[Iterator[int], Mapping[int, str]]]
+    """Takes a query, the notes' scores and the ranked notes; returns them in another order, and the `Shown.later`."""
+
 SORTS = ("relevance", "newest", "oldest")
 PINNED, EDITED, RECENT = 0.15, 0.1, 0.05
 """Relative bonus of a note that a person pinned or edited, or that is from today (halved every month)."""
@@ -94,10 +97,12 @@ def search(
     config: Config,
     query: Query | str,
     options: SearchOptions = _DEFAULTS,
+    arrange: Arrange | None = None,
     **filters: str | Iterable[str] | None,
 ) -> SearchResult:
     """Answer a query in the query language (see `query`); never fails because another process is writing.
 
+    arrange: changes the order of ranked notes, before a part of them is taken.
     filters: kind, project, session, tool, file, tag, agent, branch, since, until, on, and `state` for `is:`.
     """
     from mdmem.search import query as language
@@ -107,14 +112,14 @@ def search(
     parsed = language.with_filters(parsed, filters, options.now)
     dated = _of_days(parsed, options.now) if options.reads_days else None
     if dated is None:
-        return _search(config, parsed, options)
+        return _search(config, parsed, options, arrange)
     of_days, days, typed = dated
-    found = _search(config, of_days, options)
+    found = _search(config, of_days, options, arrange)
     if found.total:
         word = f'"{typed}"' if typed else "a day's name"
         hint = f"Only notes {days} were searched. To search for {word} as text, put it in quotes."
         return found._replace(hints=(*found.hints, hint))
-    found = _search(config, parsed, options)
+    found = _search(config, parsed, options, arrange)
     return found._replace(hints=(*found.hints, f"Nothing {days} matches: all days were searched."))
 
 
@@ -134,7 +139,7 @@ def _of_days(query: Query, now: datetime | None) -> tuple[Query, str, str] | Non
     return query._replace(words=dated.words, since=dated.since, until=dated.until), dated.days, dated.typed
 
 
-def _search(config: Config, parsed: Query, options: SearchOptions) -> SearchResult:
+def _search(config: Config, parsed: Query, options: SearchOptions, arrange: Arrange | None) -> SearchResult:
     """Answer a parsed query from an index that is as fresh as the options demand."""
     parsed = parsed._replace(words=_topic(parsed.words))
     changes, notices = _up_to_date(config, update=options.update)
@@ -143,7 +148,7 @@ def _search(config: Config, parsed: Query, options: SearchOptions) -> SearchResu
     words_of = cache(partial(_units, query=parsed))
 
     def answer(view: View) -> SearchResult:
-        return _answer(view, config, parsed, options, words_of(view), is_partial=is_partial)
+        return _answer(view, config, parsed, options, words_of(view), arrange, is_partial=is_partial)
 
     checks_shown = (options.update or options.check_shown) and memory_view is None
     may_check_all = checks_shown and (options.update or options.check_all) and not is_partial
@@ -161,7 +166,14 @@ def _search(config: Config, parsed: Query, options: SearchOptions) -> SearchResu
 
 
 def _answer(
-    view: View, config: Config, query: Query, options: SearchOptions, words: list[Unit], *, is_partial: bool
+    view: View,
+    config: Config,
+    query: Query,
+    options: SearchOptions,
+    words: list[Unit],
+    arrange: Arrange | None,
+    *,
+    is_partial: bool,
 ) -> SearchResult:
     """Return what a view has for a query. words: its units. is_partial: not all notes are in the index."""
     from mdmem.search import select, spelling
@@ -171,10 +183,13 @@ def _answer(
     guesses = guessed(view, config, options.guess)
     scores = _find(view, config.vault, query, words, here=options.here, now=options.now, guesses=guesses, most=most)
     order = in_order(view, scores, options.sort)
+    later: Mapping[int, str] = {}
     if is_ranked and query.words:
         order = replaced.newest_first(view, config.vault, turn_groups.echoes_last(view, config.vault, order))
+        order, later = arrange(view, query, scores, order) if arrange is not None else (order, later)
     page = _part(view, order, options)
-    hits = hits_of(view, config, Shown(page, scores, words, options.snippet_chars, answers=True, successors=True))
+    shown = Shown(page, scores, words, options.snippet_chars, answers=True, successors=True, later=later)
+    hits = hits_of(view, config, shown)
     is_whole = not is_partial and not completion.is_running(config)
     hints = select.unmatched(view, query) if not scores and is_whole else select.unread(view, query)
     total = scores.total if isinstance(scores, ranking.Scores) else len(scores)

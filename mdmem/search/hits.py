@@ -71,7 +71,7 @@ class Shown(Value):
 
     chosen: note number -> number of equal notes left out in its favor. scores: the notes' scores. words: the query's
     units. chars: length of a snippet. answers: append the start of its answer to a prompt's snippet.
-    successors: tell which note supersedes one.
+    successors: tell which note supersedes one. later: note number -> id of a note of the turn that took it back.
     """
 
     chosen: dict[int, int]
@@ -80,6 +80,7 @@ class Shown(Value):
     chars: int = SNIPPET_CHARS
     answers: bool = False
     successors: bool = False
+    later: Mapping[int, str] = {}
 
 
 AT_ONCE = 500
@@ -159,7 +160,7 @@ def _build(view: View, root: str, shown: Shown, notes: Iterable[int]) -> Iterato
             cut=partial(cut, title=answer),
             similar=shown.chosen[note],
             edited=bool(view.number("flags", note) & FLAGS["edited"]),
-            superseded_by=replaced.successor_name(view, root, note) if shown.successors else "",
+            superseded_by=(shown.successors and replaced.successor_name(view, root, note)) or shown.later.get(note, ""),
             facts=facts,
         )
 

@@ -6,21 +6,21 @@ language, its edits remove the lines that the earlier turn added.
 
 from __future__ import annotations
 
-from functools import partial
-from itertools import islice
-from math import sqrt
+from functools import cache, partial
+from itertools import chain, islice
+from math import inf, sqrt
 
 from mdmem.search import engine, freshness, replaced, turn_groups
-from mdmem.search.asking import corrections
+from mdmem.search.asking import at_hand, corrections
 from mdmem.search.hits import hit_of
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import FOREIGN, STOPWORDS
-from mdmem.vault import journal, layout, people
+from mdmem.vault import journal, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Set
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 
     from mdmem.config import Config
     from mdmem.search.engine import SearchOptions, SearchResult
@@ -28,11 +28,16 @@ if TYPE_CHECKING:
     from mdmem.search.index.view import View
     from mdmem.search.query import Query
     from mdmem.search.recall import Asker
+    from mdmem.search.staged import Place
 
 MAX_READ = 20
 """Maximum number of later notes that are read, the newest first."""
+LOOKED_AT = 50
+"""Number of the best notes among which turns stand after what took them back."""
 MAX_MARKED = 5
-"""Number of the best hits of which it is told what took them back."""
+"""Number of their best turns of which it is told what took them back."""
+HALF = 0.5
+"""Share of an outdated note's score that what took it back has, if the question does not say that it is about now."""
 MAX_CHANGES = 6
 """Maximum number of changes that are followed, each of them a change of the one before."""
 MAX_OF_FILE = 200
@@ -48,33 +53,65 @@ _SAID = tuple(map(KINDS.index, ("prompt", "response")))
 
 
 def search(config: Config, query: Query, options: SearchOptions) -> SearchResult:
-    """Search as `engine.search` does, for a reader: the best turns name what took them back later.
+    """Search as `engine.search` does, for a reader: the best turns name what took them back later, and stand after it.
 
-    The `superseded_by` of such a hit is then the id of a note of that turn.
+    The `superseded_by` of such a hit is then the id of a note of that turn. If an earlier time, a reason or a person is
+    asked for, the order stays.
     """
-    result = engine.search(config, query, options)
-    if not query.words or options.sort != "relevance" or options.offset:
-        return result
-    from mdmem.search.recall import Asker  # reads the index, as all of this does
+    least = 0.0 if at_hand.says_now(query.words) else inf if at_hand.asks_of_then(query.words) else HALF
+    return engine.search(config, query, options, partial(_arranged, config, options.here, least))
 
+
+def _arranged(
+    config: Config,
+    here: Place | None,
+    least: float,
+    view: View,
+    query: Query,
+    scores: Mapping[int, float],
+    order: Iterator[int],
+) -> tuple[Iterator[int], dict[int, str]]:
+    """Return ranked notes, of the best turns each after what took it back, with the id of a note that did.
+
+    least: only what scores this share of the note that it took back. If only notes until a time are searched, what
+    took it back until then counts.
+    """
     terms = frozenset(analysis.query_terms(query.words))
-    changes: dict[tuple[str, int], SearchHit | None] = {}
-    for hit in result.hits[:MAX_MARKED]:
-        turn = _turn_at(hit)
-        if turn is not None and not hit.superseded_by:
-            asker = Asker(project=hit.project or None, here=options.here)
-            changes[turn] = change = changes[turn] if turn in changes else later(config, terms, asker, hit)
-            newer = None if change is None else _turn_at(change)
-            if change is not None and newer != turn:
-                said = (one for one in result.hits if one.kind == "response" and _turn_at(one) == newer)
-                hit.superseded_by = next(said, change).id
-    return result
+    until = None if query.until is None else view.between(0.0, query.until - 1)
+    first = list(islice(order, LOOKED_AT))
+    by_turn: dict[tuple[int, int], list[int]] = {}
+    for note in first:
+        if journal.numbers(view.name(note)):
+            by_turn.setdefault(_turn_of(view, note), []).append(note)
+    among = cache(lambda project: engine.for_agent(view, project or None, "", here))
+    ids: dict[int, str] = {}
+    for notes in list(by_turn.values())[:MAX_MARKED]:
+        best = notes[0]
+        shown = among(str(view.facts(best).get("project", "")))
+        change = _last_change(config, view, terms, shown, best)
+        if change is None:
+            continue
+        newer = _answers_first(view, by_turn.get(_turn_of(view, change), []))
+        ids |= dict.fromkeys(notes, str(view.facts((*newer, change)[0])["id"]))
+        if until is not None:
+            change = _last_change(config, view, terms, until if shown is None else until & shown, best)
+            newer = [] if change is None else _answers_first(view, by_turn.get(_turn_of(view, change), []))
+        is_behind = newer and first.index(newer[0]) > first.index(best)
+        if is_behind and max(scores[note] for note in newer) >= least * scores[best]:
+            first.remove(newer[0])
+            first.insert(first.index(best), newer[0])
+    return chain(first, order), ids
 
 
-def _turn_at(hit: SearchHit) -> tuple[str, int] | None:
-    """Return the folder and the number of the turn that a hit is of, None for other notes."""
-    numbers = journal.numbers(hit.path)
-    return (layout.folder_of(hit.path), numbers[0]) if numbers else None
+def _turn_of(view: View, note: int) -> tuple[int, int]:
+    """Return the number of a note's folder, and that of its turn, 0 for none."""
+    return view.folder_of[note], (*journal.numbers(view.name(note)), 0)[0]
+
+
+def _answers_first(view: View, notes: Iterable[int]) -> list[int]:
+    """Return the notes of a turn in order, but answers before others."""
+    flags = view.numbers("flags")
+    return sorted(notes, key=lambda note: flags[note] // KIND_STEP != _SAID[1])
 
 
 def later(config: Config, terms: Collection[str], asker: Asker, hit: SearchHit) -> SearchHit | None:
@@ -87,20 +124,25 @@ def later(config: Config, terms: Collection[str], asker: Asker, hit: SearchHit) 
         note = view.find(hit.path)
         if note is None or not journal.numbers(view.name(note)):
             return None
-        among = _among(view, asker, asker.without_session)
-        last, turn = note, _Later(config, view, note, among)
-        followed = {turn.place}
-        while len(followed) <= MAX_CHANGES:
-            steps = (turn.corrected, turn.rewritten, partial(turn.ended, terms))
-            change = next((found for step in steps if (found := step()) is not None), None)
-            turn = turn if change is None else _Later(config, view, change, among)
-            if change is None or turn.place in followed:  # turns of parallel sessions may each change the other
-                break
-            followed.add(turn.place)
-            last = change
-        return None if last == note else hit_of(view, config, last)
+        change = _last_change(config, view, terms, _among(view, asker, asker.without_session), note)
+        return None if change is None else hit_of(view, config, change)
 
     return freshness.answered(config, in_view)
+
+
+def _last_change(config: Config, view: View, terms: Collection[str], among: Set[int] | None, note: int) -> int | None:
+    """Return what `later` returns, as a note of a view. among: the notes that may be shown (None: all)."""
+    last, turn = None, _Later(config, view, note, among)
+    followed = {turn.place}
+    while len(followed) <= MAX_CHANGES:
+        steps = (turn.corrected, turn.rewritten, partial(turn.ended, terms))
+        change = next((found for step in steps if (found := step()) is not None), None)
+        turn = turn if change is None else _Later(config, view, change, among)
+        if change is None or turn.place in followed:  # turns of parallel sessions may each change the other
+            break
+        followed.add(turn.place)
+        last = change
+    return last
 
 
 def superseding(config: Config, asker: Asker, hit: SearchHit) -> SearchHit | None:
@@ -247,7 +289,7 @@ class _Later:
         return [str(file) for file in self._view.facts(note).get("files", [])[:1]]
 
     def _turn_of(self, note: int) -> tuple[int, int]:
-        return self._view.folder_of[note], (*journal.numbers(self._view.name(note)), 0)[0]
+        return _turn_of(self._view, note)
 
     def _is_behind(self, note: int) -> bool:
         """Whether a note is of a later turn of the same session, maybe in the same second."""

@@ -8,7 +8,7 @@ import pytest
 
 from mdmem import config
 from mdmem.inject.candidates import CHANGED_LATER
-from mdmem.search import engine, overturned, query
+from mdmem.search import engine, hits, overturned, query
 from tests.helpers.injected import ask, entries, new_session
 from tests.helpers.talk import Talk
 
@@ -336,6 +336,78 @@ def test_a_search_names_the_turn_that_changed_a_hit_later(vault: Path, tmp_path:
     assert by_title["The gateway timeout is 30 seconds."].superseded_by == newer.id
     assert newer.superseded_by == ""
     assert by_title["The gateway logs its requests."].superseded_by == ""
+
+
+def first_answers(vault: Path, text: str, **how: int) -> list[str]:
+    """Return the titles of the answers that a search finds, in their order."""
+    hits = overturned.search(config.load(str(vault)), query.parse(text), engine.SearchOptions(**how)).hits
+    return [hit.title for hit in hits if hit.kind == "response"]
+
+
+OLD, NEW = "The gateway timeout for all clients is 30 seconds.", "The timeout is 90 seconds."
+
+
+def replaced_value(vault: Path, tmp_path: Path) -> None:
+    """Store a value, and in another session a newer one in fewer words."""
+    talk = worked(vault, tmp_path)
+    for number, (asked, old, new, answer) in enumerate(
+        (
+            ("set a gateway timeout for all clients", "-timeout = None", "+timeout = 30", OLD),
+            ("raise the timeout", "-timeout = 30", "+timeout = 90", NEW),
+        )
+    ):
+        talk = new_session(talk, number + 1)
+        talk.says(asked)
+        talk.edits("gateway.py", [old, new])
+        talk.answers(answer)
+    new_session(talk, 3)
+
+
+@pytest.mark.parametrize(
+    "text", ["gateway timeout now", "gateway timeout", "what is the gateway timeout for clients now?"]
+)
+def test_what_changed_a_hit_later_is_found_before_it(vault: Path, tmp_path: Path, text: str) -> None:
+    replaced_value(vault, tmp_path)
+
+    assert first_answers(vault, text)[:2] == [NEW, OLD]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "gateway timeout clients before",
+        "why did we set the gateway timeout for all clients?",
+        "what was the first gateway timeout for clients?",
+        "warum haben wir gateway timeout clients gesetzt?",
+    ],
+)
+def test_a_search_for_an_earlier_time_or_a_reason_keeps_its_order(vault: Path, tmp_path: Path, text: str) -> None:
+    replaced_value(vault, tmp_path)
+
+    assert first_answers(vault, text)[:2] == [OLD, NEW]
+
+
+def test_pages_of_one_hit_have_the_order_and_the_marks_of_one_page(vault: Path, tmp_path: Path) -> None:
+    replaced_value(vault, tmp_path)
+    settings, parsed = config.load(str(vault)), query.parse("gateway timeout clients now")
+
+    whole = overturned.search(settings, parsed, engine.SearchOptions(limit=4)).hits
+    pages = [overturned.search(settings, parsed, engine.SearchOptions(limit=1, offset=n)).hits[0] for n in range(4)]
+
+    assert [(hit.id, hit.superseded_by) for hit in pages] == [(hit.id, hit.superseded_by) for hit in whole]
+    assert whole[0].title == NEW
+    assert {hit.superseded_by for hit in whole if hit.title == OLD} == {whole[0].id}
+
+
+def test_a_long_list_names_later_turns_too(vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    replaced_value(vault, tmp_path)
+    monkeypatch.setattr(hits, "AT_ONCE", 2)
+    settings, parsed = config.load(str(vault)), query.parse("gateway timeout clients now")
+
+    found = overturned.search(settings, parsed, engine.SearchOptions(limit=1_000)).hits
+
+    newer = next(hit.id for hit in found if hit.title == NEW)
+    assert {hit.superseded_by for hit in found if hit.title == OLD} == {newer}
 
 
 @pytest.mark.parametrize("text", ["kind:response", "gateway timeout"])

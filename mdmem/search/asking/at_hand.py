@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mdmem.search.asking import english, prose, shape
 from mdmem.search.asking.languages import LANGUAGES, is_participle, is_unspaced, unspaced
+from mdmem.search.asking.orders import word_set
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +32,24 @@ def is_of_the_present(asked: Shape) -> bool:
         return any(part in asked.words for part in unspaced()[asked.language].now)
     known = LANGUAGES[asked.language].of("now") if asked.language in LANGUAGES else english.NOW
     return not known.isdisjoint(prose.folds(prose.words(asked.words)))
+
+
+def says_now(text: str) -> bool:
+    """Whether a search or question says that it is about the present: `cpu load now`."""
+    asked = shape.of(text)
+    return not english.NOW.isdisjoint(prose.folds(prose.words(text))) if asked is None else is_of_the_present(asked)
+
+
+def asks_of_then(text: str) -> bool:
+    """Whether a search or question says that it is about an earlier time, or asks for what happened, why or who."""
+    asked, words = shape.of(text), prose.folds(prose.words(text))
+    if asked is not None and asked.language in LANGUAGES:
+        known, typed = LANGUAGES[asked.language], [word.lower() for word in prose.words(text)]
+        return any(known.has(name, words) for name in ("why", "back")) or known.speaks_of_us(words, typed)[1]
+    return not _OF_THEN.isdisjoint(words)
+
+
+_OF_THEN = english.PAST | english.BACK | word_set("why who whom whose when first used old older until since")
 
 
 def _asks_of_now(asked: Shape, name: str) -> bool:

@@ -32,7 +32,7 @@ _YOU = _words("you youve youd")
 _RETURNING = _words("is are was were im")  # before "back": `the 401 is back`
 PAST = _words("did didnt was wasnt were werent had hadnt been weve ive youve wed")  # tell of what was done
 _HAVE = _words("have has havent hasnt")
-_BACK = _words(  # past times by themselves
+BACK = _words(  # past times by themselves
     "yesterday ago earlier before previously already originally formerly recently lately ever initially historically"
 )
 _CURRENTLY = _words("currently presently nowadays")
@@ -82,7 +82,7 @@ _AT_WORK = _words(
 )
 """Words about the work at hand that say nothing of its subject: `still the same error`, `the test fails again`."""
 EVERY = (
-    _ASKS | _INVERTED | MODAL | WE | _YOU | PAST | _HAVE | _BACK | HERE
+    _ASKS | _INVERTED | MODAL | WE | _YOU | PAST | _HAVE | BACK | HERE
     | _words("the a an of to in on at with for from by it its that there be not no and or but if i about")
 )  # fmt: skip
 """All closed classes: a sentence's number of these words tells its language."""
@@ -258,8 +258,8 @@ def _in_passing(words: list[str], used: frozenset[str], *, past: bool) -> int:
     if (
         words[0] in _TELL
         and not used & (HERE - {"me"})
-        and used & (_ASKS | _BACK)
-        and (used & (WE | _BACK) or "again" in used)
+        and used & (_ASKS | BACK)
+        and (used & (WE | BACK) or "again" in used)
     ):
         return LIKELY
     begin = without_leading(words)
@@ -409,7 +409,7 @@ def _is_back(words: list[str], used: frozenset[str]) -> bool:
     """Whether a past time is named: `yesterday`, `last week`, `in an earlier session`, `back then`, `once`."""
     named = used & _LAST and _after(words, _LAST, _PERIOD)
     once = words[-1] == "once" and words[-2:-1] != ["at"]
-    return bool(used & _BACK or named or once or _after(words, _words("back"), _words("then")))
+    return bool(used & BACK or named or once or _after(words, _words("back"), _words("then")))
 
 
 def without_leading(words: list[str]) -> list[str]:
