@@ -48,10 +48,11 @@ def in_search(typed: str, now: datetime) -> DatedWords | None:
         return None
     if (question is None or question.grade < LIKELY) and not _is_pointed_at(typed, period):
         return None
-    if question and facts.asks_what_held(prose.folds(prose.words(question.words))):
-        period = period._replace(first=FIRST_DAY)  # what was so in these days may have been said before
     topic = question.topic if question and question.grade >= LIKELY else typed
     words = without(topic, period) if has_topic(topic, language, period) else ""
+    is_of_state = question is not None and facts.asks_what_held(prose.folds(prose.words(question.words)))
+    if words and is_of_state and period.last < now.date():
+        period = period._replace(first=FIRST_DAY)  # what was so in these days may have been said before
     zone = now.tzinfo
     begin, end = (
         datetime(day.year, day.month, day.day, tzinfo=zone).timestamp()
@@ -92,14 +93,13 @@ def _before(text: str, today: date, language: str) -> Period | None:
     if BEFORE.keys().isdisjoint(text.lower().split()):
         return None
     folded = " ".join(map(fold, text.split()))
-    found = _BEFORE_NEXT.search(folded)
-    if found is None or language not in ("", BEFORE[found["word"]]) or _ends_in_unit(folded[: found.start()]):
-        return None
-    period = periods.period_in(f"in {folded[found.end() :]}", today, language)
-    is_next = found["next"].isdecimal() or found["next"] in periods.EVERY_WORD | day_words.PARTS.keys()
-    if period is None or not is_next or found["next"] not in period.words or period.first <= FIRST_DAY:
-        return None
-    return Period(FIRST_DAY, period.first - timedelta(days=1), period.words | {found["word"]})
+    for found in _BEFORE_NEXT.finditer(folded):
+        if language in ("", BEFORE[found["word"]]) and not _ends_in_unit(folded[: found.start()]):
+            period = periods.period_in(f"in {folded[found.end() :]}", today, language)
+            is_next = found["next"].isdecimal() or found["next"] in periods.EVERY_WORD | day_words.PARTS.keys()
+            if period is not None and is_next and found["next"] in period.words and period.first > FIRST_DAY:
+                return Period(FIRST_DAY, period.first - timedelta(days=1), period.words | {found["word"]})
+    return None
 
 
 def _ends_in_unit(folded: str) -> bool:

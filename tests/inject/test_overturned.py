@@ -338,9 +338,9 @@ def test_a_search_names_the_turn_that_changed_a_hit_later(vault: Path, tmp_path:
     assert by_title["The gateway logs its requests."].superseded_by == ""
 
 
-def first_answers(vault: Path, text: str, **how: int) -> list[str]:
+def first_answers(vault: Path, text: str) -> list[str]:
     """Return the titles of the answers that a search finds, in their order."""
-    hits = overturned.search(config.load(str(vault)), query.parse(text), engine.SearchOptions(**how)).hits
+    hits = overturned.search(config.load(str(vault)), query.parse(text), engine.SearchOptions()).hits
     return [hit.title for hit in hits if hit.kind == "response"]
 
 

@@ -122,6 +122,7 @@ def test_a_topic_loses_the_names_of_days_and_no_word_that_begins_like_one(
         ("what was the limit before last week?", "en", "2026-09-06"),
         ("what was the limit before the end of July?", "en", "2026-07-18"),
         ("what was the limit before May?", "en", "2026-04-30"),
+        ("before the switch to pg, what was the limit before May?", "en", "2026-04-30"),
         ("what was the limit until 2026-08-01?", "en", "2026-07-31"),
         ("was war das Limit vor dem 3. August?", "de", "2026-08-02"),
         ("cuál era el límite antes de agosto?", "es", "2026-07-31"),
@@ -161,3 +162,32 @@ def test_what_was_so_on_a_day_may_have_been_said_before(shop: Config) -> None:
 
     assert "2026-09-16" in found_days
     assert any(hint.startswith("Only notes before 2026-09-18 were searched.") for hint in hints)
+
+
+@pytest.mark.parametrize(
+    ("text", "of_days"),
+    [
+        ("what retention did the stream have in May?", "before 2026-06-01"),
+        ("which kubernetes version did we run in May?", "before 2026-06-01"),
+        ("how fast was the brake loop in May?", "before 2026-06-01"),
+        ("how long did we keep the samples in May?", "before 2026-06-01"),
+        ("what errors have we had yesterday?", "on 2026-09-17"),
+        ("which tests did we run in May?", "from 2026-05-01 to 2026-05-31"),
+        ("what did we have to fix in May?", "from 2026-05-01 to 2026-05-31"),
+        ("what ran out of memory in May?", "from 2026-05-01 to 2026-05-31"),
+        ("who ran the audit in May?", "from 2026-05-01 to 2026-05-31"),
+        ("how many timeouts did the gateway have in May?", "from 2026-05-01 to 2026-05-31"),
+    ],
+)
+def test_only_a_question_for_what_held_goes_back_before_the_days_that_it_names(text: str, of_days: str) -> None:
+    dated = days.in_search(text, NOW)
+
+    assert dated is not None
+    assert dated.days == of_days
+
+
+def test_a_question_since_a_day_does_not_go_back_before_it() -> None:
+    dated = days.in_search("what retention does the stream have since July?", NOW)
+
+    assert dated is not None
+    assert dated.days.startswith("from 2026-07-01")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from mdmem.named_tuple import NamedTuple
 from mdmem.search.asking import english, frames, general, prose
 from mdmem.search.asking.orders import word_set
@@ -28,12 +30,26 @@ def asks_a_fact(words: list[str]) -> bool:
     return any(words[at] in _HOW and words[at + 1] in _MUCH for at in range(min(2, len(words) - 1)))
 
 
-_HELD = word_set("have had use used keep kept run ran")
-
-
 def asks_what_held(words: list[str]) -> bool:
-    """Whether a question asks for what was so for some time: `what limit did it have in May?`."""
-    return (words[:1] == ["what"] or asks_a_fact(words)) and not _HELD.isdisjoint(words)
+    """Whether a question asks for what was so for some time: `what limit did it have in May?`, `how fast was it?`.
+
+    What was done, how often something happened, and several things that people had are of the days that it names.
+    """
+    if words[:1] == ["how"] and not _MUCH.isdisjoint(words[1:2]):
+        return (words[1] in DEGREES and words[2:3] in (["was"], ["were"])) or not _KEPT.isdisjoint(words)
+    at = next((at for at, word in enumerate(words) if word in _DID), 0)
+    if words[:1] not in (["what"], ["which"]) or at < 2:
+        return False
+    noun = words[at - 1]
+    if noun.endswith("s") and not noun.endswith("ss") and english.SUBJECTS.intersection(words[at + 1 : at + 2]):
+        return False
+    held = _HELD | _RUN if noun in _VERSIONS else _HELD
+    return any(word in held and after != "to" for word, after in pairwise([*words[at + 1 :], ""]))
+
+
+_DID = word_set("did do does was were is are have has had ran")
+_KEPT, _HELD = word_set("keep kept"), word_set("have use keep")
+_RUN, _VERSIONS = word_set("run"), word_set("version release")
 
 
 # -- commands --------------------------------------------------------------------------------------
