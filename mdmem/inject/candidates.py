@@ -7,10 +7,10 @@ from functools import partial
 from itertools import islice
 
 from mdmem import timestamps
-from mdmem.inject import as_of, bars, echoes, evidence, follow_ups, turns
+from mdmem.inject import as_of, bars, echoes, evidence, follow_ups, turns, versions
 from mdmem.inject.rendering import answer_item
 from mdmem.inject.rendering.block import Item, Section
-from mdmem.search import overturned, recall, replaced
+from mdmem.search import overturned, recall
 from mdmem.search.asking import at_hand, english, facts, parts, references, unfinished
 from mdmem.search.asking.english import LIKELY, POSSIBLE, SURE
 from mdmem.search.asking.prose import fold, folds, words
@@ -237,7 +237,9 @@ def _searched(occasion: Occasion, query: str, shape: Shape | None, asker: recall
     def choose(answers: Sequence[Answer]) -> tuple[list[Answer], str]:
         if asker.kinds:
             return evidence.chosen(None, [answer for answer in answers if answer.coverage >= evidence.ALL])
-        chosen, why = _chosen(occasion, shape, echoes.told_apart(occasion.config.vault, answers, query), guess)
+        chosen, why = _chosen(
+            occasion, shape, echoes.told_apart(occasion.config.vault, answers, query), guess, query, asker
+        )
         begin, end = asker.between or (0.0, 0.0)
         return (evidence.of_days(answers), why) if not chosen and 0 < end - begin <= MONTH_SECONDS else (chosen, why)
 
@@ -250,7 +252,9 @@ def _searched(occasion: Occasion, query: str, shape: Shape | None, asker: recall
     return answers, chosen, why
 
 
-def _chosen(occasion: Occasion, shape: Shape | None, answers: Sequence[Answer], guess: str) -> tuple[list[Answer], str]:
+def _chosen(
+    occasion: Occasion, shape: Shape | None, answers: Sequence[Answer], guess: str, query: str, asker: recall.Asker
+) -> tuple[list[Answer], str]:
     """Choose among answers. With a model's guess, which may share no word with the question, only scores count."""
     if shape is not None and shape.language == "error" and (names := evidence.quoted_names(shape.topic)):
         answers = [
@@ -267,15 +271,10 @@ def _chosen(occasion: Occasion, shape: Shape | None, answers: Sequence[Answer], 
     if same:
         return same
     chosen, why = evidence.chosen(None if guess else shape, _persons_first(answers))
-    in_force = answers if chosen else _in_force(occasion, answers)
-    return (chosen, why) if in_force is answers else evidence.chosen(shape, _persons_first(in_force))
-
-
-def _in_force(occasion: Occasion, answers: Sequence[Answer]) -> Sequence[Answer]:
-    """Return answers without notes that another one supersedes: they are not shown, and no rivals of that one."""
-    kept = [answer.hits[0].path for answer in answers if not answer.folder]
-    old = replaced.superseded(occasion.config, kept) if len(kept) > 1 else set()
-    return [answer for answer in answers if answer.hits[0].path not in old] if old else answers
+    if chosen:
+        return chosen, why
+    left = versions.in_force(occasion.config, query, asker, None if guess else shape, answers)
+    return (chosen, why) if left is answers else evidence.chosen(shape, _persons_first(left))
 
 
 def _beside_changes(

@@ -195,6 +195,22 @@ def _lead(first: Answer, answers: Sequence[Answer]) -> float:
     return first.score / next_score if next_score > 0 else _ALONE
 
 
+def failing_for_rivals(shape: Shape, answers: Sequence[Answer]) -> tuple[Answer | None, list[Answer]]:
+    """Return the best answer and its best rivals of other sessions, if it would be shown without these.
+
+    None and no rivals if it would not.
+    """
+    work = [answer for answer in answers if not answer.is_talk and not answer.is_echo]
+    best = max(work, key=lambda answer: answer.score, default=None)
+    if best is None or not best.folder or not any(bar.is_met(best, _ALONE) for bar in bars.sufficient(shape, best)):
+        return None, []
+    others = (answer for answer in work if answer.folder not in ("", best.folder))
+    return best, sorted(others, key=lambda answer: -answer.score)[:MAX_RIVALS]
+
+
+MAX_RIVALS = 2
+
+
 def _goes_on(later: Answer, first: Answer) -> bool:
     """Whether an answer is a later turn of the first one's session."""
     turns = [journal.numbers(answer.hits[0].path)[:1] for answer in (later, first)]

@@ -20,7 +20,7 @@ from mdmem.vault import journal, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 
     from mdmem.config import Config
     from mdmem.search.engine import SearchOptions, SearchResult
@@ -128,6 +128,26 @@ def later(config: Config, terms: Collection[str], asker: Asker, hit: SearchHit) 
         return None if change is None else hit_of(view, config, change)
 
     return freshness.answered(config, in_view)
+
+
+def of_one_chain(config: Config, terms: Collection[str], asker: Asker, hits: Sequence[SearchHit]) -> set[str]:
+    """Return the paths of those hits whose turn the turn of the first one took back, or that took this one back.
+
+    Also of those that the same later turn took back. terms, asker: as for `later`.
+    """
+
+    def in_view(view: View) -> set[str]:
+        among = _among(view, asker, asker.without_session)
+        last: dict[str, tuple[int, int]] = {}
+        for hit in hits:
+            note = view.find(hit.path)
+            if note is not None and journal.numbers(view.name(note)):
+                change = _last_change(config, view, terms, among, note)
+                last[hit.path] = _turn_of(view, note if change is None else change)
+        first = last.pop(hits[0].path, None)
+        return {path for path, turn in last.items() if turn == first}
+
+    return freshness.answered(config, in_view) or set()
 
 
 def _last_change(config: Config, view: View, terms: Collection[str], among: Set[int] | None, note: int) -> int | None:

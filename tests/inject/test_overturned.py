@@ -305,6 +305,31 @@ def test_what_supersedes_a_decision_is_not_given_if_it_is_given_to_no_agent(
     assert "DuckDB" not in ask(new_session(talk, 1), "parquet or feather files for features, what's decided?")
 
 
+def flags(vault: Path, tmp_path: Path, *, replaces: bool) -> Talk:
+    """Return a session after two that set a limit for rides; the second one replaces that of the first, or another."""
+    talk = worked(vault, tmp_path)
+    removed = "-WATT = 6.8" if replaces else "-ROWS = 90"
+    for number, (asked, lines, answer) in enumerate(
+        (
+            ("detect impossible power", ["-WATT = 0", "+WATT = 6.8"], "A ride is flagged above 6.8 W/kg."),
+            ("professionals complain", [removed, "+WATT = 7.1"], "A rider is flagged above 7.1 W/kg, with a ride."),
+            ("log requests", ["-log = 0", "+log = 1"], "All requests are logged."),
+        )
+    ):
+        talk = new_session(talk, number + 1)
+        talk.says(asked)
+        talk.edits("flags.py" if number < 2 else "log.py", lines)
+        talk.answers(answer)
+    return new_session(talk, 4)
+
+
+@pytest.mark.parametrize("replaces", [True, False])
+def test_an_older_version_of_an_answer_is_not_its_rival(vault: Path, tmp_path: Path, replaces: bool) -> None:
+    given = entries(ask(flags(vault, tmp_path, replaces=replaces), "above how many W/kg is a ride flagged?"))
+
+    assert ["7.1 W/kg" in one for one in given] == ([True, False] if replaces else [])
+
+
 def timeouts(vault: Path, tmp_path: Path) -> Talk:
     """Return a session after two that set a value and changed it, and one that a word about it is in."""
     talk = worked(vault, tmp_path)
