@@ -86,12 +86,15 @@ def of_event(occasion: Occasion, asked: Shape) -> tuple[Shape, tuple[float, floa
     """
     if asked.grade < LIKELY or _WORDS.isdisjoint(prose.fold(asked.words).split()):
         return None
-    question = english.without_leading(prose.folds(prose.words(asked.words)))
     found = _EVENT.search(asked.words)
-    if found is None or not (question[:1] == ["how"] or question[:2] in _WAS or facts.asks_a_fact(question)):
+    if found is None:
         return None
-    event = asked.words[found.end() :]
-    subject = " ".join(word for word in asked.topic.split() if word not in {*event.split(), found["word"]})
+    event, _, rest = asked.words[found.end() :].partition(", ")
+    question = english.without_leading(prose.folds(prose.words(asked.words if found.start() else rest)))
+    if not (question[:1] == ["how"] or question[:2] in _WAS or facts.asks_a_fact(question)):
+        return None
+    of_event = {*event.split(), f"{event.rpartition(' ')[2]},", found["word"]}
+    subject = " ".join(word for word in asked.topic.split() if word not in of_event)
     names = frozenset(analysis.query_terms(event)) - STOPWORDS
     if not names or all(word.lower() in STOPWORDS for word in analysis.words(subject)):
         return None

@@ -55,6 +55,7 @@ def _on(first: Talk, day: str) -> Talk:
         "what retention did the audit log have in May?",
         "how long was the audit log kept before 20 July?",
         "how long did we keep the audit log before the Kestrel review?",
+        "Before the Kestrel review, how long did we keep the audit log?",
         "how long did we keep the audit log at the time of release Falcon?",
         "wie lange haben wir das audit log vor dem Kestrel review behalten?",
         "was war vor Juli die retention vom audit log?",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mdmem.lazy_pattern import lazy
 from mdmem.search.asking import english, failures, frames, naming, orders, prose, references, slips, unfinished
 from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, SURE
 from mdmem.search.asking.form_words import BEFORE_ASKS, FAILING, FAILING_UNSPACED, FILLERS, LEFT_OFF
@@ -39,12 +40,16 @@ def of(prompt: str) -> Shape | None:
     global _last  # noqa: PLW0603 - the same prompt is judged several times in a row
     last = _last
     if last[0] != prompt:
-        _last = last = (prompt, _shape_of(slips.corrected(prompt).replace(*_NOT_AT_HAND)))
+        _last = last = (prompt, _shape_of(_with_one_word(slips.corrected(prompt))))
     return last[1]
 
 
-_NOT_AT_HAND = ("these days", "nowadays")
-"""Two words of which the first points at the work at hand elsewhere, and one that says the same."""
+def _with_one_word(prompt: str) -> str:
+    """Return a prompt with one word for `these days`, of which the first points at the work at hand elsewhere."""
+    return _THESE_DAYS.sub("nowadays", prompt) if "days" in prompt else prompt
+
+
+_THESE_DAYS = lazy(r"\b(?<!of )(?<!on )(?<!in )[Tt]hese\s+days\b")
 
 
 _last: tuple[str, Shape | None] = ("", None)
