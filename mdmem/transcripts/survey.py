@@ -16,14 +16,14 @@ class Survey(NamedTuple):
     """The contents of one transcript.
 
     project, cwd: its project, and the folder where it began; of an export, those of its first session.
-    sessions: the ids of its sessions. prompts: number of typed prompts.
+    sessions: the id of each session -> when its last event happened. prompts: number of typed prompts.
     events: maximum number of notes.
     first, last: when its first and last event happened, in seconds since the epoch.
     """
 
     transcript: Transcript
     project: str
-    sessions: frozenset[str]
+    sessions: Mapping[str, float]
     prompts: int
     events: int
     first: float
@@ -34,12 +34,13 @@ class Survey(NamedTuple):
 def survey(transcript: Transcript, now: float, roots: Mapping[str, str]) -> Survey | None:
     """Return the survey of a transcript; None if it has no event or cannot be read. roots: as in `ReadOptions`."""
     place, prompts, events = "", 0, 0
-    sessions: set[str] = set()
+    sessions: dict[str, float] = {}
     times: list[float] = []
     try:
         for saved in transcript.source.read(transcript.path, ReadOptions(Skipped(), now, roots=roots)):
             place = place or saved.event.cwd
-            sessions.add(journal.session_id(saved.event))
+            session = journal.session_id(saved.event)
+            sessions[session] = max(sessions.get(session, saved.at), saved.at)
             prompts += saved.event.name == "UserPromptSubmit"
             events += saved.event.name not in ("SessionStart", "SessionEnd")
             times.append(saved.at)
@@ -47,7 +48,7 @@ def survey(transcript: Transcript, now: float, roots: Mapping[str, str]) -> Surv
         return None
     if not events:
         return None
-    return Survey(transcript, _project(place), frozenset(sessions), prompts, events, min(times), max(times), place)
+    return Survey(transcript, _project(place), sessions, prompts, events, min(times), max(times), place)
 
 
 @lru_cache(maxsize=4096)
@@ -83,9 +84,9 @@ def count_deleted(surveys: Iterable[Survey], deleted: Mapping[str, float]) -> in
 
     deleted: the tag of a session's folder -> when, in seconds since the epoch.
     """
-    sessions = ((surveyed.last, session) for surveyed in surveys for session in surveyed.sessions)
+    sessions = (session for surveyed in surveys for session in surveyed.sessions.items())
     return sum(
-        any(deleted.get(tag, 0.0) >= last for tag in journal.session_tags(session)) for last, session in sessions
+        any(deleted.get(tag, 0.0) >= last for tag in journal.session_tags(session)) for session, last in sessions
     )
 
 

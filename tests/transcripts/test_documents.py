@@ -185,6 +185,19 @@ def test_a_preview_counts_what_stays_away_because_a_person_deleted_it(vault: Pat
     assert json.loads(ask("import", "--yes", "--json", str(source), str(chat), check=True).stdout)["added"] == {}
 
 
+def test_a_preview_counts_deleted_sessions_of_a_file_that_has_later_ones(vault: Path, tmp_path: Path, ask: Run) -> None:
+    ask("init", check=True)
+    chat = tmp_path / ".aider.chat.history.md"
+    session = "# aider chat started at {year}-02-05 09:00:00\n\n#### add a test  \n\nDone.\n\n"
+    chat.write_text(session.format(year=2025), "utf-8")
+    ask("import", "--yes", str(chat), check=True)
+    (stored,) = json.loads(ask("sessions", "--json", check=True).stdout)
+    ask("forget", "--yes", stored["session"], check=True)
+    chat.write_text("".join(session.format(year=year) for year in (2025, 2099)), "utf-8")
+
+    assert json.loads(ask("import", "--dry-run", "--json", str(chat), check=True).stdout)["deleted"] == 1
+
+
 def test_a_rule_beside_markdown_of_its_name_is_a_note_of_its_own_and_a_link_is_none(
     vault: Path, tmp_path: Path, ask: Run
 ) -> None:
