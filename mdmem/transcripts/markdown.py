@@ -271,19 +271,19 @@ def _publish(config: Config, folder: MarkdownFolder, place: list[str], new_note:
             file_name = own_name
             if disk.create(target, file_name, data):
                 return True
-        return DIGEST in new_note.meta and _update(target, file_name, new_note, skipped, follows=bool(folder.follow))
+        return DIGEST in new_note.meta and _update(folder, target, file_name, new_note, skipped)
 
 
-def _update(target: disk.Folder, name: str, new_note: note.Note, skipped: Skipped, *, follows: bool) -> bool:
+def _update(folder: MarkdownFolder, target: disk.Folder, name: str, new_note: note.Note, skipped: Skipped) -> bool:
     """Update the note of a file that has changed; return whether it was.
 
-    If a person has edited it, record the conflict instead. follows: whether a note with a successor is one whose file
-    was deleted, and is back; otherwise the file, or a person, named that successor.
+    If a person has edited it, record the conflict instead. A followed file's note with a successor is one whose file
+    was deleted, and is back; otherwise the file, or a person, named that successor, and a person's stays.
     """
     data = disk.read(target, name)
     parsed = note.parse(data or b"")
     now = new_note.meta[DIGEST]
-    is_back = follows and bool(parsed.meta.get("superseded_by"))
+    is_back = bool(folder.follow and parsed.meta.get("superseded_by"))
     states = all(parsed.meta.get(key) == new_note.meta[key] for key in _STATED if key in new_note.meta)
     if data is None or (parsed.meta.get(DIGEST) == now and states and not is_back):
         return False
@@ -293,7 +293,8 @@ def _update(target: disk.Folder, name: str, new_note: note.Note, skipped: Skippe
         skipped["file that has changed, and so has its note, which is kept"] += 1
         disk.replace(target, name, data, editing.set_keys(data, {CONFLICT: now}))
         return False
-    replaced = {*new_note.meta, "loaded_by", CONFLICT, *(["superseded_by"] if follows else [])}
+    stated = {key for key, value in _stated_before(folder, parsed).items() if parsed.meta.get(key) == value}
+    replaced = {*new_note.meta, "loaded_by", CONFLICT, *(["superseded_by"] if folder.follow else stated)}
     own_keys = {key: value for key, value in parsed.meta.items() if key not in replaced}
     changed = note.Note({**new_note.meta, **own_keys}, "", new_note.body)
     return disk.replace(target, name, data, note.render(changed).encode("utf-8", "replace"))
@@ -375,6 +376,15 @@ def _stated(
     if record.successor:
         return {"superseded_by": record.successor}
     return {"status": "retired", "original_status": meta.get("status")} if record.is_retired else {}
+
+
+def _stated_before(folder: MarkdownFolder, copy: note.Parsed) -> dict[str, Any]:
+    """Return what `_stated` returned for the text that a decision record's note has; {} for another note."""
+    status = copy.meta.get("status")
+    written = copy.meta.get("original_status") if status == "retired" else status
+    path = copy.fact("imported_from").removeprefix(f"{folder.name}/")
+    records = _records(folder, {"status": written}, copy.body)
+    return _stated(folder, path, records[0], {"status": written}) if records else {}
 
 
 def _as_note(folder: MarkdownFolder, path: str) -> str:

@@ -95,6 +95,36 @@ def test_a_decision_record_that_is_superseded_later_takes_its_note_along_until_a
     assert "My own line." in notes["0001-whoosh.md"].content and "source_changed" in notes["0001-whoosh.md"]
 
 
+@pytest.mark.parametrize(
+    ("before", "text"),
+    [
+        ("", "## Status\n\nRejected\n\n## Decision\n\nRedis.\n"),
+        ("", "## Status\n\nSuperseded by [2](0002-fts5.md)\n\n## Decision\n\nRedis.\n"),
+        ("status: rejected", "## Decision Outcome\n\nRedis.\n"),
+        ("status: superseded by ADR-4", "## Decision Outcome\n\nRedis.\n"),
+    ],
+)
+def test_a_decision_record_that_is_accepted_after_all_is_in_force(
+    vault: Path, tmp_path: Path, ask: Run, before: str, text: str
+) -> None:
+    records = repository(tmp_path / "shop") / "docs" / "adr"
+    record = records / "0003-redis.md"
+    after = "\n## Status\n\nAccepted\n" if not before else ""
+    record.write_text(f"---\n{before}\n---\n# 3. Redis\n\n{text}" if before else f"# 3. Redis\n\n{text}", "utf-8")
+    ask("import", "--yes", str(records), check=True)
+    first = imported(vault, "shop-adr")["0003-redis.md"]
+    assert first.get("superseded_by") or first.get("status") == "retired"
+    accepted = "---\nstatus: accepted\n---\n" if before else ""
+    record.write_text(f"{accepted}# 3. Redis\n{after}\n## Decision\n\nRedis.\n", "utf-8")
+
+    ask("import", "--yes", str(records), check=True)
+
+    again = imported(vault, "shop-adr")["0003-redis.md"]
+    assert again["kind"] == "decision"
+    assert (again.get("superseded_by"), again.get("status") in (None, "accepted")) == (None, True)
+    assert "original_status" not in again
+
+
 def test_a_successor_that_a_person_named_stays_when_the_record_is_imported_again(
     vault: Path, tmp_path: Path, ask: Run
 ) -> None:
