@@ -270,6 +270,18 @@ def test_two_files_of_one_name_of_which_one_has_a_line_more_are_no_conflict(vaul
         assert found == both.Both(b"one\ntwo\nthree\n")
 
 
+def test_a_session_imported_on_two_machines_is_no_conflict_where_its_project_is_in_other_folders(vault: Path) -> None:
+    head = "---\nid: aaaaaaaaaa\nkind: prompt\ncreated: 2026-09-14T08:00:00Z\ncwd: {}\n---\n\nWhy?\n"
+    one, other = (head.format(cwd).encode() for cwd in ("/home/ana/shop", "/Users/ana/shop"))
+    repo = repository.init(vault)
+
+    for pair in ((one, other), (other, one)):
+        path = "journal/shop/2026-09-14/0800-why-aaaaaaaa/001-000-prompt-why-aaaaaaaaaa.md"
+        found = both.merge_note(repo, path, pair[0], None, pair[1])
+        assert found == both.Both(other)
+        assert both.merge_note(repo, "notes/a.md", pair[0], None, pair[1]) != found
+
+
 def test_a_page_that_got_a_title_on_each_machine_has_one(vault: Path) -> None:
     page = "---\nkind: session\ntitle: {0}\naliases: [{1}]\n---\n\n# {0}\n\nMine.\n"
     names = ["Why does it fail", "Session of 2026-09-14", "And the tests", "A name of Ana's"]

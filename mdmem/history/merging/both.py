@@ -10,7 +10,17 @@ from mdmem.errors import UsageError
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import merge
 from mdmem.history.merging.merge import KeptBoth
-from mdmem.vault import DAYS, disk, editing, followed_copies, front_matter, generated, journal, note
+from mdmem.vault import (
+    DAYS,
+    disk,
+    editing,
+    followed_copies,
+    front_matter,
+    generated,
+    is_in_journal,
+    journal,
+    note,
+)
 
 LISTS = (".gitignore", ".gitattributes", "CODEOWNERS")
 """Files that are lists of lines, where a surplus line does no harm."""
@@ -54,6 +64,8 @@ def merge_note(repo: Repository, path: str, ours: bytes, base: bytes | None, the
     heads = _Heads(*(_entries(head) for head, _ in sides))
     is_written = _is_written_by_mdmem(path)
     earliest = (front_matter.EARLIEST_WINS if base else MADE_TWICE) if is_written else frozenset[str]()
+    if not base and is_in_journal(path):  # one session, imported on two machines, with its project in other folders
+        earliest |= front_matter.EARLIEST_WINS
     newest = _newest(path, heads) if is_ahead is None else heads.ours if is_ahead else heads.theirs
     head, keys = _merge_heads(heads, earliest, newest=newest)
     front = f"---\n{head}---\n".encode() if head else b""
