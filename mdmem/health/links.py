@@ -23,7 +23,7 @@ from mdmem.vault import NOTES, START_PAGE, disk, generated
 from mdmem.vault import links as note_links
 from mdmem.vault import note as notes
 from mdmem.vault.links import WrittenLink
-from mdmem.vault.unreadable import UnreadableFolders
+from mdmem.vault.unreadable import UnreadableFolders, real_name
 from mdmem.views import rows
 from mdmem.views.vault_pages import upkeep
 
@@ -163,7 +163,7 @@ def _existing_targets(root: str, names: set[str], paths: set[str]) -> set[str]:
         relative = where[len(root) :].replace(os.sep, "/").strip("/").lower()
         prefix = f"{relative}/" if relative else ""
         folders[:] = [name for name in folders if not name.startswith(".")]
-        inside = [name.lower() for name in (*folders, *files)]
+        inside = [name.lower() for name in (*folders, *map(real_name, files))]
         if prefix in above:
             existing.update(
                 paths.intersection(prefix + form for name in inside for form in (name, note_links.stem(name)))

@@ -39,6 +39,15 @@ def is_elsewhere(root: str, path: str) -> bool:
     return any(os.path.lexists(f"{root}/{folder}/{form.format(name)}") for form in _PLACEHOLDERS)
 
 
+def real_name(name: str) -> str:
+    """Return the name of the file that a placeholder stands for, and any other name as it is."""
+    for form in _PLACEHOLDERS:
+        before, after = form.split("{}")
+        if name.startswith(before) and name.endswith(after):
+            return name.removeprefix(before).removesuffix(after)
+    return name
+
+
 def _is_unreadable(folder: str) -> bool:
     try:
         if stat.S_ISDIR(os.lstat(folder).st_mode):

@@ -26,6 +26,7 @@ from mdmem.history import commit
 from mdmem.history.git import repository
 from mdmem.search import freshness, temporary_index
 from mdmem.views import storing
+from mdmem.views.vault_pages import upkeep
 from tests.helpers import cli_day, rights
 from tests.helpers.cli_day import Day
 from tests.helpers.fenced import BLOCK, ENCODINGS
@@ -346,6 +347,26 @@ def test_a_pipe_in_the_place_of_a_note_is_named_with_a_way_to_get_the_note_back(
     (day.vault / "notes/plan.md").unlink()
     subprocess.run(found["todo"].split("`")[1], shell=True, check=True)
     assert (day.vault / "notes/plan.md").read_text() == "The plan\n"
+
+
+def test_links_to_a_note_that_a_sync_program_keeps_elsewhere_are_neither_reported_nor_dropped(day: Day) -> None:
+    repository.init(day.vault)
+    put(day.vault, "notes/a.md", "See [[zebras]].\n")
+    put(day.vault, "notes/zebras.md", "Striped.\n")
+    answer = day.path("The parser took 29 February for granted")
+    (page,) = (path for path in answer.parent.glob("*.md") if answer.name in path.read_text())
+    day.run("index")
+    day.run("commit")
+    assert look(day, "links")[0]["text"].endswith("all lead to a file")
+    before = page.read_text()
+    for note in (answer, day.vault / "notes/zebras.md"):
+        note.rename(note.with_name(f".{note.name}.icloud"))
+
+    found = look(day, "links")
+    upkeep.refresh(day.config(), now=time.time(), everything=True)
+
+    assert found[0]["text"].endswith("all lead to a file")
+    assert page.read_text() == before
 
 
 def test_links_and_notes_in_another_encoding_which_are_passed_over_are_named(day: Day, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from mdmem.learn.work import OpenItem
 from mdmem.search.index.layout import digest
 from mdmem.search.index.view import View
 from mdmem.vault import DAYS, START_PAGE, disk, front_matter, generated, journal, layout, note, template
-from mdmem.vault.unreadable import UnreadableFolders
+from mdmem.vault.unreadable import UnreadableFolders, is_elsewhere
 from mdmem.views.sessions import SessionRow
 from mdmem.views.vault_pages import day_page, listed, open_work, project_page, session_page, start_page
 from mdmem.views.vault_pages.day_page import ListedDay
@@ -250,12 +250,13 @@ def _put(config: Config, path: str, lines: list[str]) -> tuple[bytes | None, byt
 
 
 def _drops_unreadable(root: str, path: str, old: bytes, lines: list[str]) -> bool:
-    """Whether a page would lose links to notes in folders that cannot be read; it then stays as it is."""
+    """Whether a page would lose links to notes that cannot be read or are elsewhere; it then stays as it is."""
     folder = path.rpartition("/")[0]
-    unreadable = UnreadableFolders(root)
+    folders = UnreadableFolders(root)
     old_targets = set(chain.from_iterable(map(pages.targets, generated.inside(old))))
     lost = old_targets.difference(*map(pages.targets, lines))
-    return any(unreadable.contain(posixpath.normpath(posixpath.join(folder, target))) for target in lost)
+    places = (posixpath.normpath(posixpath.join(folder, target)) for target in lost)
+    return any(folders.contain(place) or is_elsewhere(root, place) for place in places)
 
 
 def _with_valid_front_matter(data: bytes) -> bytes:
