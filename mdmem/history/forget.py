@@ -147,8 +147,9 @@ def deleted_session(config: Config, name: str) -> str:
 
     A deletion that is not committed has no way back of its own yet: what commits it is returned.
 
-    name: the beginning of its id or of its folder's tag.
+    name: the beginning of its id or of its folder's tag, or the path of its folder.
     """
+    name = name.rstrip("/")
     try:
         repo = repository.open_vault(config.vault)
         folder = _folder_by_trailer(repo, name) or _folder_by_tag(repo, name) if len(name) >= find.MIN_ID_CHARS else ""

@@ -189,7 +189,9 @@ def _commits(config: Config, repo: Repository, target: str, commit_id: str) -> l
     listed = os.fsdecode(result.out).split("\0")
     rows = list(zip(listed[::3], listed[1::3], listed[2::3], strict=False))
     folder = layout.typed_path(config.vault, target)
-    name = folder.rpartition("-")[2] if layout.is_session(folder) else target
+    name = target
+    if layout.is_session(folder):  # a folder that its owner renamed does not end with a session's tag
+        name = find.session_of(config.vault, folder) or folder.rpartition("-")[2]
     of_session = [row for row in rows if any(find.is_named(name, part) for part in row[2].split(","))]
     if of_session:
         return of_session

@@ -240,6 +240,25 @@ def test_a_session_is_forgotten_or_undone_by_the_folder_that_sessions_prints(
 
     assert len(json.loads(done)[told]) > 1
     assert not list((kept / listed["folder"]).glob("*.md"))
+    assert "`mdmem undo " in mdmem("forget", "--yes", f"{listed['folder']}/").stderr
+
+
+@pytest.mark.parametrize("renamed", ["1000-parser", "1000-the-cafe"])
+def test_a_session_whose_folder_was_renamed_is_undone_by_that_and_no_other_is(
+    mdmem: Run, kept: Path, renamed: str
+) -> None:
+    other, session = FOLDER.rpartition("/")[0] + "/1200-other-cafe1234", "cafe1234-8a52-4b7e-9c41-5d2e7f90a118"
+    captured(kept, "001-000-prompt-other-p9", "prompt", "Other?", session=session, folder=other)
+    mdmem("commit", check=True)
+    place = (kept / FOLDER).with_name(renamed)
+    (kept / FOLDER).rename(place)
+    mdmem("commit", check=True)
+
+    done = mdmem("undo", "--yes", str(place.relative_to(kept)), check=True)
+
+    assert "Other" not in done.stdout
+    assert not list(place.glob("*.md"))
+    assert list(kept.glob("journal/**/*-other-p9.md"))
 
 
 @pytest.mark.parametrize("name", [".git", "x" * 300, "a\0b"])
