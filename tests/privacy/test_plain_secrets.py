@@ -760,6 +760,8 @@ def test_a_variable_whose_name_has_digits_stays(line: str) -> None:
         "export BORG_PASSCOMMAND='cat /root/.borg-key'",
         "az webapp config appsettings set --settings NODE_ENV=production",
         "openssl passwd -apr1",
+        "append the line db.lan:5432:shop:ana: to ~/.pgpass",
+        "the line db.lan:5432:shop:ana: ~/.pgpass lacks a password",
         'modal secret create db FOO="$FOO"',
         'fly secrets set FOO="${FOO}"',
     ],

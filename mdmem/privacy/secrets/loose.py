@@ -93,7 +93,7 @@ def _in_foreign_sentence(name: Name) -> list[Span]:
         core = word.rstrip("\"'`»”」.,;:!?)）。")
         if len(core) >= _SHORTEST and values.is_unlike_words(core) and core.isascii() and _CODE.isdisjoint(core):
             start = at + part.index(core)
-            is_other = values.is_algorithm(core) or technologies.is_used(previous, core)
+            is_other = values.is_algorithm(core) or technologies.is_type(core) or technologies.is_used(previous, core)
             return [(start, start + len(core), name.kind)] if not is_other else []
         if number > most or part[-1:] in (".", ";") or any(map(str.isdigit, part)):
             break

@@ -207,7 +207,7 @@ def _is_password(word: str) -> bool:
         return False
     if low.rstrip("0123456789") in _PROGRAMS or not low.strip("0123456789abcdef") or not values.is_unlike_words(word):
         return False
-    return word[0].isalpha() and not values.names_something(word)
+    return word[0].isalpha() and not values.names_something(word) and not technologies.is_type(word)
 
 
 def _is_of_two_words(word: str) -> bool:
@@ -244,18 +244,13 @@ def _is_given(words: list[tuple[int, str]], number: int, sentence: str) -> bool:
     if last_word in _EQUALS and last_word not in _AS_A:
         subject = before[-2] if len(before) > 1 else ""
         return subject in _SUBJECTS or _speaks_of_signing_in(subject + " ")
-    if not _names_user(before) and next_word not in _AS_A and technologies.is_used(last_word, word):
+    if technologies.is_used(last_word, word) and _AS_USER.isdisjoint(before) and next_word not in _AS_A:
         return False
     if last_word in _INTO:
         return any(previous.startswith(_CHANGING) for previous in before)
     if last_word == "from":
         return next_word == "to"
     return last_word in _GIVING if last_word else next_word in _EQUALS
-
-
-def _names_user(before: list[str]) -> bool:
-    """Whether a user is named before a password: `log in as ana with …`."""
-    return not _AS_USER.isdisjoint(before)
 
 
 def _codes(words: list[tuple[int, str]], sentence: str) -> Iterator[Span]:
@@ -303,7 +298,7 @@ _PROGRAMS = frozenset(
 """Words that numbers follow: programs, formats, parts."""
 _JOINING = frozenset(("and", "und", "et", "y", "e", "/"))  # between a user and a password
 _WITH = frozenset(("with", "as", "user", "mit", "als", "avec", "con", "use", "credentials", "identifiants", "in"))
-_AS_USER = frozenset(("as", "als", "comme", "como", "user", "utilisateur", "usuario"))
+_AS_USER = frozenset(("as", "als", "comme", "como", "user", "utilisateur", "usuario"))  # before a user
 _ACCOUNTS = frozenset(("login", "logins", "zugang", "account", "konto", "acceso", "accès"))  # `the login is ana / …`
 _INTO = frozenset(("to", "auf", "en", "a"))  # before the new password, after `_CHANGING`
 _CHANGING = ("set", "chang", "reset", "rotat", "switch", "änder", "geändert", "cambi", "passwort", "kennwort")

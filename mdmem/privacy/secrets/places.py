@@ -321,7 +321,7 @@ def _pgpass_lines(text: str) -> Iterator[Span]:
     for at, begin in secrets.occurrences(text, *signs.PGPASS, ":6432:", ":*:"):
         fields = line_at(text, begin, _LONGEST_WORD).rstrip().split(":", 2)
         host = line_before(text, at, 64)
-        if len(fields) == 3 and ".pgpass" in fields[2]:  # echo "host:…" >> ~/.pgpass
+        if len(fields) == 3 and ".pgpass" in fields[2] and not fields[2][0].isspace():  # echo "host:…" >> ~/.pgpass
             host, fields[2] = host.rpartition(" ")[2], fields[2].split()[0].rstrip("\"'")
         is_row = len(fields) == 3 and ":" not in fields[2].replace("\\:", "")
         if is_row and len(fields[2]) >= 3 and not any(field.split()[1:] for field in (host, *fields)):

@@ -1,4 +1,4 @@
-"""Technologies whose names have digits: programs, libraries, formats and algorithms that a sentence says to use.
+"""Technologies whose names have digits: programs, libraries, formats, algorithms and types that a sentence tells of.
 
 `use jinja2 for the login page` looks like `use kq7rt9 for the login page`. These names count only in such sentences:
 after `PASSWORD=` or `log in as ana with`, even one of them is a value.
@@ -26,8 +26,8 @@ _STARTS = ("i18n", "l10n", "a11y", "g11n", "k8s", "e2e", "p2p", "b2b", "b2c", "w
 _EXACT = frozenset(
     """
     asn1crypto base58check blake2b blake2s blake3 chacha20 chacha20poly1305 crc32c curve25519 curve448 ed25519
-    h2console h2database hmacsha1 hmacsha256 hmacsha512 log4net log4shell office365 pg8000 poly1305 secp256k1 secp256r1
-    secp384r1 siphash24 utf8mb4 x25519 xchacha20poly1305 xxhash64
+    es256k h2console h2database hmacsha1 hmacsha256 hmacsha512 log4net log4shell office365 pg8000 poly1305 secp256k1
+    secp256r1 secp384r1 siphash24 utf8mb4 x25519 xchacha20poly1305 xxhash64
     """.split()
 )
 
@@ -61,3 +61,15 @@ def is_technology(word: str) -> bool:
 def _is_version(low: str) -> bool:
     name = low.rstrip(_DIGITS)
     return name in _NUMBERED and 0 < len(low) - len(name) <= _LONGEST_VERSION
+
+
+def is_type(word: str) -> bool:
+    """Whether a word is a type with a size: `VARCHAR(60)`, `varchar255`, `uint8`. The last bracket may be missing."""
+    name, bracket, size = word.lower().partition("(")
+    if bracket:
+        return name in _TYPES and not size.strip(_DIGITS + ",)")
+    return name[-1:].isdecimal() and name.rstrip(_DIGITS) in _TYPES_BEFORE_DIGITS
+
+
+_TYPES_BEFORE_DIGITS = ("varchar", "nvarchar", "int", "uint", "float")
+_TYPES = (*_TYPES_BEFORE_DIGITS, "varchar2", "char", "nchar", "binary", "varbinary", "decimal", "numeric", "string")

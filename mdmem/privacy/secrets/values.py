@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdmem.privacy.secrets import KEYWORDS_BEYOND_ASCII
+from mdmem.privacy.secrets import KEYWORDS_BEYOND_ASCII, technologies
 from mdmem.privacy.secrets.names import ELSEWHERE, LITERAL, STRONG
 from mdmem.privacy.secrets.tokens import is_camel_case, reads_like_words, shape, turns
 from mdmem.privacy.secrets.tokens.formats import DIGITS, HEX
@@ -222,7 +222,7 @@ def is_spoken_secret(value: str, *, quoted: bool) -> bool:
     if core.isdigit():
         return len(core) >= 6
     form = shape(core)
-    if _is_type(core):
+    if _is_type(core) or technologies.is_type(core):
         return False
     if "_" in core and core.isupper() and core.isidentifier() and not looks_random(core.replace("_", "")):
         return False  # a constant: OP_SSLEAY_080_CLIENT_DH_BUG
