@@ -6,29 +6,33 @@ import json
 import os
 import time
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from mdmem import files, privacy, system, timestamps
+from mdmem import files, privacy, system
 from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
 from mdmem.history import commit, private
 from mdmem.history.git import checked_out, objects, repository
 from mdmem.progress import ProgressCallback, ignore, reporting
-from mdmem.vault import disk, layout, note, people
+from mdmem.vault import creation, disk, layout, note, people
 
 EARLIEST = (1980, 1, 1, 0, 0, 0)
 """Zip archives hold no earlier time. With one time for all notes, equal notes give equal archives."""
 
 
 class Exported(NamedTuple):
-    """A note to export: its path in the vault, its bytes and its parsed form."""
+    """A note to export: its path in the vault, its bytes, its parsed form.
+
+    facts: its id, kind, title, created and project, also if its front matter lacks them, as `creation.described` does.
+    """
 
     path: str
     data: bytes
     parsed: note.Parsed
+    facts: Mapping[str, str] = {}
 
 
 class Backup(NamedTuple):
@@ -106,10 +110,9 @@ def select(
         if stored is None:
             continue
         exported = _cleaned(config, rules, stored)
-        owner = layout.project_named(exported.path, exported.parsed.meta)
-        if project.lower() not in ("", owner.lower()):
+        if project.lower() not in ("", exported.facts["project"].lower()):
             continue
-        created = timestamps.utc(exported.parsed.fact("created"))
+        created = exported.facts["created"]
         if (since and created < since) or (until and created >= until):
             continue
         meta = stored.parsed.meta
@@ -134,11 +137,13 @@ def _read(config: Config, path: str) -> Exported | None:
 def _cleaned(config: Config, rules: privacy.Rules, stored: Exported) -> Exported:
     """Return a note as others may read it."""
     if people.is_captured(stored.parsed):
-        return stored
+        return stored._replace(facts=creation.described(config.vault, stored.path, stored.parsed))
     path = people.clean_path(rules, stored.path, stored.data)  # by what the note says before that is taken out
     text = people.clean_text(config.vault, stored.data.decode("utf-8", "replace"))
     data = text.encode("utf-8", "replace")
-    return Exported(path, data, note.parse(data))
+    parsed = note.parse(data)
+    facts = creation.described(config.vault, path, parsed)
+    return Exported(path, data, parsed, facts)
 
 
 def backup(config: Config, target: Path) -> Backup:
@@ -181,7 +186,7 @@ def _zip(notes: Iterable[Exported], file: BinaryIO) -> None:
 
 def _jsonl(notes: Iterable[Exported], file: BinaryIO) -> None:
     for exported in notes:
-        row = {**exported.parsed.meta, "path": exported.path, "body": exported.parsed.body}
+        row = {**exported.facts, **exported.parsed.meta, "path": exported.path, "body": exported.parsed.body}
         file.write(json.dumps(row, ensure_ascii=False, default=str).encode("utf-8", "replace") + b"\n")
 
 

@@ -18,7 +18,7 @@ from mdmem.history.git import checked_out, git_index, lock, objects, repository,
 from mdmem.history.git.repository import Repository
 from mdmem.history.message import SESSION_FORMAT
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
-from mdmem.vault import disk, editing, note
+from mdmem.vault import creation, disk, editing, note
 
 REF = "refs/mdmem/reviewed"
 """The last commit that a person has reviewed; each machine has its own."""
@@ -100,7 +100,7 @@ def pending(config: Config, *, project: str = "", kinds: Iterable[str] = ()) -> 
     wanted = frozenset(kinds)
     items = [
         item
-        for item in _items(repo, base, head)
+        for item in _items(config.vault, repo, base, head)
         if (item.kind in wanted if wanted else not _is_unshown(item)) and project in ("", item.project)
     ]
     return Review(base, head, sorted(items, key=lambda item: (item.created, item.path)))
@@ -227,7 +227,7 @@ AT_ONCE = 1_000
 """Number of notes read at a time: the first review covers the whole vault."""
 
 
-def _items(repo: Repository, base: str, head: str) -> Iterator[ReviewItem]:
+def _items(root: str, repo: Repository, base: str, head: str) -> Iterator[ReviewItem]:
     if base == head:
         return
     before = past.tree(repo, base) if base else {}
@@ -246,7 +246,7 @@ def _items(repo: Repository, base: str, head: str) -> Iterator[ReviewItem]:
             parsed = note.parse(texts[oid])
             # An interrupted review, or one on another machine, may have decided on some already.
             if change == "deleted" or not _is_decided(parsed, texts.get(old_oids.get(path, ""), b"")):
-                yield _item(path, change, oid, parsed, edited=change == "changed" and path in by_hand)
+                yield _item(root, path, change, oid, parsed, edited=change == "changed" and path in by_hand)
 
 
 def _is_decided(parsed: note.Parsed, before: bytes) -> bool:
@@ -254,10 +254,11 @@ def _is_decided(parsed: note.Parsed, before: bytes) -> bool:
     return "reviewed" in parsed.meta and str(note.parse(before).meta.get("reviewed")) != str(now)
 
 
-def _item(path: str, change: str, oid: str, parsed: note.Parsed, *, edited: bool) -> ReviewItem:
-    texts = note.texts(parsed.meta, "id", "kind", "title", "created", "project", "session", "status")
+def _item(root: str, path: str, change: str, oid: str, parsed: note.Parsed, *, edited: bool) -> ReviewItem:
+    texts = note.texts(parsed.meta, "session", "status") | creation.described(root, path, parsed)
+    if "kind" not in parsed.meta and texts["kind"] in note.PAGES:
+        texts["kind"] = "note"  # a person's `type: project` makes no generated page of it, so it is reviewed
     texts = {key: text if key in ("id", "title") else sys.intern(text) for key, text in texts.items()}
-    texts["created"] = timestamps.utc(texts["created"])
     edited = edited or note.is_edited(parsed)
     return ReviewItem(path, change, **texts, edited=edited, reviewed="reviewed" in parsed.meta, oid=oid)
 

@@ -16,7 +16,7 @@ from mdmem.history.git import repository
 from mdmem.history.git.environment import PATTERNS
 from mdmem.history.git.repository import Repository
 from mdmem.history.message import SESSION_FORMAT
-from mdmem.vault import disk, is_in_journal, journal, layout, note
+from mdmem.vault import creation, disk, is_in_journal, journal, layout, note
 
 
 class OriginStep(NamedTuple):
@@ -74,14 +74,16 @@ def why(config: Config, name: str) -> Origin:
     lines = data.decode("utf-8", "replace").removesuffix("\n").split("\n")
     if line > len(lines):
         raise UsageError(f"{path} has {plural.number(len(lines), 'line')}, so there is no line {line}.")
-    meta = {key: str(value) for key, value in note.parse(data).meta.items()}
+    parsed = note.parse(data)
+    meta = {key: str(value) for key, value in parsed.meta.items()}
     repo = repository.open_vault(config.vault)
     return Origin(
         path=path,
         line=line,
         text=lines[line - 1] if line else "",
-        **{key: meta.get(key, "") for key in ("id", "kind", "title", "created", "session", "agent")},
-        project=layout.project_named(path, meta),
+        **creation.described(config.vault, path, parsed),
+        session=meta.get("session", ""),
+        agent=meta.get("agent", ""),
         ask=_ask(config.vault, path, meta),
         tool=meta.get("tool", ""),
         branch=meta.get("branch", ""),

@@ -1,10 +1,12 @@
-"""When a note was created: by its front matter, or a date in its path."""
+"""When a note was created and what it is, by its front matter, or else by its path, text and file."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
+from mdmem import timestamps
 from mdmem.lazy_pattern import lazy
+from mdmem.vault import disk, layout, links, note, titles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,3 +49,41 @@ def when_made(meta: Mapping[str, Any], path: str) -> datetime | None:
         if moment:
             return moment
     return None
+
+
+NUMBERED = lazy(r"(?!(?:19|20)\d\d(?!\d))\d{1,5}(?!\d)")
+"""Begins the name of a file that is part of a numbered sequence."""
+
+
+def name_words(path: str, note_id: str) -> str:
+    """Return the words in a file name that a person chose; "" if it has none or is part of a numbered sequence."""
+    name = links.stem(path.rpartition("/")[2]).removesuffix(f"-{note_id}")
+    if NUMBERED.match(name):
+        return ""
+    words = DATE.sub(" ", name).replace("-", " ").replace("_", " ").split()
+    return " ".join(words) if any(len(word) > 2 and word.isalpha() for word in words) else ""
+
+
+def described(root: str, path: str, parsed: note.Parsed) -> dict[str, str]:
+    """Return id, kind, title, created and project of a note, also of one without front matter, as lists show them.
+
+    created: ISO 8601 in UTC; the file's mtime if nothing tells, and "" if there is no file either.
+    """
+    meta, facts = parsed.meta, note.texts(parsed.meta, "id", "kind", "title")
+    moment = when_made(meta, path)
+    named = "" if "digest" in meta or facts["kind"] in note.PAGES else name_words(path, facts["id"])
+    title = " ".join(facts["title"].split()) or titles.heading(parsed.body) or named or titles.body_line(parsed.body)
+    return {
+        "id": facts["id"] or note.id_of_path(path),
+        "kind": facts["kind"] or str(meta.get("type") or "note"),
+        "title": title or links.stem(path.rpartition("/")[2]),
+        "created": timestamps.iso_time(int(moment.timestamp())) if moment else _changed(root, path),
+        "project": layout.project_named(path, meta),
+    }
+
+
+def _changed(root: str, path: str) -> str:
+    try:
+        return timestamps.iso_time(int(disk.lstat(root, path).st_mtime))
+    except (OSError, ValueError):
+        return ""

@@ -22,6 +22,15 @@ def heading(text: str) -> str:
     return ""
 
 
+def body_line(body: str) -> str:
+    """Return the first words near the beginning of a note's text, without marks; "" for none."""
+    for line in body[:2000].splitlines():
+        text = without_marks(line.strip(" \t`")).strip(" \t#>*-`")
+        if text:
+            return note.one_line(text, 120)
+    return ""
+
+
 def first_line(text: str, marker: str) -> str:
     """Return the first line with words other than the private marker, without markdown, as a title."""
     return note.one_line(next(_lines_with_words(text, marker), text), 120)

@@ -707,14 +707,14 @@ def test_history_names_the_command_that_resumes_and_log_and_why_the_commits_of_t
 
 
 def test_a_review_shows_a_session_at_once_with_what_was_asked_and_what_came_of_it(mdmem: Run, kept: Path) -> None:
-    put(kept, "notes/mine.md", "# My own\n\nwords\n")
+    put(kept, "notes/mine.md", "---\ncreated: 2026-09-01\n---\n# My own\n\nwords\n")
 
     listed = mdmem("review", "--list", check=True).stdout
     shown = mdmem("review", input="k\n?\nt\nk\n", check=True).stdout
 
     assert listed.count("\n") == 3
     assert "  1 prompt, 2 tool runs, 1 answer  Why does it fail, take 1?\n" in listed
-    assert re.search(r"(?m)^[0-9a-z]{10} .*  note added +notes/mine\.md$", listed), "a file without an id has one"
+    assert re.search(r"(?m)^[0-9a-z]{10} .*  note added +My own$", listed), "a file without an id has one"
     assert "[2/2] Why does it fail, take 1?" in shown
     assert "→ Fixed; 12 tests pass" in shown
     assert "d  drop: delete the session's new notes" in shown

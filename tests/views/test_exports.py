@@ -482,6 +482,54 @@ def test_an_export_of_a_project_that_stays_says_so_and_writes_nothing(part_stays
     assert not (tmp_path / "a.zip").exists()
 
 
+HAND_WRITTEN = {
+    "notes/2026-11-20-dated.md": "# When we release\n\nOn Tuesdays.\n",
+    "notes/plan.md": "Ship it.\n",
+    "journal/shop/till.md": "---\ndate: 2026-11-21\ntype: lesson\n---\nCount twice.\n",
+}
+
+
+def hand_written(root: Path) -> Day:
+    """Return a vault with these notes, in git."""
+    day = cli_day.empty(root)
+    day.run("init", str(day.vault))
+    for path, text in HAND_WRITTEN.items():
+        (day.vault / path).parent.mkdir(parents=True, exist_ok=True)
+        (day.vault / path).write_text(text, encoding="utf-8")
+    return day
+
+
+def test_a_note_written_by_hand_has_the_same_facts_in_every_list_and_export(tmp_path: Path) -> None:
+    day = hand_written(tmp_path)
+    keys = ("path", "id", "kind", "title", "created", "project")
+
+    def facts(rows: list[dict[str, Any]]) -> list[tuple[str, ...]]:
+        return sorted(tuple(str(row[key]) for key in keys) for row in rows if row["path"] in HAND_WRITTEN)
+
+    listed = facts(day.json("list", "--limit", "0"))
+    assert [row[0] for row in listed] == sorted(HAND_WRITTEN)
+    assert facts(day.json("review")) == listed
+    assert facts([day.json("why", path) for path in HAND_WRITTEN]) == listed
+    lines = day.run("export", "-", "--format", "jsonl").stdout.splitlines()
+    assert facts([json.loads(line) for line in lines]) == listed
+    day.run("export", str(tmp_path / "x.db"))
+    with closing(sqlite3.connect(tmp_path / "x.db")) as base:
+        rows = base.execute(f"SELECT {', '.join(keys)} FROM notes").fetchall()
+    assert facts([dict(zip(keys, row, strict=True)) for row in rows]) == listed
+
+
+def test_notes_written_by_hand_are_found_by_project_kind_and_time_in_reviews_and_exports(tmp_path: Path) -> None:
+    day = hand_written(tmp_path)
+
+    def paths(*words: str) -> list[str]:
+        return [row["path"] for row in day.json("review", *words)]
+
+    assert paths("--kind", "lesson") == paths("--project", "shop") == ["journal/shop/till.md"]
+    assert paths("--on", "2026-11-20") == ["notes/2026-11-20-dated.md"]
+    exported = day.run("export", "-", "--format", "jsonl", "--on", "2026-11-20").stdout
+    assert exported_paths(exported) == {"notes/2026-11-20-dated.md"}
+
+
 @pytest.mark.parametrize("form", ["jsonl", "html", "zip"])
 def test_a_dash_exports_to_stdout(tmp_path: Path, form: str) -> None:
     day: Day = cli_day.make(tmp_path)

@@ -57,7 +57,6 @@ _PATH_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./
 _MAX_PATH_CHARS = 200
 # A file in a numbered sequence: `001-000-prompt.md`, `12.md`; not a date or year.
 _BETWEEN_TAGS = lazy(r"[,\s]+")
-_NUMBERED = lazy(r"(?!(?:19|20)\d\d(?!\d))\d{1,5}(?!\d)")
 
 
 class Document(NamedTuple):
@@ -90,7 +89,7 @@ def build(
     created = creation.when_made(meta, entry.path)
     kind = _text(meta.get("kind")) or _text(meta.get("type")) or "note"
     title = " ".join(_text(meta.get("title")).split()) or titles.heading(body)
-    named = "" if "digest" in meta or kind in note.PAGES else _name_words(path, _text(meta.get("id")))
+    named = "" if "digest" in meta or kind in note.PAGES else creation.name_words(path, _text(meta.get("id")))
     all_words = _with_header(root, as_written, data, rules) if as_written.problem else body
     counted, with_parts = analysis.counted(_body_text(meta, all_words))
     words = {
@@ -103,7 +102,7 @@ def build(
     facts |= {"private": True} if people.keeps_private(meta) else {}
     if project := project_named(entry.path, meta):
         facts["project"] = project
-    facts |= {"kind": kind, "title": title or named or _first_line(body) or links.stem(path.rpartition("/")[2])}
+    facts |= {"kind": kind, "title": title or named or titles.body_line(body) or links.stem(path.rpartition("/")[2])}
     facts["id"] = _text(facts.get("id")) or note.id_of_path(entry.path)
     files = [name for name in _texts(meta.get("files")) if name][:MAX_FILES]
     if files:
@@ -161,15 +160,6 @@ def _meta_counts(meta: Mapping[str, Any], named: str) -> dict[str, int]:
     return counts
 
 
-def _name_words(path: str, note_id: str) -> str:
-    """Return the words in a file name that a person chose; "" if it has none or is part of a numbered sequence."""
-    name = links.stem(path.rpartition("/")[2]).removesuffix(f"-{note_id}")
-    if _NUMBERED.match(name):
-        return ""
-    words = creation.DATE.sub(" ", name).replace("-", " ").replace("_", " ").split()
-    return " ".join(words) if any(len(word) > 2 and word.isalpha() for word in words) else ""
-
-
 def sketch(counts: Collection[str]) -> tuple[int, ...]:
     """Return the smallest hashes of a text's distinct terms; similar texts share most of them."""
     try:
@@ -200,7 +190,7 @@ def _flags(parsed: note.Parsed, path: str, kind: str, *, edited: bool) -> int:
     flags |= FLAGS["edited"] if edited or _says(parsed, "reviewed") else 0
     folder, _, name = path.rpartition("/")
     # A page's name begins with a time: it is not part of its folder's numbered sequence.
-    return flags | (FLAGS["numbered"] if folder and kind not in note.PAGES and _NUMBERED.match(name) else 0)
+    return flags | (FLAGS["numbered"] if folder and kind not in note.PAGES and creation.NUMBERED.match(name) else 0)
 
 
 # -- words -------------------------------------------------------------------------------------------
@@ -249,14 +239,6 @@ _TAGGED = (*note.CAPTURED, *note.PAGES)
 def _body_text(meta: Mapping[str, Any], body: str) -> str:
     missing = [text for key in _BODY for text in _texts(meta.get(key)) if text not in body]
     return "\n".join([body, *missing]) if missing else body
-
-
-def _first_line(body: str) -> str:
-    for line in body[:2000].splitlines():
-        text = titles.without_marks(line.strip(" \t`")).strip(" \t#>*-`")
-        if text:
-            return note.one_line(text, 120)
-    return ""
 
 
 # -- facets ------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Any
 
 from mdmem.agents import aliases
 from mdmem.history.export import Exported
-from mdmem.vault import generated, layout, links
+from mdmem.vault import generated, links
 from mdmem.views.exports import articles
 from mdmem.views.exports.articles import ExportedSession
 
@@ -45,17 +45,14 @@ def _add(base: sqlite3.Connection, number: int, note: Exported) -> None:
     body = _text(generated.unmarked(note.parsed.body))
     tags = meta.get("tags") or []
     tag_names = map(str, tags if isinstance(tags, list) else [tags])
-    texts = {key: _text(meta.get(key)) for key in ("id", "session", "tool")}
+    texts = {key: _text(meta.get(key)) for key in ("session", "tool")}
     numbers = {key: _as_int(meta.get(key)) for key in ("prompt", "sequence", "success")}
     row = {
+        **{key: _text(fact) for key, fact in note.facts.items()},
         **texts,
-        "project": _text(layout.project_named(note.path, meta)),
-        "created": _text(articles.created(note)),
         **numbers,
         "number": number,
         "path": _text(note.path),
-        "kind": _text(meta.get("kind") or "note"),
-        "title": _text(articles.title_of(note)),
         "pinned": int(bool(meta.get("pinned"))),
         "tags": _text(" ".join(tag_names)),
         "meta": _text(json.dumps(meta, ensure_ascii=False, default=str)),
