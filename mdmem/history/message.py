@@ -13,7 +13,7 @@ from mdmem.history.attribution import AgentChanges
 from mdmem.history.changes import OWN_FILES, Change, is_own
 from mdmem.history.git import objects
 from mdmem.privacy import withheld
-from mdmem.vault import generated, journal, layout, note, packed, people
+from mdmem.vault import generated, is_in_journal, journal, layout, note, packed, people
 
 MAX_SUBJECT_CHARS = 100
 MAX_LISTED = 20
@@ -245,7 +245,12 @@ def _moved(files: list[File]) -> set[str]:
 
 
 def _session_of(file: File, before: Mapping[str, bytes]) -> str:
-    """Return the session a file belongs to; "" where a person changed a captured note since."""
+    """Return the session a file belongs to; "" where a person changed a captured note since, and outside the journal.
+
+    A note in `notes/` with a session's id is a person's or was written on request: undoing the session leaves it.
+    """
+    if not is_in_journal(file.change.path):
+        return ""
     machine_written = file.change.kind == "added" or (
         file.change.kind == "changed"
         and (journal.is_page(file.change.path) or file.meta.get("kind") == "session" or _is_recaptured(file, before))

@@ -181,8 +181,9 @@ def only(terms: list[str], name: str) -> str:
 def latest(
     view: View, project: str, *, hidden: Set[int] = frozenset(), seen: Callable[[int], bool] | None = None
 ) -> str:
-    """Return the term of the newest note's session; "" when there is none.
+    """Return the term of the session of the newest note in a session's folder; "" when there is none.
 
+    A note elsewhere that only mentions a session, as a person may write it, is no sign that it is the latest one.
     hidden: notes to skip, besides internal ones. seen: tells whether another note may be used.
     """
     hidden = hidden | view.internal
@@ -190,7 +191,7 @@ def latest(
     for number in view.newest():
         if number not in hidden and (within is None or number in within):
             session = view.facts(number).get("session")
-            if session and (seen is None or seen(number)):
+            if session and layout.is_in_session(view.path(number)) and (seen is None or seen(number)):
                 return term_of(str(session))
     return ""
 

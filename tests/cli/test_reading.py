@@ -487,6 +487,20 @@ def test_a_session_is_found_by_whatever_names_it(day: Day, name: str) -> None:
     assert day.json("history", names.get(name, name))["session"] == FIRST
 
 
+def test_a_note_in_which_a_person_names_a_session_is_not_the_latest_one(tmp_path: Path) -> None:
+    day = cli_day.make(tmp_path)
+    day.run("init", str(day.vault))
+    for name, session in (("talk", "my-therapy"), ("more", FIRST)):
+        text = f"---\ntitle: {name}\nsession: {session}\ncreated: 2031-01-01T08:00:00Z\n---\n\nwords\n"
+        (day.vault / "notes").mkdir(exist_ok=True)
+        (day.vault / f"notes/{name}.md").write_text(text, encoding="utf-8")
+
+    assert day.json("history", "latest")["session"] == OTHER
+    day.run("undo", "latest", "--yes")
+    day.run("undo", FIRST, "--yes")
+    assert [(day.vault / f"notes/{name}.md").exists() for name in ("talk", "more")] == [True, True]
+
+
 def test_the_latest_session_is_read_by_default(day: Day) -> None:
     assert day.json("history")["session"] == OTHER
     assert day.json("history", "latest", "--project", "notes-app")["session"] == SECOND
