@@ -283,6 +283,10 @@ def _counted(count: ExportCounts, form: str) -> str:
     return f"{plural.number(count.notes, 'note')}{pages}"
 
 
+MOST_MISSING = 10
+"""Number of files that a backup lists as not included; a project that stays here may have thousands."""
+
+
 @click.command()
 @click.argument("target", metavar="PATH", type=click.Path(dir_okay=False, path_type=Path))
 @options.as_json("an object: path, bytes, commits, missing")
@@ -302,5 +306,7 @@ def backup(config: Config, target: Path, as_json: bool) -> None:
         return
     count = plural.number(written.commits, "commit is", "commits are")
     click.echo(f"{count} in {written.path} ({written.bytes:,} bytes), verified.")
-    for path in written.missing:
+    for path in written.missing[:MOST_MISSING]:
         warn(f"Not included, because it is not committed: {path}")
+    if more := len(written.missing[MOST_MISSING:]):
+        warn(f"Nor are {plural.number(more, 'more file')}; --json lists all.")
