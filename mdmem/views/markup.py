@@ -89,6 +89,7 @@ def _markdown() -> MarkdownIt:
 
     parser.options["maxNesting"] = _MAX_BLOCKS
     parser.core.ruler.at("inline", parse_inline)
+    parser.block.ruler.at("reference", _reference)
     return parser
 
 
@@ -324,7 +325,6 @@ def _parser() -> MarkdownIt:
     parser.core.ruler.push("tasks", _tasks)
     parser.core.ruler.push("callouts", _callouts)
     parser.core.ruler.push("directions", _directions)
-    parser.block.ruler.at("reference", _reference)
     parser.block.ruler.before("reference", "footnote", footnotes.parse, {"alt": ["paragraph", "reference"]})
     parser.inline.ruler.after("link", footnotes.MARK, footnotes.parse_mark)
     rules = {

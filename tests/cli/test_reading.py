@@ -792,3 +792,12 @@ def test_a_terminal_without_colors_gets_none(tmp_path: Path, env: dict[str, str]
 
     assert "\x1b[32m+New." in made.terminal("diff")
     assert "\x1b" not in made.terminal("diff", env=env)
+
+
+def test_a_footnote_of_one_word_is_shown() -> None:
+    out = io.StringIO()
+
+    Console(file=out, width=60).print(render.markdown("Said[^w] and[^l].\n\n[^w]: word\n\n[^l]: https://x.example\n"))
+
+    lines = [line.rstrip() for line in out.getvalue().splitlines() if line.strip()]
+    assert lines == ["Said[^w] and[^l].", "[^w]: word", "[^l]: https://x.example"]
