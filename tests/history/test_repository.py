@@ -558,6 +558,29 @@ esac
     assert git(vault, "rev-parse", "HEAD").strip() == before
 
 
+def test_the_locks_of_another_git_stay_when_the_index_is_still_to_be_brought_up_to_date(vault: Path) -> None:
+    settings = start(vault)
+    put(vault, "notes/a.md", "a\n")
+    commit.commit(settings)
+    before = git(vault, "rev-parse", "HEAD").strip()
+    put(vault, "notes/b.md", "b\n")
+    commit.commit(settings)
+    repo = repository.open_vault(vault)
+    writer.mark(repo, before, writer.tip(repo, "HEAD"))  # as while another git holds the lock of the index
+    command = ["git", "-C", str(vault), "update-ref", "--stdin"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdin and other.stdout
+        other.stdin.write(f"start\nupdate refs/heads/main {before}\nprepare\n")
+        other.stdin.flush()
+        assert [other.stdout.readline() for _ in range(2)] == ["start: ok\n", "prepare: ok\n"]
+
+        writer.heal(repo, "refs/heads/main")
+
+        assert other.communicate("commit\n")[0] == "commit: ok\n"
+    put(vault, "notes/c.md", "c\n")
+    assert commit.commit(settings).commits
+
+
 @pytest.mark.parametrize("holds", [[], ["file"]])
 def test_a_folder_in_the_place_of_a_lock_is_moved_out_of_the_way(vault: Path, holds: list[str]) -> None:
     settings = start(vault)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from mdmem import files
 from mdmem.errors import GitError
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
@@ -151,10 +152,15 @@ def heal(repo: Repository, branch: str) -> None:
     """Remove ref locks that a killed run of ours left.
 
     Call it with the committer's lock held. Git keeps that lock until it ends, so that a ref lock which is younger
-    than our mark, and stays, has no owner.
+    than our mark, and stays, has no owner, unless a hook or a program makes another git keep it: then the branch's
+    lock has another commit than the one that the run was moving to.
     """
     path = repo.git_dir / MARK
     if not path.exists():
+        return
+    goal = interrupted(repo)[1]
+    written = files.try_read_any(str(repo.common_dir / f"{branch}.lock"), len(goal)) if goal else b""
+    if written not in (b"", goal.encode()):
         return
     began_ns = path.stat().st_mtime_ns
     _remove_stale([lock for lock in _locks(repo, branch) if _changed_ns(lock) >= began_ns])
