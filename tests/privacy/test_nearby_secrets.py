@@ -189,6 +189,8 @@ def test_a_password_in_a_sentence_about_signing_in_is_masked(line: str, value: s
         "Utilise {} comme mot de passe",
         "enter {} when it asks for a password",
         "set the login password to {}",
+        "rename the password to {}",
+        "change db_password to {}",
         "DB_PASSWORD={}",
         "das Passwort lautet {}",
         "パスワードを{}に変更して",
@@ -196,6 +198,10 @@ def test_a_password_in_a_sentence_about_signing_in_is_masked(line: str, value: s
 )
 def test_a_password_that_is_the_name_of_a_program_is_masked_where_no_program_is_meant(line: str) -> None:
     assert clean(line.format("jinja2")).value == line.format("[REDACTED]")
+
+
+def test_a_new_password_that_begins_with_its_name_is_masked() -> None:
+    assert clean("change db_password to db_password4711").value == "change db_password to [REDACTED]"
 
 
 def test_several_passwords_of_one_sentence_are_masked() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from mdmem.privacy.secrets import literals, scan
 from mdmem.privacy.secrets.literals import QUOTES, closes_call, line_at, line_before, run_end, skip_blank
 from mdmem.privacy.secrets.pairs import lines
+from mdmem.privacy.secrets.tokens import shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +31,10 @@ _OF_WHAT = (  # `the password for the shop is …`
 _WHEN = ("now ", "still ", "currently ", "again ", "just ", "always ", "jetzt ", "maintenant ", "ahora ")  # `is now …`
 _TAGS = ("<b>", "<strong>")  # around a value in a sentence
 _OF_WHOM = ("admin ", "root ", "user ", "db ", "wifi ", "my ")  # before `pass to …`, which else has other meanings
-_RENAMING = ("rename ", "renames ", "renamed ", "renaming ")  # before a name in code and the new one
+_RENAMING = frozenset(("rename", "renames", "renamed", "renaming"))  # before a name in code and the new one
+_LONGEST_SUFFIX = 3  # characters of a new name that begins with the old one: `getUserTokenV2`, `api_token_v2`
+_PARTS = frozenset(("class", "column", "constant", "field", "function", "method", "parameter", "property", "variable"))
+"""Parts of code, before their names."""
 _ARROWS = ("-> ", "→ ", "- ", "– ", "⇒ ", "⇒")
 _FALLBACKS = ("or ", "|| ", "?? ", "||= ", "{ ", ".unwrap_or(", ".unwrap_or_else(|_| ")  # `getenv("NAME") or "…"`
 ASKING = ("what ", "which ", "please ", "enter ", "give ", "tell ", "provide ", "type ")
@@ -236,14 +240,24 @@ def after_verb(name: Name) -> int:
     if not low.startswith(_VERBS, at):
         return 0
     if low.startswith((" to ", " from "), at):
-        before = name.line_before().lower()
-        is_other = name.word() == "pass" and not before.endswith(_OF_WHOM)
-        if is_other or before.rstrip("\"'`").endswith(_RENAMING):
+        is_other = name.word() == "pass" and not name.line_before().endswith(_OF_WHOM)
+        if is_other or _is_renamed(name, at):
             return 0
     at = skip_blank(low, at + len(next(verb for verb in _VERBS if low.startswith(verb, at))))
     at = skip_blank(low, at + len(next((word for word in _WHEN if low.startswith(word, at)), "")))
     at += len(next((tag for tag in _TAGS if low.startswith(tag, at)), ""))
     return skip_blank(low, at + 1) if low[at : at + 1] in (":", "：") else at
+
+
+def _is_renamed(name: Name, at: int) -> bool:
+    """Whether a name in code gets a new one: `rename the column token to …`, `change userToken to userToken2`."""
+    before = name.line_before().rstrip("\"'`").split()[-3:]
+    if before and before[-1] in _PARTS:
+        before = before[:-1] if before[-2:-1] != ["the"] else before[:-2]
+    old = name.text[name.start : name.end]
+    new = "".join(name.text[at : at + len(" to ") + len(old) + 8].split()[1:2]).rstrip(".,;:")
+    is_numbered = new.startswith(old) and len(new) <= len(old) + _LONGEST_SUFFIX and ("_" in old or "aA" in shape(old))
+    return is_numbered or (bool(before) and before[-1] in _RENAMING)
 
 
 def after_question(name: Name) -> int:
