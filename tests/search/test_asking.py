@@ -598,7 +598,6 @@ def test_going_on_with_what_is_at_hand_is_about_nothing(prompt: str) -> None:
         ("how is the work on the relay going?", LIKELY, "relay"),
         ("how're we doing the backups these days", LIKELY, "backups"),
         ("These days, how're we doing the backups?", LIKELY, "backups?"),
-        ("how're we doing the backups these\ndays?", LIKELY, "backups"),
         ("do we have a plan for the relay", LIKELY, "relay"),
         ("Какой план был по relay?", LIKELY, "relay"),
         ("what is the ballast for?", LIKELY, "ballast"),

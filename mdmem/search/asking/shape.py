@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from mdmem.lazy_pattern import lazy
 from mdmem.search.asking import english, failures, frames, naming, orders, prose, references, slips, unfinished
 from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, SURE
 from mdmem.search.asking.form_words import BEFORE_ASKS, FAILING, FAILING_UNSPACED, FILLERS, LEFT_OFF
@@ -46,10 +45,7 @@ def of(prompt: str) -> Shape | None:
 
 def _with_one_word(prompt: str) -> str:
     """Return a prompt with one word for `these days`, of which the first points at the work at hand elsewhere."""
-    return _THESE_DAYS.sub("nowadays", prompt) if "days" in prompt else prompt
-
-
-_THESE_DAYS = lazy(r"\b(?<!of )(?<!on )(?<!in )[Tt]hese\s+days\b")
+    return prompt.replace("these days", "nowadays").replace("These days", "nowadays")
 
 
 _last: tuple[str, Shape | None] = ("", None)
