@@ -97,6 +97,7 @@ def _before(text: str, today: date, language: str) -> Period | None:
         if language in ("", BEFORE[found["word"]]) and not _ends_in_unit(folded[: found.start()]):
             period = periods.period_in(f"in {folded[found.end() :]}", today, language)
             is_next = found["next"].isdecimal() or found["next"] in periods.EVERY_WORD | day_words.PARTS.keys()
+            is_next = is_next and not (found["next"] == "may" and _MAY_DO.match(folded, found.end()))
             if period is not None and is_next and found["next"] in period.words and period.first > FIRST_DAY:
                 return Period(FIRST_DAY, period.first - timedelta(days=1), period.words | {found["word"]})
     return None
@@ -115,6 +116,10 @@ _BEFORE_NEXT = lazy(
     rf"(?: |^)(?P<word>{'|'.join(sorted(BEFORE))})(?: (?:the|dem|den|der|le|la|el|o|de|del|di|do|da))*"
     r" (?=(?P<next>\w+))"
 )
+
+
+_MAY_DO = lazy(r"may (?!(?:and|or|did|do|does|was|were|we|i|what|which|how|who|when|why|where|of|in|on|for)\b)[a-z]")
+"""A verb follows: `locks the table before may fail`."""
 
 
 def named(period: Period) -> str:

@@ -191,3 +191,18 @@ def test_a_question_since_a_day_does_not_go_back_before_it() -> None:
 
     assert dated is not None
     assert dated.days.startswith("from 2026-07-01")
+
+
+@pytest.mark.parametrize(
+    "text", ["number of mar files", "run in dec mode", "files of sep type", "a read before may fail"]
+)
+def test_a_search_for_what_may_be_a_short_month_is_not_limited_to_it(text: str) -> None:
+    assert days.in_search(text, NOW) is None
+
+
+@pytest.mark.parametrize("text", ["retention before May", "retention before may and why", "retention before May 2026"])
+def test_a_search_for_what_was_before_may_is_limited_to_it(text: str) -> None:
+    dated = days.in_search(text, NOW)
+
+    assert dated is not None
+    assert dated.days == "before 2026-05-01"

@@ -436,7 +436,7 @@ _NAMES = (
     | {"weekend", "week-end", "wochenende", "kw", "kalenderwoche", "passada", *(f"{day}-feira" for day in FEIRAS)}
 ) - {"an", "may", "mar", "sep", "dec", *NAMES_OF_PEOPLE}
 """Words of which a period in Latin letters has one, unless it has a digit or one of these."""
-_IN_SHORT = tuple(f"{word} {month}" for word in ("in", "since", "of") for month in ("may", "mar", "sep", "dec"))
+_IN_SHORT = ("in may", "of may", *(f"since {month}" for month in ("may", "mar", "sep", "dec")))
 _SURE_NAMES = (
     _NAMES - _OF_DAY - {"hier", "mes", "sun", "sat", "mon", "dag", "dagen", "dni", "tien", "anno", "dia", "passada"}
 )
