@@ -149,6 +149,7 @@ def test_letters_that_make_no_words_are_a_value_not_a_variable(text: str, stored
     "line",
     [
         "log in as admin with {} and run the migration",
+        "log in as admin with {}; then run the migration",
         "use admin / {} to sign in at localhost:3000",
         "You can log in with **admin** / **{}**.",
         "just enter {} when it asks for a password",
@@ -244,6 +245,8 @@ def test_the_digits_of_a_code_for_signing_in_are_masked(line: str, code: str) ->
         "the password is VARCHAR(60) in the schema, and the token is char(36)",
         "change the password column from varchar60 to varchar255, the passcode to uint32",
         "das Passwort ist varchar255 im Schema",
+        "login as admin; use shop2024; show users; run test42x with kq7rt9;",
+        "open the login page; use kotest5 there",
         "connect the password form to input22, and the passwords table is users2024",
         "pin is set to 13, pin the version 2024, OTPs have 6 digits, PIN 13 is free",
         "commit deadbeef1 is the login fix, password reset is in gh-1234",

@@ -157,7 +157,8 @@ def in_prose(text: str) -> Iterator[Span]:
     """
     at = 0
     for line in text.split("\n"):
-        if len(line) <= _LONGEST_LINE and _CODE_IN_LINE.isdisjoint(line) and _speaks_of_signing_in(line.lower()):
+        is_prose = len(line) <= _LONGEST_LINE and _CODE_IN_LINE.isdisjoint(line.replace("; ", " "))
+        if is_prose and _speaks_of_signing_in(line.lower()):
             for start, end, kind in _in_line(line):
                 yield at + start, at + end, kind
         at += len(line) + 1
@@ -278,8 +279,8 @@ def _codes(words: list[tuple[int, str]], sentence: str) -> Iterator[Span]:
 
 
 _LONGEST_LINE = 1000  # characters: a longer line is data, not prose
-_CODE_IN_LINE = frozenset("{};=<>")  # a line with one of these is code
-_SENTENCE_ENDS = (". ", "! ", "? ", "。")
+_CODE_IN_LINE = frozenset("{};=<>")  # a line with one of these is code, except for a semicolon between clauses
+_SENTENCE_ENDS = (". ", "! ", "? ", "; ", "。")
 _EDGES = "\"'`«»“„”「」()*,.;:!?–—"
 _SIGNS = frozenset("()[]{}\\/_.:|<>=-'\"")
 _SHORTEST_TYPED, _LONGEST_TYPED = 6, 40  # characters of a password that a person types
