@@ -735,7 +735,7 @@ def test_a_review_lists_deleted_notes_as_deleted(mdmem: Run, kept: Path) -> None
 
 @pytest.mark.slow
 def test_a_session_is_dropped_whole_and_going_back_takes_a_decision_back(mdmem: Run, kept: Path) -> None:
-    put(kept, "notes/mine.md", "# My own\n\nwords\n")
+    put(kept, "notes/mine.md", "---\ncreated: 2026-09-13\n---\n\n# My own\n\nwords\n")
     back = "d\nb\nk\nk\n"  # first the note is dropped, and after going back kept
 
     done = mdmem("review", input=back, check=True).stdout

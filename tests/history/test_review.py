@@ -96,7 +96,7 @@ def test_a_digest_tells_an_edited_note_from_an_untouched_one_without_git() -> No
 def test_filters_narrow_a_review(vault: Path) -> None:
     config = start(vault)
     turn(vault)
-    captured(vault, "p", "prompt", "of another", project="other")
+    captured(vault, "001-000-prompt-p", "prompt", "of another", folder=FOLDER.replace("acme-notes-app", "other"))
 
     assert [item.title for item in review.pending(config, project="other").items] == ["of another"]
     assert {item.kind for item in review.pending(config, kinds=["session"]).items} == {"session"}
