@@ -309,4 +309,4 @@ def backup(config: Config, target: Path, as_json: bool) -> None:
     for path in written.missing[:MOST_MISSING]:
         warn(f"Not included, because it is not committed: {path}")
     if more := len(written.missing[MOST_MISSING:]):
-        warn(f"Nor are {plural.number(more, 'more file')}; --json lists all.")
+        warn(f"{plural.number(more, 'more file is', 'more files are')} not included; --json lists all.")
