@@ -122,7 +122,7 @@ def select(
             yield exported
         else:
             renamed.append(exported)
-    yield from sorted(renamed)
+    yield from sorted(renamed, key=lambda exported: exported.path)
 
 
 def _read(config: Config, path: str) -> Exported | None:
@@ -143,6 +143,8 @@ def _cleaned(config: Config, rules: privacy.Rules, stored: Exported) -> Exported
     data = text.encode("utf-8", "replace")
     parsed = note.parse(data)
     facts = creation.described(config.vault, path, parsed)
+    if path != stored.path and not facts["created"]:  # no file has the cleaned name
+        facts["created"] = creation.described(config.vault, stored.path, parsed)["created"]
     return Exported(path, data, parsed, facts)
 
 
@@ -186,7 +188,8 @@ def _zip(notes: Iterable[Exported], file: BinaryIO) -> None:
 
 def _jsonl(notes: Iterable[Exported], file: BinaryIO) -> None:
     for exported in notes:
-        row = {**exported.facts, **exported.parsed.meta, "path": exported.path, "body": exported.parsed.body}
+        said = {key: value for key, value in exported.parsed.meta.items() if value is not None}
+        row = {**exported.parsed.meta, **exported.facts, **said, "path": exported.path, "body": exported.parsed.body}
         file.write(json.dumps(row, ensure_ascii=False, default=str).encode("utf-8", "replace") + b"\n")
 
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from mdmem import timestamps
+from mdmem import privacy, timestamps
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, NotFoundError, VaultError
 from mdmem.history import commit, past, rewrite
@@ -18,7 +18,7 @@ from mdmem.history.git import checked_out, git_index, lock, objects, repository,
 from mdmem.history.git.repository import Repository
 from mdmem.history.message import SESSION_FORMAT
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
-from mdmem.vault import creation, disk, editing, note
+from mdmem.vault import creation, disk, editing, note, people
 
 REF = "refs/mdmem/reviewed"
 """The last commit that a person has reviewed; each machine has its own."""
@@ -100,7 +100,7 @@ def pending(config: Config, *, project: str = "", kinds: Iterable[str] = ()) -> 
     wanted = frozenset(kinds)
     items = [
         item
-        for item in _items(config.vault, repo, base, head)
+        for item in _items(config, repo, base, head)
         if (item.kind in wanted if wanted else not _is_unshown(item)) and project in ("", item.project)
     ]
     return Review(base, head, sorted(items, key=lambda item: (item.created, item.path)))
@@ -227,9 +227,10 @@ AT_ONCE = 1_000
 """Number of notes read at a time: the first review covers the whole vault."""
 
 
-def _items(root: str, repo: Repository, base: str, head: str) -> Iterator[ReviewItem]:
+def _items(config: Config, repo: Repository, base: str, head: str) -> Iterator[ReviewItem]:
     if base == head:
         return
+    rules = privacy.Rules.of(config.settings)
     before = past.tree(repo, base) if base else {}
     after = past.tree(repo, head)
     changed = {path: oid for path, oid in after.items() if before.get(path) != oid}
@@ -246,7 +247,8 @@ def _items(root: str, repo: Repository, base: str, head: str) -> Iterator[Review
             parsed = note.parse(texts[oid])
             # An interrupted review, or one on another machine, may have decided on some already.
             if change == "deleted" or not _is_decided(parsed, texts.get(old_oids.get(path, ""), b"")):
-                yield _item(root, path, change, oid, parsed, edited=change == "changed" and path in by_hand)
+                is_edited = change == "changed" and path in by_hand
+                yield _item(config.vault, rules, path, change, oid, parsed, edited=is_edited)
 
 
 def _is_decided(parsed: note.Parsed, before: bytes) -> bool:
@@ -254,13 +256,18 @@ def _is_decided(parsed: note.Parsed, before: bytes) -> bool:
     return "reviewed" in parsed.meta and str(note.parse(before).meta.get("reviewed")) != str(now)
 
 
-def _item(root: str, path: str, change: str, oid: str, parsed: note.Parsed, *, edited: bool) -> ReviewItem:
-    texts = note.texts(parsed.meta, "session", "status") | creation.described(root, path, parsed)
-    if "kind" not in parsed.meta and texts["kind"] in note.PAGES:
+def _item(
+    root: str, rules: privacy.Rules, path: str, change: str, oid: str, parsed: note.Parsed, *, edited: bool
+) -> ReviewItem:
+    meta, title = parsed.meta, parsed.meta.get("title")
+    is_titled = isinstance(title, str) and title.strip()
+    shown = parsed if is_titled else people.cleaned(root, parsed, rules)  # the title is taken from its text
+    texts = note.texts(meta, "session", "status") | creation.described(root, path, shown)
+    if meta.get("kind") != texts["kind"] and texts["kind"].lower() in (*note.PAGES, *note.INTERNAL):
         texts["kind"] = "note"  # a person's `type: project` makes no generated page of it, so it is reviewed
     texts = {key: text if key in ("id", "title") else sys.intern(text) for key, text in texts.items()}
     edited = edited or note.is_edited(parsed)
-    return ReviewItem(path, change, **texts, edited=edited, reviewed="reviewed" in parsed.meta, oid=oid)
+    return ReviewItem(path, change, **texts, edited=edited, reviewed="reviewed" in meta, oid=oid)
 
 
 def _by_hand(repo: Repository, base: str, head: str) -> frozenset[str]:

@@ -16,7 +16,7 @@ from mdmem.history.git import repository
 from mdmem.history.git.environment import PATTERNS
 from mdmem.history.git.repository import Repository
 from mdmem.history.message import SESSION_FORMAT
-from mdmem.vault import creation, disk, is_in_journal, journal, layout, note
+from mdmem.vault import creation, disk, is_in_journal, journal, layout, note, people
 
 
 class OriginStep(NamedTuple):
@@ -75,13 +75,13 @@ def why(config: Config, name: str) -> Origin:
     if line > len(lines):
         raise UsageError(f"{path} has {plural.number(len(lines), 'line')}, so there is no line {line}.")
     parsed = note.parse(data)
-    meta = {key: str(value) for key, value in parsed.meta.items()}
+    meta = note.texts(parsed.meta, *parsed.meta)
     repo = repository.open_vault(config.vault)
     return Origin(
         path=path,
         line=line,
         text=lines[line - 1] if line else "",
-        **creation.described(config.vault, path, parsed),
+        **creation.described(config.vault, path, people.cleaned(config.vault, parsed)),
         session=meta.get("session", ""),
         agent=meta.get("agent", ""),
         ask=_ask(config.vault, path, meta),

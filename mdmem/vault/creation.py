@@ -67,15 +67,19 @@ def name_words(path: str, note_id: str) -> str:
 def described(root: str, path: str, parsed: note.Parsed) -> dict[str, str]:
     """Return id, kind, title, created and project of a note, also of one without front matter, as lists show them.
 
+    Front matter that is not text, such as an empty `title:`, counts as missing.
     created: ISO 8601 in UTC; the file's mtime if nothing tells, and "" if there is no file either.
     """
-    meta, facts = parsed.meta, note.texts(parsed.meta, "id", "kind", "title")
+    meta = parsed.meta
+    facts = {key: value for key in ("id", "kind", "type", "title") if isinstance(value := meta.get(key), str)}
+    note_id, kind = facts.get("id", ""), facts.get("kind") or facts.get("type") or "note"
     moment = when_made(meta, path)
-    named = "" if "digest" in meta or facts["kind"] in note.PAGES else name_words(path, facts["id"])
-    title = " ".join(facts["title"].split()) or titles.heading(parsed.body) or named or titles.body_line(parsed.body)
+    named = "" if "digest" in meta or kind in note.PAGES else name_words(path, note_id)
+    title = " ".join(facts.get("title", "").split()) or titles.heading(parsed.body)
+    title = title or named or titles.body_line(parsed.body)
     return {
-        "id": facts["id"] or note.id_of_path(path),
-        "kind": facts["kind"] or str(meta.get("type") or "note"),
+        "id": note_id or note.id_of_path(path),
+        "kind": kind,
         "title": title or links.stem(path.rpartition("/")[2]),
         "created": timestamps.iso_time(int(moment.timestamp())) if moment else _changed(root, path),
         "project": layout.project_named(path, meta),

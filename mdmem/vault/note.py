@@ -87,8 +87,8 @@ class Parsed(Value):
 
 
 def texts(meta: Mapping[str, Any], *keys: str) -> dict[str, str]:
-    """Return some front matter values as strings; "" for a missing key."""
-    return {key: str(meta.get(key, "")) for key in keys}
+    """Return some front matter values as strings; "" for a missing key or an empty value."""
+    return {key: "" if (value := meta.get(key)) is None else str(value) for key in keys}
 
 
 def has_two_versions(data: bytes) -> bool:

@@ -24,7 +24,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem import config
+from mdmem import config, timestamps
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.views import exports
 from mdmem.views.exports import articles, static_site
@@ -501,6 +501,8 @@ HAND_WRITTEN = {
     "notes/2026-11-20-dated.md": "# When we release\n\nOn Tuesdays.\n",
     "notes/plan.md": "Ship it.\n",
     "journal/shop/till.md": "---\ndate: 2026-11-21\ntype: lesson\n---\nCount twice.\n",
+    "notes/template.md": "---\nid:\ntitle:\nkind:\nsession:\ncreated:\nproject:\n---\n# From a template\n\nwords\n",
+    "notes/numbers.md": "---\nid: 7\ntitle: [1, 2]\nkind: 3\ntype: [note, a]\n---\nwords\n",
 }
 
 
@@ -525,12 +527,57 @@ def test_a_note_written_by_hand_has_the_same_facts_in_every_list_and_export(tmp_
     assert [row[0] for row in listed] == sorted(HAND_WRITTEN)
     assert facts(day.json("review")) == listed
     assert facts([day.json("why", path) for path in HAND_WRITTEN]) == listed
-    lines = day.run("export", "-", "--format", "jsonl").stdout.splitlines()
-    assert facts([json.loads(line) for line in lines]) == listed
+    assert day.json("why", "notes/template.md")["session"] == ""
+    assert {row["session"] for row in day.json("review")} == {""}
+    lines = [json.loads(line) for line in day.run("export", "-", "--format", "jsonl").stdout.splitlines()]
+    in_other_types = "notes/numbers.md"  # lines keep values of other types
+    assert facts([row for row in lines if row["path"] != in_other_types]) == [
+        row for row in listed if row[0] != in_other_types
+    ]
     day.run("export", str(tmp_path / "x.db"))
     with closing(sqlite3.connect(tmp_path / "x.db")) as base:
         rows = base.execute(f"SELECT {', '.join(keys)} FROM notes").fetchall()
     assert facts([dict(zip(keys, row, strict=True)) for row in rows]) == listed
+
+
+def test_a_note_written_by_hand_has_its_title_time_and_id_on_exported_pages(tmp_path: Path) -> None:
+    day = hand_written(tmp_path)
+    day.run("export", str(tmp_path / "x.html"))
+    day.run("export", "site", str(tmp_path / "site"))
+
+    listed = [row for row in day.json("list", "--limit", "0") if row["path"] in HAND_WRITTEN]
+    html = (tmp_path / "x.html").read_text("utf-8")
+    search = (tmp_path / "site/search.html").read_text("utf-8")
+    for row in listed:
+        assert f">{row['title']}</h3>" in html
+        assert f"{row['kind']} · {timestamps.readable(row['created'])} · {row['id']}<" in html
+        assert f'["{row["title"]}", ' in search
+    assert "Without a date" not in html
+
+
+def test_a_note_whose_name_has_a_secret_is_exported_with_the_time_of_its_file(tmp_path: Path) -> None:
+    day = cli_day.empty(tmp_path)
+    (day.vault / "notes").mkdir(exist_ok=True)
+    for number, end in enumerate("ab"):
+        path = day.vault / f"notes/<private>{end}.md"
+        path.write_text("same words\n", encoding="utf-8")
+        os.utime(path, (1_789_372_800 + number, 1_789_372_800 + number))
+
+    lines = day.run("export", "-", "--format", "jsonl", "--on", "2026-09-14").stdout.splitlines()
+    rows = [json.loads(line) for line in lines]
+    assert len({row["path"] for row in rows} & {"notes/<private>a.md", "notes/<private>b.md"}) == 0
+    assert sorted(row["created"] for row in rows) == ["2026-09-14T08:00:00Z", "2026-09-14T08:00:01Z"]
+
+
+def test_a_title_that_a_note_takes_from_its_text_has_no_private_part(tmp_path: Path) -> None:
+    day = hand_written(tmp_path)
+    (day.vault / "notes/12.md").write_text("<private>The merger</private>\nHello.\n", encoding="utf-8")
+    git = ["git", "-C", str(day.vault), "-c", "user.name=Ana", "-c", "user.email=ana@example.org"]
+    subprocess.run([*git, "add", "notes/12.md"], check=True, env=day.env)
+    subprocess.run([*git, "commit", "-qm", "Mine"], check=True, env=day.env)
+
+    rows = [*day.json("list", "--limit", "0"), *day.json("review"), day.json("why", "notes/12.md")]
+    assert [row["title"] for row in rows if row["path"] == "notes/12.md"] == ["[PRIVATE]"] * 3
 
 
 def test_notes_written_by_hand_are_found_by_project_kind_and_time_in_reviews_and_exports(tmp_path: Path) -> None:
@@ -539,6 +586,9 @@ def test_notes_written_by_hand_are_found_by_project_kind_and_time_in_reviews_and
     def paths(*words: str) -> list[str]:
         return [row["path"] for row in day.json("review", *words)]
 
+    for kind in ("project", "agent"):
+        (day.vault / f"notes/{kind}.md").write_text(f"---\ntype: {kind}\nkind:\n---\nwords\n", encoding="utf-8")
+        assert f"notes/{kind}.md" in paths("--kind", "note")
     assert paths("--kind", "lesson") == paths("--project", "shop") == ["journal/shop/till.md"]
     assert paths("--on", "2026-11-20") == ["notes/2026-11-20-dated.md"]
     exported = day.run("export", "-", "--format", "jsonl", "--on", "2026-11-20").stdout

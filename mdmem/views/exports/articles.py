@@ -132,13 +132,13 @@ def _place(note: Exported) -> turns.NotePlace:
 
 
 def created(note: Exported) -> str:
-    """Return the creation time in a note's front matter, in UTC."""
-    return timestamps.utc(str(note.parsed.meta.get("created") or ""))
+    """Return when a note was created, in ISO 8601 in UTC."""
+    return note.facts["created"]
 
 
 def title_of(note: Exported) -> str:
-    """Return a note's title, else its file name."""
-    return str(note.parsed.meta.get("title") or note.path.rpartition("/")[2].removesuffix(".md"))
+    """Return a note's title, also of one without front matter."""
+    return note.facts["title"]
 
 
 def session_article(session: ExportedSession, places: Places = NO_PLACES, page: str = "") -> str:
@@ -167,8 +167,8 @@ def _kind(note: Exported) -> str:
 def note_article(note: Exported, places: Places = NO_PLACES, page: str = "") -> str:
     """Return a note as HTML, with its author and time."""
     meta, kind = note.parsed.meta, _kind(note)
-    who = {"prompt": "you", "response": str(meta.get("agent") or "agent")}.get(kind, kind)
-    facts = " · ".join(filter(None, [who, timestamps.readable(created(note)), str(meta.get("id") or "")]))
+    who = {"prompt": "you", "response": str(meta.get("agent") or "agent")}.get(kind, note.facts["kind"])
+    facts = " · ".join(filter(None, [who, timestamps.readable(created(note)), note.facts["id"]]))
     style = kind if kind in ("prompt", "response") else "note"
     text = markup.without_title(note.parsed.body, title_of(note))
     body = html(text, places, note.path.rpartition("/")[0], page)

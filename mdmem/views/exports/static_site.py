@@ -20,7 +20,7 @@ from mdmem.config import Config
 from mdmem.errors import UsageError
 from mdmem.hashing import short
 from mdmem.history.export import Exported
-from mdmem.vault import attachments, disk, generated, is_in_journal, layout, leftovers, links
+from mdmem.vault import attachments, disk, generated, is_in_journal, leftovers, links
 from mdmem.views import markup, wording
 from mdmem.views.exports import articles
 from mdmem.views.exports.articles import ExportedSession, PageAnchor, Places
@@ -145,11 +145,11 @@ class _Site:
         self._arrival.append(self._arriving.pop(note.path))
         if note.parsed.meta.get("id"):
             self._places.by_id[str(note.parsed.meta["id"])] = place
-        return self._held.add(pickle.dumps((note.path, note.parsed)))
+        return self._held.add(pickle.dumps(note._replace(data=b"")))
 
     def _note(self, number: int) -> Exported:
-        path, parsed = pickle.loads(self._held.read(number))  # noqa: S301 - our own data, in an unnamed temporary file
-        return Exported(path, b"", parsed)
+        held: Exported = pickle.loads(self._held.read(number))  # noqa: S301 - our own data, in an unnamed temporary file
+        return held
 
     def _put_session(self, listed: _ListedSession) -> None:
         notes = [self._note(number) for number in listed.numbers]
@@ -169,10 +169,9 @@ class _Site:
 
     def _put_row(self, number: int, note: Exported) -> None:
         """Hold the searchable facts of a note: title, address, facts, the start of its text."""
-        created, meta = articles.created(note), note.parsed.meta
+        created = articles.created(note)
         to = articles.relative(self._places.by_path[links.stem(note.path.lower())], "search.html")
-        project = layout.project_named(note.path, meta)
-        facts = [wording.day(created), project, str(meta.get("kind") or "note")]
+        facts = [wording.day(created), note.facts["project"], note.facts["kind"]]
         text = " ".join(generated.unmarked(note.parsed.body)[: 2 * MAX_TEXT_CHARS].split())[:MAX_TEXT_CHARS]
         row = (articles.title_of(note).replace("`", ""), to, " · ".join(filter(None, facts)), text)
         text_of_row = json.dumps(row, ensure_ascii=False).replace("<", "\\u003c")
