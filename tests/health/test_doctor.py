@@ -369,6 +369,24 @@ def test_links_to_a_note_that_a_sync_program_keeps_elsewhere_are_neither_reporte
     assert page.read_text() == before
 
 
+def test_a_page_lists_what_is_new_although_a_sync_program_keeps_a_note_that_it_lists_elsewhere(day: Day) -> None:
+    day.run("init", str(day.vault))
+    put(day.vault, "notes/first.md", "---\npinned: true\n---\n\nOne.\n")
+    upkeep.refresh(day.config(), now=time.time(), everything=True)
+    start = day.vault / "README.md"
+    assert "notes/first.md" in start.read_text()
+    first = day.vault / "notes/first.md"
+    first.rename(first.with_name(".first.md.icloud"))
+
+    put(day.vault, "notes/second.md", "---\npinned: true\n---\n\nTwo.\n")
+    upkeep.refresh(day.config(), now=time.time(), everything=True)
+
+    assert "notes/second.md" in start.read_text()
+    first.with_name(".first.md.icloud").rename(first)
+    upkeep.refresh(day.config(), now=time.time(), everything=True)
+    assert "notes/first.md" in start.read_text()
+
+
 def test_links_and_notes_in_another_encoding_which_are_passed_over_are_named(day: Day, tmp_path: Path) -> None:
     (tmp_path / "outside.md").write_text("outside")
     notes = day.vault / "notes"

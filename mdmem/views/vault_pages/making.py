@@ -250,13 +250,18 @@ def _put(config: Config, path: str, lines: list[str]) -> tuple[bytes | None, byt
 
 
 def _drops_unreadable(root: str, path: str, old: bytes, lines: list[str]) -> bool:
-    """Whether a page would lose links to notes that cannot be read or are elsewhere; it then stays as it is."""
+    """Whether a page would lose links to notes that cannot be read or are elsewhere; it then stays as it is.
+
+    Notes may be elsewhere for good, so for those it stays only while it would get no new link.
+    """
     folder = path.rpartition("/")[0]
     folders = UnreadableFolders(root)
     old_targets = set(chain.from_iterable(map(pages.targets, generated.inside(old))))
-    lost = old_targets.difference(*map(pages.targets, lines))
-    places = (posixpath.normpath(posixpath.join(folder, target)) for target in lost)
-    return any(folders.contain(place) or is_elsewhere(root, place) for place in places)
+    new_targets = set(chain.from_iterable(map(pages.targets, lines)))
+    lost = [posixpath.normpath(posixpath.join(folder, target)) for target in old_targets - new_targets]
+    return any(map(folders.contain, lost)) or (
+        new_targets <= old_targets and any(is_elsewhere(root, place) for place in lost)
+    )
 
 
 def _with_valid_front_matter(data: bytes) -> bytes:
