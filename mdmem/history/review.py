@@ -259,10 +259,11 @@ def _is_decided(parsed: note.Parsed, before: bytes) -> bool:
 def _item(
     root: str, rules: privacy.Rules, path: str, change: str, oid: str, parsed: note.Parsed, *, edited: bool
 ) -> ReviewItem:
-    meta, title = parsed.meta, parsed.meta.get("title")
-    is_titled = isinstance(title, str) and title.strip()
-    shown = parsed if is_titled else people.cleaned(root, parsed, rules)  # the title is taken from its text
+    meta = parsed.meta
+    shown = people.cleaned(root, parsed, rules) if privacy.may_hold_private(parsed.body, rules) else parsed
     texts = note.texts(meta, "session", "status") | creation.described(root, path, shown)
+    if texts["title"] != meta.get("title"):  # it is taken from the text
+        texts["title"] = str(privacy.clean(texts["title"], rules=rules).value)
     if meta.get("kind") != texts["kind"] and texts["kind"].lower() in (*note.PAGES, *note.INTERNAL):
         texts["kind"] = "note"  # a person's `type: project` makes no generated page of it, so it is reviewed
     texts = {key: text if key in ("id", "title") else sys.intern(text) for key, text in texts.items()}

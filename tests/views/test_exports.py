@@ -569,15 +569,19 @@ def test_a_note_whose_name_has_a_secret_is_exported_with_the_time_of_its_file(tm
     assert sorted(row["created"] for row in rows) == ["2026-09-14T08:00:00Z", "2026-09-14T08:00:01Z"]
 
 
-def test_a_title_that_a_note_takes_from_its_text_has_no_private_part(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [("<private>The merger</private>\nHello.\n", "[PRIVATE]"), ("password: hunter2X9!kk\n", "password: [REDACTED]")],
+)
+def test_a_title_that_a_note_takes_from_its_text_has_no_private_part(tmp_path: Path, text: str, title: str) -> None:
     day = hand_written(tmp_path)
-    (day.vault / "notes/12.md").write_text("<private>The merger</private>\nHello.\n", encoding="utf-8")
+    (day.vault / "notes/12.md").write_text(text, encoding="utf-8")
     git = ["git", "-C", str(day.vault), "-c", "user.name=Ana", "-c", "user.email=ana@example.org"]
     subprocess.run([*git, "add", "notes/12.md"], check=True, env=day.env)
     subprocess.run([*git, "commit", "-qm", "Mine"], check=True, env=day.env)
 
     rows = [*day.json("list", "--limit", "0"), *day.json("review"), day.json("why", "notes/12.md")]
-    assert [row["title"] for row in rows if row["path"] == "notes/12.md"] == ["[PRIVATE]"] * 3
+    assert [row["title"] for row in rows if row["path"] == "notes/12.md"] == [title] * 3
 
 
 def test_notes_written_by_hand_are_found_by_project_kind_and_time_in_reviews_and_exports(tmp_path: Path) -> None:
