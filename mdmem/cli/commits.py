@@ -268,8 +268,8 @@ def why(config: Config, name: str, as_json: bool) -> None:
 
 def _print_origin(origin: Origin) -> None:
     rows = [
-        ("note", origin.title or origin.path),
-        ("file", origin.path if origin.title else ""),
+        ("note", origin.title),
+        ("file", origin.path),
         (
             "captured" if layout.session_of(origin.path) else "written",
             f"{timestamps.readable(origin.created)} {origin.agent}".strip(),

@@ -166,12 +166,13 @@ def test_people_read_times_in_the_zone_of_their_machine(vault: Path, ask: Any, m
         time.tzset()
 
 
-def test_why_says_that_a_note_was_written_and_names_one_without_a_title_by_its_path(vault: Path, ask: Any) -> None:
+def test_why_says_that_a_note_was_written_and_names_one_without_a_title_by_its_file_name(vault: Path, ask: Any) -> None:
     config = start(vault)
     put(vault, "README.md", "Notes of mine.\n\nA line.\n")
     put(vault, "notes/a.md", "---\ntitle: Tuesdays\ncreated: 2026-09-14T08:00:00Z\n---\n\nWe release.\n")
     commit.commit(config)
 
-    assert ask("why", "README.md:3", check=True).stdout.splitlines()[0] == "        note  README.md"
+    named = ask("why", "README.md:3", check=True).stdout.splitlines()
+    assert named[:2] == ["        note  README", "        file  README.md"]
     lines = ask("why", "notes/a.md", check=True).stdout.splitlines()
     assert lines[:3] == ["        note  Tuesdays", "        file  notes/a.md", "     written  2026-09-14 08:00"]
