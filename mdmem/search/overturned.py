@@ -14,6 +14,7 @@ from mdmem.search import engine, freshness, replaced, turn_groups
 from mdmem.search.asking import at_hand, corrections
 from mdmem.search.hits import hit_of
 from mdmem.search.index.layout import KIND_STEP, KINDS
+from mdmem.search.index.view import cached_with_view
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import FOREIGN, STOPWORDS
 from mdmem.vault import journal, people
@@ -21,6 +22,7 @@ from mdmem.vault import journal, people
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+    from typing import Any
 
     from mdmem.config import Config
     from mdmem.search.engine import SearchOptions, SearchResult
@@ -59,7 +61,8 @@ def search(config: Config, query: Query, options: SearchOptions) -> SearchResult
     asked for, the order stays.
     """
     least = 0.0 if at_hand.says_now(query.words) else inf if at_hand.asks_of_then(query.words) else HALF
-    return engine.search(config, query, options, partial(_arranged, config, options.here, least))
+    arrange = partial(_arranged, config, options.here, least) if options.offset < LOOKED_AT else None
+    return engine.search(config, query, options, arrange)
 
 
 def _arranged(
@@ -281,29 +284,50 @@ class _Later:
 
     def _names(self, text: str, terms: Collection[str]) -> Iterator[str]:
         """Yield the rare terms that a turn is about: those that it repeats, and `terms`."""
-        view, folder_of = self._view, self._view.folder_of
-        most = sqrt(max(view.is_session.count(1), _LEAST_SESSIONS))
+        known = _rare_terms(self._view)
         for term, count in analysis.counts(text).items():
             if term in STOPWORDS or term in FOREIGN:
                 continue
             is_word = len(term) >= _LEAST_LETTERS or _is_pair(term)
             if (count > 1 or term in terms) and is_word and not term.isdigit():
-                is_rare = view.count("body", term) <= _NOTES_EACH * most
-                if is_rare and len({folder_of[note] for note in view.each("body", term)}) <= most:
+                is_rare = known.get(term)
+                if is_rare is None:
+                    _make_room(known, _MAX_TERMS)
+                    is_rare = known[term] = self._is_rare(term)
+                if is_rare:
                     yield term
 
-    def _text(self, note: int, chars: int = _MAX_CHARS) -> str:
+    def _is_rare(self, term: str) -> bool:
+        view, folder_of = self._view, self._view.folder_of
+        most = sqrt(max(view.is_session.count(1), _LEAST_SESSIONS))
+        is_rare = view.count("body", term) <= _NOTES_EACH * most
+        return is_rare and len({folder_of[note] for note in view.each("body", term)}) <= most
+
+    def _text(self, note: int) -> str:
+        texts = _texts(self._view)
+        text = texts.get(note)
+        if text is None:
+            _make_room(texts, _MAX_TEXTS)
+            text = texts[note] = self._read(note)[:_MAX_CHARS]
+        return text
+
+    def _read(self, note: int) -> str:
         parsed = people.readable(self._config.vault, self._view.path(note))
-        return "" if people.keeps_private(parsed.meta) else parsed.body[:chars]
+        return "" if people.keeps_private(parsed.meta) else parsed.body
 
     def _changes(self, edit: int) -> tuple[set[str], set[str]]:
         """Return the lines that an edit removed, and those that it added, without short ones such as brackets."""
-        lines = self._text(edit, _MAX_DIFF_CHARS).splitlines()
-        long = [line for line in lines if sum(map(str.isalnum, line)) >= _LEAST_LETTERS]
-        removed, added = (
-            {line[1:].strip() for line in long if line[:1] == sign and line[:3] != 3 * sign} for sign in "-+"
-        )
-        return removed, added
+        known = _changed_lines(self._view)
+        changes = known.get(edit)
+        if changes is None:
+            _make_room(known, _MAX_TEXTS)
+            lines = self._read(edit)[:_MAX_DIFF_CHARS].splitlines()
+            long = [line for line in lines if sum(map(str.isalnum, line)) >= _LEAST_LETTERS]
+            removed, added = (
+                {line[1:].strip() for line in long if line[:1] == sign and line[:3] != 3 * sign} for sign in "-+"
+            )
+            changes = known[edit] = removed, added
+        return changes
 
     def _files(self, note: int) -> list[str]:
         return [str(file) for file in self._view.facts(note).get("files", [])[:1]]
@@ -330,3 +354,33 @@ class _Later:
 def _is_pair(term: str) -> bool:
     """Whether a term is two signs of a script without spaces that are likely one word."""
     return len(term) == 2 and analysis.is_unspaced(term) and not analysis.is_across(term)
+
+
+# -- what is known of a view: searches as one types are about the same turns -------------------------
+
+
+@cached_with_view
+def _texts(_view: View) -> dict[int, str]:
+    """Return the beginnings of the notes that were read, for adding those of others."""
+    return {}
+
+
+@cached_with_view
+def _changed_lines(_view: View) -> dict[int, tuple[set[str], set[str]]]:
+    """Return the lines that edits removed and added, as far as they were read, for adding those of others."""
+    return {}
+
+
+@cached_with_view
+def _rare_terms(_view: View) -> dict[str, bool]:
+    """Return the terms of which it is known whether they are rare, for adding others."""
+    return {}
+
+
+_MAX_TEXTS, _MAX_TERMS = 512, 10_000
+
+
+def _make_room(known: dict[Any, Any], most: int) -> None:
+    """Keep a cache small; another thread may read it."""
+    if len(known) >= most:
+        known.clear()

@@ -33,9 +33,9 @@ def readable(text: str, spans: Sequence[tuple[int, int]], kind: str = "") -> tup
     readable_chars: list[str] = []
     place, moved = 0, [0] * (len(text) + 1)
     for start, end, is_item in [*_syntax_in(text, syntax), (len(text), len(text), False)]:
-        for number in range(place, start):
-            moved[number] = len(readable_chars)
-            readable_chars.append(text[number])
+        if place < start:
+            moved[place:start] = range(len(readable_chars), len(readable_chars) + start - place)
+            readable_chars += text[place:start]
         moved[start : end + 1] = [len(readable_chars)] * (end + 1 - start)
         if is_item and readable_chars:
             readable_chars.append("·")

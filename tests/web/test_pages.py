@@ -37,8 +37,10 @@ from tests.conftest import session_pages
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, MORNING
 from tests.helpers.indexed import indexed
+from tests.helpers.injected import new_session
 from tests.helpers.pages import serving
 from tests.helpers.plain_git import git
+from tests.helpers.talk import Talk
 from tests.helpers.waiting import until
 from tests.web.conftest import OLDEST, PAGES, Web, a_note
 
@@ -413,6 +415,37 @@ def test_a_search_shows_a_session_once_where_its_first_prompt_is_found_too(web: 
     assert f'href="/session/{FIRST}?turn=1#turn-1">session</a>' in get(web, cookie, "/search?q=date+parser")
 
     assert 'class="hit"' in get(web, cookie, "/search?q=date+parser&kind=session")
+
+
+def test_a_search_links_what_changed_a_hit_later_and_lists_it_first(tmp_path: Path) -> None:
+    day = cli_day.empty(tmp_path)
+    talk = Talk(day.vault, tmp_path / "gateway")
+    for old, new, answer in (
+        ("-timeout = None", "+timeout = 30", "The gateway timeout for all clients is 30 seconds."),
+        ("-timeout = 30", "+timeout = 90", "The timeout is 90 <seconds>."),
+    ):
+        talk = new_session(talk, 1 + talk.prompts)
+        talk.says("set the timeout")
+        talk.edits("gateway.py", [old, new])
+        talk.answers(answer)
+    (day.vault / "notes" / "old.md").write_text("---\nsuperseded_by: its source <gone>\n---\n\nQuince badges.\n")
+    with serving(day.vault, day.env) as served:
+        headers = {"Cookie": served.enter()}
+        page = served.ask("/search?q=gateway+timeout+clients+now", headers=headers)[2]
+        newest = served.ask("/search?q=gateway+timeout+clients+now&sort=newest", headers=headers)[2]
+        note = served.ask("/search?q=quince", headers=headers)[2]
+
+    answers = dict(re.findall(r'<a class="hit" href="([^"]+)">(The [^<]+)</a>', page))
+    newer, older = answers
+    assert answers == {
+        newer: "The timeout is 90 &lt;seconds&gt;.",
+        older: "The gateway timeout for all clients is 30 seconds.",
+    }
+    mark = f'superseded by</span><a href="{newer}">The timeout is 90 &lt;seconds&gt;.</a>'
+    assert mark in page.partition(f'<a class="hit" href="{older}">')[2].partition("</li>")[0]
+    assert mark not in page.partition(f'<a class="hit" href="{newer}">')[2].partition("</li>")[0]
+    assert "superseded" not in newest
+    assert '<span class="flag">superseded: its source &lt;gone&gt;</span>' in note
 
 
 def test_a_search_without_words_offers_what_people_wrote_and_every_kind(web: Web, cookie: str) -> None:

@@ -6,17 +6,17 @@ import heapq
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup
 from starlette.responses import Response
 
 from mdmem.errors import AmbiguousError, NotFoundError
-from mdmem.search import engine, query, ranking, select
+from mdmem.search import engine, overturned, query, ranking, select
 from mdmem.search.hits import SearchHit
 from mdmem.search.index.layout import KIND_STEP, KINDS
-from mdmem.search.index.view import View
+from mdmem.search.index.view import View, cached_with_view
 from mdmem.search.query import Query
 from mdmem.search.units import units_of
 from mdmem.vault import links
@@ -57,17 +57,17 @@ def search(request: PageRequest) -> Response:
     sort = "newest" if chosen_sort or not asked_query.text else "relevance"
     options = engine.SearchOptions(sort, limit=SIZE, offset=(page - 1) * SIZE, update=False, collapse=False)
     view = request.view  # builds an index that was deleted: a search without an update would find nothing
-    result = engine.search(request.config, asked_query, options)
+    result = overturned.search(request.config, asked_query, options)
     if not result.total and _UNFINISHED.search(form["q"]):
         unfinished = query.with_filters(query.parse(f"{form['q']}*"), filters)
-        extended = engine.search(request.config, unfinished, options)
+        extended = overturned.search(request.config, unfinished, options)
         if extended.total:
             hint = "No note has these words; these have words that begin like the last one."
             asked_query = unfinished
             result = extended._replace(hints=(hint, *extended.hints), suggestion=result.suggestion)
     if result.total and not result.hits:  # past the end, as after notes were deleted
         page = shared.part(result.total, page, SIZE).page
-        result = engine.search(request.config, asked_query, options._replace(offset=(page - 1) * SIZE))
+        result = overturned.search(request.config, asked_query, options._replace(offset=(page - 1) * SIZE))
     total = result.total if is_search else 0
     listed = _each_once(result.hits) if is_search else []
     other_sort = "" if chosen_sort else "newest"
@@ -76,6 +76,7 @@ def search(request: PageRequest) -> Response:
         given=form,
         found=result,
         hits=[(hit, snippet(hit)) for hit in listed],
+        newer=request.rows_by_id(hit.superseded_by for hit in listed if hit.superseded_by),
         folded=len(result.hits) - len(listed) if is_search else 0,
         anything=is_search,
         filters=_active_filters(form, chosen_sort),
@@ -220,9 +221,22 @@ def _count_having(view: View, facet: str, numbers: set[int]) -> int:
 
 
 def _by_file(view: View, numbers: set[int]) -> dict[str, int]:
-    created = view.numbers("created")
-    newest = heapq.nlargest(_FILES_OF, numbers, key=created.__getitem__)
-    return figures.ranked(Counter(name for number in newest for name in view.facts(number).get("files", ())), MOST)
+    newest = sorted(heapq.nlargest(_FILES_OF, numbers, key=view.numbers("created").__getitem__))
+    known = _files_by_note(view)
+    files = {number: known[number] if number in known else view.facts(number).get("files", ()) for number in newest}
+    if len(known) < _FILES_KEPT:
+        known.update(files)
+    return figures.ranked(Counter(name for names in files.values() for name in names), MOST)
+
+
+_FILES_KEPT = 10_000
+"""Number of notes above which no more are kept in memory."""
+
+
+@cached_with_view
+def _files_by_note(_view: View) -> dict[int, Sequence[str]]:
+    """Return the files of notes that were looked at, for adding those of others: searches as one types overlap."""
+    return {}
 
 
 def _by_age(view: View, numbers: set[int]) -> dict[str, int]:
