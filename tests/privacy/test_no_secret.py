@@ -41,6 +41,8 @@ WRAPPED = "CAAMABAAFAAYABwAIAAsADAAOAA8AEAARABIAEwAU"
         "change getUserToken to getUserToken2",
         "migrate `api_token` to `api_token_v2`",
         "Renamed `fetchApiKey` to `fetchApiKeyV2` in 3 files",
+        "(renamed `fetchApiKey` to `fetchApiKeyV2`)",
+        "Rename: userToken to sessionToken2a",
         'Socks5Auth[Socks5Auth["UserPass"] = 2] = "UserPass";',
         "use Test2::Util::HashBase qw{ -pass -no_debug -number };",
         "\t252U, 252U, 252U, 252U,\n\t253U, 61U, 254U, 255U,\n",

@@ -251,7 +251,7 @@ def after_verb(name: Name) -> int:
 
 def _is_renamed(name: Name, at: int) -> bool:
     """Whether a name in code gets a new one: `rename the column token to …`, `change userToken to userToken2`."""
-    before = name.line_before().rstrip("\"'`").split()[-3:]
+    before = [word.strip("\"'`(*:") for word in name.line_before().rstrip("\"'`").split()[-3:]]
     if before and before[-1] in _PARTS:
         before = before[:-1] if before[-2:-1] != ["the"] else before[:-2]
     old = name.text[name.start : name.end]
