@@ -389,7 +389,14 @@ def replaced_value(vault: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["gateway timeout now", "gateway timeout", "what is the gateway timeout for clients now?"]
+    "text",
+    [
+        "gateway timeout now",
+        "gateway timeout",
+        "what is the gateway timeout for clients now?",
+        "which gateway timeout is used?",
+        "gateway timeout that is used to wait",
+    ],
 )
 def test_what_changed_a_hit_later_is_found_before_it(vault: Path, tmp_path: Path, text: str) -> None:
     replaced_value(vault, tmp_path)
@@ -401,6 +408,7 @@ def test_what_changed_a_hit_later_is_found_before_it(vault: Path, tmp_path: Path
     "text",
     [
         "gateway timeout clients before",
+        "gateway timeout that clients used to have",
         "why did we set the gateway timeout for all clients?",
         "what was the first gateway timeout for clients?",
         "warum haben wir gateway timeout clients gesetzt?",

@@ -46,10 +46,14 @@ def asks_of_then(text: str) -> bool:
     if asked is not None and asked.language in LANGUAGES:
         known, typed = LANGUAGES[asked.language], [word.lower() for word in prose.words(text)]
         return any(known.has(name, words) for name in ("why", "back")) or known.speaks_of_us(words, typed)[1]
-    return not _OF_THEN.isdisjoint(words)
+    triples = zip(["", *words], words, words[1:], strict=False)
+    used_to = any(triple[1:] == ("used", "to") and triple[0] not in _BE for triple in triples)
+    return used_to or not _OF_THEN.isdisjoint(words)
 
 
-_OF_THEN = english.PAST | english.BACK | word_set("why who whom whose when first used old older until since")
+_OF_THEN = english.PAST | english.BACK | word_set("why who whom whose when first old older until since")
+_BE = word_set("is are be being")
+"""Before what is used now: `the key that is used to sign`."""
 
 
 def _asks_of_now(asked: Shape, name: str) -> bool:
