@@ -144,6 +144,11 @@ def test_letters_that_make_no_words_are_a_value_not_a_variable(text: str, stored
     assert clean(text, origin="tool").value == stored
 
 
+@pytest.mark.parametrize("value", ["k8sadmin", "auth0hunter"])
+def test_a_password_that_begins_like_a_technology_is_masked(value: str) -> None:
+    assert clean(f"log in with {value} and run it").value == "log in with [REDACTED] and run it"
+
+
 @pytest.mark.parametrize("value", ["bluemoon4711", "Wombat2024", "kq7rt9"])
 @pytest.mark.parametrize(
     "line",
@@ -201,8 +206,11 @@ def test_a_password_that_is_the_name_of_a_program_is_masked_where_no_program_is_
     assert clean(line.format("jinja2")).value == line.format("[REDACTED]")
 
 
-def test_a_new_password_that_begins_with_its_name_is_masked() -> None:
-    assert clean("change db_password to db_password4711").value == "change db_password to [REDACTED]"
+@pytest.mark.parametrize(
+    "line", ["change db_password to {}4711", "change db_password to {}99", "set db_password to {}2"]
+)
+def test_a_new_password_that_begins_with_its_name_is_masked(line: str) -> None:
+    assert clean(line.format("db_password")).value == f"{line.partition('{')[0]}[REDACTED]"
 
 
 def test_several_passwords_of_one_sentence_are_masked() -> None:

@@ -21,7 +21,8 @@ _VARIANTS = frozenset(("alpine", "bookworm", "cli", "fpm", "js", "lts", "slim"))
 """Follow the number of a version: `node20lts`, `postgres16alpine`."""
 
 _STARTS = ("i18n", "l10n", "a11y", "g11n", "k8s", "e2e", "p2p", "b2b", "b2c", "web2", "web3", "win32", "x11", "auth0")
-"""Begin names that go on with letters only: `i18next`, `web3js`, `auth0js`."""
+"""Begin names that go on with one of `_ENDS`: `i18next`, `web3js`; `k8sadmin` is rather a password."""
+_ENDS = ("", "api", "cli", "client", "dart", "ext", "gpt", "j", "js", "net", "next", "py", "react", "rs", "sdk", "spa")
 
 _EXACT = frozenset(
     """
@@ -52,7 +53,7 @@ def is_technology(word: str) -> bool:
     if low in _EXACT or _is_version(low):
         return True
     start = next((start for start in _STARTS if low.startswith(start)), "")
-    if start and not low[len(start) :].strip(_LETTERS):
+    if start and low[len(start) :] in _ENDS:
         return True
     version = low.rstrip(_LETTERS)
     return low[len(version) :] in _VARIANTS and _is_version(version)

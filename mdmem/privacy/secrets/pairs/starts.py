@@ -256,7 +256,9 @@ def _is_renamed(name: Name, at: int) -> bool:
         before = before[:-1] if before[-2:-1] != ["the"] else before[:-2]
     old = name.text[name.start : name.end]
     new = "".join(name.text[at : at + len(" to ") + len(old) + 8].split()[1:2]).rstrip(".,;:")
-    is_numbered = new.startswith(old) and len(new) <= len(old) + _LONGEST_SUFFIX and ("_" in old or "aA" in shape(old))
+    version = new[len(old) :].lstrip("_").lstrip("vV") if len(new) <= len(old) + _LONGEST_SUFFIX else ""
+    is_version = new.startswith(old) and len(version) == 1 and version.isdecimal() and before[-1:] != ["set"]
+    is_numbered = is_version and ("_" in old or "aA" in shape(old))
     return is_numbered or (bool(before) and before[-1] in _RENAMING)
 
 
