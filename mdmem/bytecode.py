@@ -104,6 +104,7 @@ PATTERNS = (
     "mdmem.search.text.numbers",
     "mdmem.search.text.steps",
     "mdmem.search.text.wordings",
+    "mdmem.vault.creation",
     "mdmem.vault.links",
 )
 """Modules whose lazy patterns hooks use: their code is kept in a file too."""
