@@ -169,6 +169,8 @@ def test_what_was_so_on_a_day_may_have_been_said_before(shop: Config) -> None:
     [
         ("what retention did the stream have in May?", "before 2026-06-01"),
         ("which kubernetes version did we run in May?", "before 2026-06-01"),
+        ("which log library was used in May?", "before 2026-06-01"),
+        ("which fixtures were used in May?", "from 2026-05-01 to 2026-05-31"),
         ("how fast was the brake loop in May?", "before 2026-06-01"),
         ("how long did we keep the samples in May?", "before 2026-06-01"),
         ("what errors have we had yesterday?", "on 2026-09-17"),

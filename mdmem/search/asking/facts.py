@@ -41,10 +41,11 @@ def asks_what_held(words: list[str]) -> bool:
     if words[:1] not in (["what"], ["which"]) or at < 2:
         return False
     noun = words[at - 1]
+    is_used = words[at] == "was" and words[at + 1 : at + 2] in (["used"], ["kept"])
     if noun.endswith("s") and not noun.endswith("ss") and english.SUBJECTS.intersection(words[at + 1 : at + 2]):
         return False
     held = _HELD | _RUN if noun in _VERSIONS else _HELD
-    return any(word in held and after != "to" for word, after in pairwise([*words[at + 1 :], ""]))
+    return is_used or any(word in held and after != "to" for word, after in pairwise([*words[at + 1 :], ""]))
 
 
 _DID = word_set("did do does was were is are have has had ran")
