@@ -687,6 +687,10 @@ def test_a_password_in_a_command_is_masked(line: str) -> None:
     assert clean(line.format("otterpond56", "otterlake78"), origin="tool").value == line.format(*["[REDACTED]"] * 2)
 
 
+def test_a_password_that_begins_like_an_option_is_masked() -> None:
+    assert clean("htpasswd -b users ana -pw12secret", origin="tool").value == "htpasswd -b users ana [REDACTED]"
+
+
 @pytest.mark.parametrize(
     "sentence",
     [

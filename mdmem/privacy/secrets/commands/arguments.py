@@ -89,10 +89,16 @@ def _in_last_word(text: str, words: list[tuple[int, int]], number: int, row: Fla
     """Yield the secret in `htpasswd -b users ana …`."""
     flag, holds, _ = row
     start, end = _last_word(text, words, number)
-    if text[start : start + 1] == "-" and not values.looks_random(text[start:end].lstrip("-")):
-        return  # an option: openssl passwd -apr1
+    if _is_option(text[start:end]):
+        return
     if holds != LAST_PAIR or ("." in text[words[number][1] : start] and "//" not in text[start:end]):
         yield from _if_secret(text, start, end, _OF_LAST[holds], flag)
+
+
+def _is_option(word: str) -> bool:
+    """Whether a last word is an option (`openssl passwd -apr1`), not a secret that begins so (`-pw12secret`)."""
+    name = word.lstrip("-")
+    return name != word and name.rstrip("0123456789").isalpha() and not values.looks_random(name)
 
 
 def _next_two(text: str, words: list[tuple[int, int]], number: int, row: FlagRow) -> Iterator[tuple[int, int]]:
