@@ -1660,10 +1660,11 @@ def test_names_are_tried_on_the_vaults_disk_also_when_git_is_on_another_and_afte
 
     monkeypatch.setattr(same_names, "_is_found", is_found)
     memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else tmp_path) as elsewhere:
+    has_other_disk = os.access(memory, os.W_OK)
+    with tempfile.TemporaryDirectory(dir=memory if has_other_disk else tmp_path) as elsewhere:
         git(tmp_path, "init", "-q", "--separate-git-dir", f"{elsewhere}/store", str(tmp_path / "apart"))
         git(tmp_path, "init", "-q", str(tmp_path / "whole"))
-        for name, folder in (("apart", ""), ("whole", ".git")):
+        for name, folder in (("apart", ""), ("whole", ".git"))[not has_other_disk :]:
             repo = repository.open_vault(tmp_path / name)
             put(tmp_path / name / folder, f"{same_names.FOLDER}/b.md", "left by a killed run\n")
 

@@ -56,7 +56,9 @@ OVERRULED = (
     # use no repository but the given one; accept no trees that a work tree cannot hold
     "safe.bareRepository=explicit",
     "fetch.fsckObjects=true",
-    "fetch.fsck.badDateOverflow=ignore",  # mdmem wrote such commits of notes that are dated before 1970
+    # mdmem wrote such commits of notes that are dated before 1970; newer versions of git call it badDate
+    "fetch.fsck.badDateOverflow=ignore",
+    "fetch.fsck.badDate=ignore",
     # wait for other git processes
     "core.filesRefLockTimeout=10000",
     "core.packedRefsTimeout=10000",
