@@ -17,14 +17,14 @@ CARRIED = ("mdmem", "templates", "tests", "sample-vault", "pyproject.toml", "REA
 OUTCOMES = {
     "agent": """
 from mdmem import config
-from mdmem.agents.install import known
+from mdmem.agents.install import catalog
 from mdmem.capture import hook
 from mdmem.cli.setup import init
 init.make_vault(config.load())
 told = {"session_id": "s1", "cwd": home, "hook_event_name": "UserPromptSubmit", "prompt": "Where is the parser?"}
 hook.run(["aria"], json.dumps(told).encode(), None, os.environ)
 assert any("Where is the parser?" in path.read_text() for path in Path(home, "mdmem").rglob("*prompt*.md"))
-assert known.row_of("aria").title == "Aria"
+assert catalog.row_of("aria").title == "Aria"
 """,
     "tool": """
 from mdmem.capture.tools.limits import Limits

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     HookRow = tuple[str, str, str, int]
 
     class Agent(Protocol):
-        """The interface of the modules in this folder, which mypy checks in `install.known`."""
+        """The interface of the modules in this folder, which mypy checks in `install.catalog`."""
 
         NAME: str
         """The agent's name in commands and notes."""
@@ -74,7 +74,7 @@ class Event(Value):
 
 
 def load(name: str) -> Agent:
-    """Import the module of the agent called `name`; `install.known` lists all agents.
+    """Import the module of the agent called `name`; `install.catalog` lists all agents.
 
     Raises KeyError when there is no such agent.
     """

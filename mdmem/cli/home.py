@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 
 from mdmem import plural, timestamps
-from mdmem.agents.install import known, registration
+from mdmem.agents.install import catalog, registration
 from mdmem.cli.terminal import options, progress, render
 from mdmem.cli.terminal.render import Piece
 from mdmem.config import Config
@@ -28,7 +28,7 @@ def show(given_vault: str | None) -> None:
     render.write([*(alarms or [[("Storing is on.", "bold green")]]), [(f"Vault: {config.vault}", "dim")]])
     render.write([[(paused, "yellow")] for paused in storing.paused_sessions(config)])
     last_events = storing.last_heard(config).items()
-    event_rows = [(known.title(name), timestamps.local_time(event.when)) for name, event in last_events]
+    event_rows = [(catalog.title(name), timestamps.local_time(event.when)) for name, event in last_events]
     if event_rows:
         render.write([[], [("Last heard from", "bold")]])
         render.table((render.Column(), render.WHEN), event_rows, "  ")
@@ -48,7 +48,7 @@ def _not_heard() -> str:
     """Return what to do when no agent has sent an event yet."""
     names = dict.fromkeys(row.title for row in registration.survey() if row.has_hooks)
     if not names:
-        return f"No agent is registered yet: {known.advice()}."
+        return f"No agent is registered yet: {catalog.advice()}."
     return f"Not heard from yet: {', '.join(names)}. Start a new session there."
 
 

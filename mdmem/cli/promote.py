@@ -77,7 +77,7 @@ def _target(given: str) -> Path:
 def _promoted(config: Config, reference: str, before: str | None) -> tuple[str, str]:
     """Return the note's id, and the file's text with the note in it."""
     path = index.resolve(config, reference)
-    parsed = people.read(config.vault, path)
+    parsed = people.load_clean(config.vault, path)
     meta = parsed.meta
     if people.keeps_private(meta) or notes.is_internal(path, meta.get("kind", "")):
         raise UsageError(f"{path} is private and stays in the vault.")

@@ -95,9 +95,9 @@ def _head(conversation: Conversation, marker: str) -> list[list[Piece]]:
 
 
 def _resume(conversation: Conversation) -> str:
-    from mdmem.agents.install import known
+    from mdmem.agents.install import catalog
 
-    return known.resume_command(conversation.fact("agent"), conversation.session, conversation.fact("cwd"))
+    return catalog.resume_command(conversation.fact("agent"), conversation.session, conversation.fact("cwd"))
 
 
 def _print(step: ConversationStep, marker: str, *, full: bool) -> None:

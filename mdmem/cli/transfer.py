@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem import config, plural
-from mdmem.agents.install import known
+from mdmem.agents.install import catalog
 from mdmem.cli.terminal import completions, options, progress
 from mdmem.cli.terminal.render import print_json, safe, warn
 from mdmem.errors import MdmemError, UsageError, VaultError
@@ -195,7 +195,7 @@ def clone(
         begin = f"mdmem init {shlex.quote(str(root))}"
         click.echo(f"The remote is empty. Run `mdmem sync` where the notes are, then here; or start with `{begin}`.")
         return
-    click.echo(f"The vault is at {root}. Next: {known.advice()} registers the hooks here.")
+    click.echo(f"The vault is at {root}. Next: {catalog.advice()} registers the hooks here.")
     if any(part):
         click.echo(safe(f"This is only a part of it ({part}); `mdmem sync --whole` fetches the rest."))
 

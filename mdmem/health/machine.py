@@ -16,7 +16,7 @@ from importlib.util import cache_from_source
 from pathlib import Path
 
 from mdmem import launch, plural, project, timestamps
-from mdmem.agents.install import known, launcher, mcp_registration, registration
+from mdmem.agents.install import catalog, launcher, mcp_registration, registration
 from mdmem.agents.install.registration import Status
 from mdmem.config import ALIAS, Config, variable
 from mdmem.errors import MdmemError
@@ -153,16 +153,16 @@ def registrations(config: Config) -> Iterator[HealthFinding]:
     rows = storing.registrations(config)
     for row in rows:
         yield from _registration(row, config)
-    for row in map(mcp_registration.status, known.CLIENTS):
+    for row in map(mcp_registration.status, catalog.CLIENTS):
         if row.state == "outdated" and row.problem:
             yield error(f"{row.title}: {row.problem}", f"`mdmem install {row.agent} --mcp`")
     present = {row.agent for row in rows if row.has_hooks}
-    missing = [agent for agent in known.detect() if agent.agent not in present]
+    missing = [agent for agent in catalog.detect() if agent.agent not in present]
     for agent in missing if present else ():
         yield note(f"{agent.title} is on this machine but not registered.", f"`mdmem install {agent.agent}`")
     if not present:
         names = ", ".join(agent.title for agent in missing) or "none"
-        yield warning(f"No agent is registered. On this machine: {names}.", f"{known.advice()} registers the hooks.")
+        yield warning(f"No agent is registered. On this machine: {names}.", f"{catalog.advice()} registers the hooks.")
 
 
 def _registration(row: Status, config: Config) -> Iterator[HealthFinding]:

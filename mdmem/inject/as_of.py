@@ -6,7 +6,8 @@ from functools import partial
 
 from mdmem.inject import evidence
 from mdmem.lazy_pattern import lazy
-from mdmem.search import overturned, recall
+from mdmem.search import answering, overturned
+from mdmem.search.answering import Answer, Asker
 from mdmem.search.asking import english, facts, prose
 from mdmem.search.asking.english import LIKELY
 from mdmem.search.asking.orders import word_set
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from mdmem.config import Config
     from mdmem.inject.occasion import Occasion
-    from mdmem.search.recall import Answer, Asker
 
     LookedUp = tuple[Sequence[Answer], list[Answer], str]
     """What a query finds, the answers to show, and why the others are not."""
@@ -70,10 +70,10 @@ def _is_better(earlier: Sequence[Answer], of_period: Sequence[Answer]) -> bool:
 
 def changed_since(config: Config, terms: frozenset[str], then: Asker, first: Answer) -> Answer | None:
     """Return what took back an answer after the time that is asked about, or None. terms: the question's."""
-    asker = recall.Asker(**{**vars(then), "between": None})
+    asker = Asker(**{**vars(then), "between": None})
     hit = first.hits[0]
     newer = overturned.later(config, terms, asker, hit) if first.folder else overturned.superseding(config, asker, hit)
-    return recall.Answer.of_hit(layout.folder_of(newer.path) if first.folder else "", newer) if newer else None
+    return Answer.of_hit(layout.folder_of(newer.path) if first.folder else "", newer) if newer else None
 
 
 # -- times that an event tells ---------------------------------------------------------------------
@@ -107,14 +107,14 @@ def of_event(occasion: Occasion, asked: Shape) -> tuple[Shape, tuple[float, floa
 
 def _time_of(occasion: Occasion, text: str, names: frozenset[str]) -> float | None:
     """Return when the session began that has most of an event's words, and at least half; None if there is none."""
-    asker = recall.Asker(
+    asker = Asker(
         project=occasion.project, without_session=occasion.record.id, here=occasion.here, closed=occasion.closed
     )
-    look = partial(recall.answers, occasion.config, text, asker, limit=evidence.MAX_ANSWERS)
+    look = partial(answering.answers, occasion.config, text, asker, limit=evidence.MAX_ANSWERS)
     found = [one for one in look(budget_seconds=occasion.seconds_left / 3) if one.folder]
 
     def having(answer: Answer) -> int:
-        texts = (f"{hit.title}\n{people.read(occasion.config.vault, hit.path).body}" for hit in answer.hits)
+        texts = (f"{hit.title}\n{people.load_clean(occasion.config.vault, hit.path).body}" for hit in answer.hits)
         return len(names & analysis.counts("\n".join(texts)).keys())
 
     best = max(found, key=having, default=None)

@@ -17,8 +17,8 @@ from mdmem.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from mdmem.search.answering import Answer
     from mdmem.search.asking.shape import Shape
-    from mdmem.search.recall import Answer
 
 
 class Bar(Value):

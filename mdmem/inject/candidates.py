@@ -10,12 +10,12 @@ from mdmem import timestamps
 from mdmem.inject import as_of, bars, echoes, evidence, follow_ups, turns, versions
 from mdmem.inject.rendering import answer_item
 from mdmem.inject.rendering.block import Item, Section
-from mdmem.search import overturned, recall
+from mdmem.search import answering, overturned
+from mdmem.search.answering import Answer, Asker
 from mdmem.search.asking import at_hand, english, facts, parts, references, unfinished
 from mdmem.search.asking.english import LIKELY, POSSIBLE, SURE
 from mdmem.search.asking.prose import fold, folds, words
 from mdmem.search.asking.shape import Shape
-from mdmem.search.recall import Answer
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.values import Value
@@ -191,7 +191,7 @@ def looked_up(
     guess = _guess(occasion, query, "turn" if shape is None else "explicit")
     is_of_all = occasion.config.settings.inject.other_projects and occasion.is_of(occasion.project)
     asker = partial(
-        recall.Asker,
+        Asker,
         project=None if is_of_all else occasion.project,
         without_session=occasion.record.id if without_session else "",
         here=occasion.here,
@@ -226,12 +226,13 @@ def looked_up(
     return candidates
 
 
-def _searched(occasion: Occasion, query: str, shape: Shape | None, asker: recall.Asker, guess: str) -> as_of.LookedUp:
+def _searched(occasion: Occasion, query: str, shape: Shape | None, asker: Asker, guess: str) -> as_of.LookedUp:
     """Return what a query finds, the answers to show, and why the others are not."""
     limit, budget = 2 * evidence.MAX_ANSWERS, occasion.seconds_left / 2
     foreign = shape is not None and shape.is_foreign
+    config = occasion.config
     look = partial(
-        recall.answers, occasion.config, query, asker, limit=limit, budget_seconds=budget, guess=guess, foreign=foreign
+        answering.answers, config, query, asker, budget_seconds=budget, limit=limit, guess=guess, foreign=foreign
     )
 
     def choose(answers: Sequence[Answer]) -> tuple[list[Answer], str]:
@@ -246,14 +247,14 @@ def _searched(occasion: Occasion, query: str, shape: Shape | None, asker: recall
     answers = look()
     chosen, why = choose(answers)
     is_sought = not chosen and not asker.kinds and shape is not None and shape.grade >= LIKELY
-    if is_sought and (view := recall.seen_everywhere(occasion.config, asker, budget)) is not None:
+    if is_sought and (view := answering.seen_everywhere(occasion.config, asker, budget)) is not None:
         answers = look(seen=view)  # a person has just edited an old note
         chosen, why = choose(answers)
     return answers, chosen, why
 
 
 def _chosen(
-    occasion: Occasion, shape: Shape | None, answers: Sequence[Answer], guess: str, query: str, asker: recall.Asker
+    occasion: Occasion, shape: Shape | None, answers: Sequence[Answer], guess: str, query: str, asker: Asker
 ) -> tuple[list[Answer], str]:
     """Choose among answers. With a model's guess, which may share no word with the question, only scores count."""
     if shape is not None and shape.language == "error" and (names := evidence.quoted_names(shape.topic)):
@@ -278,7 +279,7 @@ def _chosen(
 
 
 def _beside_changes(
-    occasion: Occasion, chosen: Iterable[Answer], answers: Sequence[Answer], terms: frozenset[str], then: recall.Asker
+    occasion: Occasion, chosen: Iterable[Answer], answers: Sequence[Answer], terms: frozenset[str], then: Asker
 ) -> tuple[list[Answer], list[Answer], Answer | None]:
     """Return the answers, each behind what took it back by the time that is asked about, and those taken back so.
 
@@ -385,7 +386,7 @@ _BESIDE_CODE = frozenset(["before", "code", "error", "errors", "ever", "time", "
 
 
 def _failed_with(occasion: Occasion, hit: SearchHit, codes: set[str]) -> bool:
-    meta = people.read(occasion.config.vault, hit.path).meta
+    meta = people.load_clean(occasion.config.vault, hit.path).meta
     return meta.get("success") is False and codes <= evidence.codes(str(meta.get("error", "")))
 
 
@@ -393,7 +394,7 @@ ANOTHER_ERROR = "another error"
 
 
 def _text(occasion: Occasion, hit: SearchHit) -> str:
-    return f"{hit.title}\n{people.read(occasion.config.vault, hit.path).body[:_ERROR_CHARS]}"
+    return f"{hit.title}\n{people.load_clean(occasion.config.vault, hit.path).body[:_ERROR_CHARS]}"
 
 
 def _persons_first(answers: Iterable[Answer]) -> list[Answer]:

@@ -5,7 +5,7 @@ An agent that was given notes and ran no tool mostly repeats them; but it may al
 
 from __future__ import annotations
 
-from mdmem.search.recall import Answer
+from mdmem.search.answering import Answer
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.vault import people
@@ -50,7 +50,7 @@ def sought(query: str) -> Iterator[str]:
 
 def in_hits(root: str, hits: Iterable[SearchHit], wanted: frozenset[str]) -> frozenset[str]:
     """Return what is in the title or text of some notes."""
-    return in_texts((f"{hit.title}\n{people.read(root, hit.path).body}" for hit in hits), wanted)
+    return in_texts((f"{hit.title}\n{people.load_clean(root, hit.path).body}" for hit in hits), wanted)
 
 
 def in_texts(texts: Iterable[str], wanted: frozenset[str]) -> frozenset[str]:

@@ -16,8 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mdmem.search.answering import Answer
     from mdmem.search.asking.shape import Shape
-    from mdmem.search.recall import Answer
 
 GAP = 0.62
 """Answers that score less than this share of the best are cut off."""

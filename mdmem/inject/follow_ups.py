@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mdmem.inject.occasion import Occasion
-    from mdmem.search.recall import Answer
+    from mdmem.search.answering import Answer
 
 SAID_HERE = "this session says as much of it"
 _MAX_ANSWERS = 10
@@ -49,7 +49,7 @@ def is_of_this_session(occasion: Occasion, asked: Shape, answers: Sequence[Answe
     names = sorted(filter(journal.numbers, disk.names_in(root, folder)), key=journal.numbers)
     said = [name for name in names if turn_groups.source(name) == "response"][-_MAX_ANSWERS:]
     wanted = frozenset(echoes.sought(asked.topic))
-    here = echoes.in_texts((people.read(root, f"{folder}/{name}").body for name in said), wanted)
+    here = echoes.in_texts((people.load_clean(root, f"{folder}/{name}").body for name in said), wanted)
     there = echoes.in_hits(root, (hit for hit in answers[0].hits if hit.kind not in PAGES), wanted)
     return len(here) >= len(there) and not here <= there
 

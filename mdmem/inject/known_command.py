@@ -5,7 +5,7 @@ from __future__ import annotations
 from mdmem.inject import eligibility
 from mdmem.inject.rendering import answer_item
 from mdmem.inject.rendering.block import Item, cut
-from mdmem.search import commands, engine, freshness, recall, withheld
+from mdmem.search import answering, commands, engine, freshness, withheld
 from mdmem.search.all_but import AllBut
 from mdmem.search.text import analysis
 from mdmem.vault import people
@@ -28,7 +28,7 @@ def of(
 
     days: only what was run between these times. without_session: not what this session ran.
     """
-    recall.make_ready(occasion.config, occasion.seconds_left / 2)
+    answering.make_ready(occasion.config, occasion.seconds_left / 2)
 
     def look_up(view: View) -> KnownCommand | None:
         is_of_all = occasion.config.settings.inject.other_projects and occasion.is_of(occasion.project)
@@ -53,7 +53,7 @@ def _item(occasion: Occasion, found: KnownCommand) -> tuple[Item | None, str]:
     hit = found.note
     if hit.id in occasion.given:
         return None, f"{answer_item.ABOVE}[mem:{hit.id}]"
-    if reason := eligibility.left_out(people.read(occasion.config.vault, hit.path)):
+    if reason := eligibility.left_out(people.load_clean(occasion.config.vault, hit.path)):
         return None, reason
     count = f"at least {found.times}" if found.or_more else found.times
     times = "succeeded" if found.times == 1 else f"succeeded {count} times, last on this day"

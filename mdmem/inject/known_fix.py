@@ -6,7 +6,7 @@ from mdmem import timestamps
 from mdmem.inject import eligibility, recent
 from mdmem.inject.rendering import answer_item, diffs, excerpts
 from mdmem.inject.rendering.block import Item, Section, cut, whole_sentences
-from mdmem.search import engine, freshness, recall, withheld
+from mdmem.search import answering, engine, freshness, withheld
 from mdmem.search.all_but import AllBut
 from mdmem.search.text import analysis, errors
 from mdmem.search.text.stopwords import STOPWORDS
@@ -34,7 +34,7 @@ def of_error(occasion: Occasion, error: str) -> Section:
     """
     view = freshness.glance(occasion.config)
     if view is None:
-        recall.make_ready(occasion.config, occasion.seconds_left / 2)
+        answering.make_ready(occasion.config, occasion.seconds_left / 2)
 
     def look_up(view: View) -> tuple[Fix | None, list[str], list[str]]:
         from mdmem.search import solved
@@ -49,7 +49,7 @@ def of_error(occasion: Occasion, error: str) -> Section:
         if fix is None:
             failed = solved.last_unsolved(occasion.config, view, error, among)
             return None, [view.path(failed)] if failed is not None else [], []
-        if eligibility.left_out(people.read(occasion.config.vault, fix.path)):
+        if eligibility.left_out(people.load_clean(occasion.config.vault, fix.path)):
             return None, [], []
         notes = [note for name in (*fix.edits, fix.solved) for note in view.notes("facet", f"id:{name}".lower())]
         return fix, [view.path(note) for note in notes], [str(view.facts(note)["title"]) for note in notes]
@@ -63,7 +63,7 @@ def of_error(occasion: Occasion, error: str) -> Section:
 
 def _unsolved(occasion: Occasion, path: str) -> Item | None:
     """Return how the turn of a failed run ended; None if it has no answer."""
-    failed = people.read(occasion.config.vault, path)
+    failed = people.load_clean(occasion.config.vault, path)
     session, answer = _answer(occasion, path)
     answered = session.read(answer) if answer else None
     if answered is None or answered.meta.get("success") is False or eligibility.left_out(failed):
@@ -109,8 +109,8 @@ def _item(occasion: Occasion, fix: Fix, paths: list[str], titles: list[str]) -> 
 def _change(occasion: Occasion, fix: Fix, paths: list[str], chars: int) -> Iterator[str]:
     """Yield the changes at the places of the failure and those about the error."""
     root = occasion.config.vault
-    hunks = [hunk for path in paths[:-1] if fix.files for hunk in answer_item.hunks_of(people.read(root, path))]
-    failed = people.read(root, fix.path).body[:_MAX_BODY_CHARS]
+    hunks = [hunk for path in paths[:-1] if fix.files for hunk in answer_item.hunks_of(people.load_clean(root, path))]
+    failed = people.load_clean(root, fix.path).body[:_MAX_BODY_CHARS]
     terms = frozenset(analysis.query_terms(fix.error)) - STOPWORDS
     return diffs.best_lines(hunks, terms, chars, errors.places(failed))
 

@@ -38,7 +38,7 @@ def of_project(occasion: Occasion, shown: Collection[str] = (), current: str = "
     shown: the folders of sessions that are shown with what their answers leave to do. current: the session's folder.
     """
     folder = f"{JOURNAL}/{occasion.project}"
-    page = people.read(occasion.config.vault, f"{folder}/{journal.PROJECT_PAGE}", occasion.gate.rules)
+    page = people.load_clean(occasion.config.vault, f"{folder}/{journal.PROJECT_PAGE}", occasion.gate.rules)
     _, tables, _ = generated.parts_of(page.body)
     lines = tables.partition(f"\n## {HEADING}\n")[2].partition("\n## ")[0].splitlines()
     finished = _Finished(occasion)
@@ -68,7 +68,7 @@ class _Finished:
         subjects: dict[str, str] = {}
         over: dict[str, bool] = {}
         for name in sorted((name for name in names if turn_groups.source(name) in TOOLS), key=journal.numbers):
-            parsed = people.read(self._root, f"{folder}/{name}")
+            parsed = people.load_clean(self._root, f"{folder}/{name}")
             task = TASK.match(parsed.fact("title"))
             if task is None:
                 yield from (line[6:] for line in parsed.body.splitlines() if line.startswith("- [x] "))
@@ -88,7 +88,7 @@ def _item(
     path = os.path.normpath(f"{folder}/{generated.path_of(place.rstrip(')'))}").replace(os.sep, "/")
     if not path.endswith(".md") or path.startswith(".."):
         return None
-    parsed = people.read(occasion.config.vault, path, occasion.gate.rules)
+    parsed = people.load_clean(occasion.config.vault, path, occasion.gate.rules)
     if not parsed.meta.get("id") or eligibility.left_out(parsed):
         return None
     name, title = str(parsed.meta["id"]), "".join(_unescaped(escaped))
@@ -131,7 +131,7 @@ def _passed_since(occasion: Occasion, path: str, failed: Parsed) -> bool:
     words = _words(name)
     notes = filter(journal.numbers, disk.names_in(occasion.config.vault, folder))
     runs = [run for run in notes if _words(run) == words]
-    last = people.read(occasion.config.vault, f"{folder}/{max([name, *runs], key=journal.numbers)}").meta
+    last = people.load_clean(occasion.config.vault, f"{folder}/{max([name, *runs], key=journal.numbers)}").meta
     return last.get("success") is True and last.get("command") == failed.meta.get("command")
 
 

@@ -14,7 +14,7 @@ from mdmem import privacy, timestamps
 from mdmem.inject import eligibility, injection_log
 from mdmem.inject.rendering import excerpts
 from mdmem.inject.rendering.block import MAX_TITLE_CHARS, Item, Section, cut, paths_within, whole_sentences
-from mdmem.search import freshness, recall, turn_groups
+from mdmem.search import answering, freshness, turn_groups
 from mdmem.search.asking import small_talk
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
@@ -92,7 +92,7 @@ class SessionFolder:
 
     def read(self, name: str) -> Parsed:
         """Read one of the session's files; a missing one, or one marked private in its front matter, is empty."""
-        return self._unless_hidden(people.read(self._config.vault, self.path(name), self.gate.rules))
+        return self._unless_hidden(people.load_clean(self._config.vault, self.path(name), self.gate.rules))
 
     def _unless_hidden(self, parsed: Parsed) -> Parsed:
         return note.parse(b"") if self._is_hidden(parsed.meta) else parsed
@@ -279,7 +279,7 @@ def worked_on(occasion: Occasion, since: float, until: float) -> dict[str, float
 
     Only the index knows it: a resumed session lies at the day on which it began.
     """
-    recall.make_ready(occasion.config, occasion.seconds_left / 2)
+    answering.make_ready(occasion.config, occasion.seconds_left / 2)
     home = f"{JOURNAL}/{occasion.project}/"
 
     def in_view(view: View) -> dict[str, float]:

@@ -6,7 +6,7 @@ from mdmem.inject import bars
 from mdmem.inject.injection_log import IN_VAIN_TIMES
 from mdmem.inject.rendering import answer_item, block, excerpts
 from mdmem.inject.rendering.block import Item, Section
-from mdmem.search import engine, freshness, recall, replaced, turn_groups
+from mdmem.search import answering, engine, freshness, replaced, turn_groups
 from mdmem.search.query import Filter, Query
 from mdmem.vault import journal, layout, note, people
 
@@ -32,7 +32,7 @@ def about_file(occasion: Occasion, path: str) -> Section:
     Those that only read it come last, and answers that only mention it.
     """
     name = _within(path, occasion.place.worktree)
-    recall.make_ready(occasion.config, occasion.seconds_left / 2)
+    answering.make_ready(occasion.config, occasion.seconds_left / 2)
     query = Query(filters=(Filter("file", (name.lower(),)),))
     hits = _newest(occasion, query, 40)
     relevant = [
@@ -175,7 +175,7 @@ def _line(occasion: Occasion, hit: SearchHit, *, full: bool) -> Item | None:
         return None
     vault, rules = occasion.config.vault, occasion.gate.rules
     # Of most, no word of the text is given, so that it is not cleaned.
-    parsed = people.read(vault, hit.path, rules) if full else note.load(vault, hit.path)
+    parsed = people.load_clean(vault, hit.path, rules) if full else note.load(vault, hit.path)
     if answer_item.left_out(occasion, hit, parsed, occasion.event.agent):
         return None
     marks = answer_item.project_marks(occasion, hit)

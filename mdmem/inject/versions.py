@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mdmem.config import Config
+    from mdmem.search.answering import Answer, Asker
     from mdmem.search.asking.shape import Shape
-    from mdmem.search.recall import Answer, Asker
 
 
 def in_force(

@@ -230,7 +230,7 @@ def _links(config: Config, view: View, decided: list[Decision]) -> list[EntityLi
     links = (
         EntityLink(decision.id, link.relation, link.id, link.title)
         for decision in decided
-        for link in relations.of_note(config, view, decision.path, people.read(config.vault, decision.path).meta)
+        for link in relations.of_note(config, view, decision.path, people.load_clean(config.vault, decision.path).meta)
     )
     return list(islice(links, MAX_SESSIONS))
 

@@ -69,7 +69,7 @@ def add(
             f"{kind!r:.40} is not a kind of note that can be written. Use one of {', '.join(note.WRITTEN)}."
         )
     old_path = index.resolve(config, supersedes) if supersedes else ""
-    old = people.read(config.vault, old_path).fact("id") or old_path
+    old = people.load_clean(config.vault, old_path).fact("id") or old_path
     unverified = unsupported_quotes(config, body)
     meta: dict[str, Any] = {
         "status": "proposed" if proposed else None,
@@ -127,7 +127,7 @@ def listed(
 
 def _read(config: Config, path: str) -> note.Parsed:
     """Read a note; id, title and time that its front matter lacks are those of the index."""
-    parsed = people.read(config.vault, path)
+    parsed = people.load_clean(config.vault, path)
 
     def named(view: View) -> dict[str, Any]:
         number = view.find(path)
@@ -318,7 +318,7 @@ def _turn(config: Config, name: str) -> str:
     if turn_number and is_in_journal(folder):
         names = sorted(disk.names_in(config.vault, folder))
         paths = [f"{folder}/{file_name}" for file_name in names if journal.numbers(file_name)[:1] == turn_number]
-    return "\n".join(_plain(people.read(config.vault, path).body) for path in paths)
+    return "\n".join(_plain(people.load_clean(config.vault, path).body) for path in paths)
 
 
 def _plain(text: str) -> str:

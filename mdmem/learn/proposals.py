@@ -91,7 +91,7 @@ def dismiss(config: Config, key: str, *, now: float) -> Proposal:
 
 
 def _note_dismissed(config: Config, proposal: Proposal) -> None:
-    before = people.read(config.vault, proposal.path).meta.get("dismissed")
+    before = people.load_clean(config.vault, proposal.path).meta.get("dismissed")
     dismissed = [*(before if isinstance(before, list) else []), proposal.noted or proposal.kind]
     user_notes.set_keys(config, proposal.path, {"dismissed": dismissed})
 
@@ -122,7 +122,7 @@ class _Finder:
         """Yield notes of the project, newest first, without internal memories."""
         in_project = decisions.of_project(self._view, numbers - self._view.internal, self._project)
         for number in sorted(in_project, key=lambda n: (self._created[n], self._view.path(n)), reverse=True):
-            parsed = people.read(self._config.vault, self._view.path(number))
+            parsed = people.load_clean(self._config.vault, self._view.path(number))
             if parsed.meta:
                 yield number, parsed
 
@@ -232,7 +232,7 @@ class _Finder:
 
 
 def _take_note(config: Config, proposal: Proposal, now: float) -> None:
-    meta, day = people.read(config.vault, proposal.path).meta, timestamps.note_time(now)[:10]
+    meta, day = people.load_clean(config.vault, proposal.path).meta, timestamps.note_time(now)[:10]
     user_notes.set_keys(config, proposal.path, {"status": None, "accepted": day, "reviewed": day})
     for old in decisions.linked_ids(meta.get("supersedes")):
         with suppress(NotFoundError):  # forgotten since
@@ -248,7 +248,7 @@ def _write_wording(config: Config, proposal: Proposal, now: float) -> None:
 
 def _supersede(config: Config, proposal: Proposal, now: float) -> None:  # noqa: ARG001 - signature of `Accept`
     decisions.supersede(config, proposal.other, proposal.id)
-    superseded = decisions.linked_ids(people.read(config.vault, proposal.path).meta.get("supersedes"))
+    superseded = decisions.linked_ids(people.load_clean(config.vault, proposal.path).meta.get("supersedes"))
     links = [*superseded, proposal.other] if superseded else proposal.other
     user_notes.set_keys(config, proposal.path, {"supersedes": links})
 

@@ -57,7 +57,7 @@ def _backward(config: Config, view: View, path: str) -> Iterator[TypedLink]:
     naming = view.with_any(f"link:{name}" for name in names) - view.internal
     for number in sorted(naming, key=view.numbers("created").__getitem__, reverse=True)[:MOST]:
         other_path = view.path(number)
-        meta = people.read(config.vault, other_path).meta if other_path != path else {}
+        meta = people.load_clean(config.vault, other_path).meta if other_path != path else {}
         facts = view.facts(number)
         for key in LINK_KEYS:
             if not names.isdisjoint(replaced.targets(meta.get(key), other_path)):

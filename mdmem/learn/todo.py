@@ -42,7 +42,7 @@ def of_session(config: Config, paths: Iterable[str]) -> list[Listed]:
     tasks: dict[str, Listed] = {}
     waits: dict[str, set[str]] = {}
     for path in paths:
-        parsed = people.readable(config.vault, path)
+        parsed = people.try_load_clean(config.vault, path)
         tool = aliases.resolve(parsed.fact("tool"), {})[0]
         if parsed.meta.get("success") is False:
             continue
@@ -68,7 +68,7 @@ def _listed(
 
 def of_answers(config: Config, paths: Iterable[str]) -> list[Listed]:
     """Return the boxes that answers list, without those of a plan for tests, which say what the reader may do."""
-    return [listed for path in paths for listed in _boxes(people.readable(config.vault, path), path)]
+    return [listed for path in paths for listed in _boxes(people.try_load_clean(config.vault, path), path)]
 
 
 def _boxes(parsed: note.Parsed, path: str) -> Iterator[Listed]:
@@ -80,7 +80,7 @@ def _boxes(parsed: note.Parsed, path: str) -> Iterator[Listed]:
 
 def left_by_answers(config: Config, paths: Iterable[str]) -> list[Listed]:
     """Return what answers say at their end is left to do, in words: `Open: the gateway has no report`."""
-    return [listed for path in paths for listed in _left(people.readable(config.vault, path), path)]
+    return [listed for path in paths for listed in _left(people.try_load_clean(config.vault, path), path)]
 
 
 def _left(parsed: note.Parsed, path: str) -> Iterator[Listed]:

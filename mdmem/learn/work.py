@@ -88,7 +88,7 @@ def mark_done(config: Config, key: str, *, now: float, agent: str = "") -> OpenI
         lists = ("`mdmem todo` lists what is open.", *notices)
         raise NotFoundError(f"No open work has the id {key!r:.40}. {' '.join(lists)}")
     item = matching[0]
-    meta = people.read(config.vault, item.path).meta
+    meta = people.load_clean(config.vault, item.path).meta
     in_list = str(meta.get("kind")) in ("observation", "plan", "response") and item.kind == "task"
     value = [*_marked(meta), item.key] if in_list else True
     with attribution.to_agent(config, item.path, agent):
@@ -228,7 +228,7 @@ class _Project:
     def _task_notes(self) -> Iterator[OpenItem]:
         """Yield open tasks that are notes of their own."""
         for number in self._view.notes("facet", "kind:task") & self._notes:
-            parsed = people.readable(self._config.vault, self._view.path(number))
+            parsed = people.try_load_clean(self._config.vault, self._view.path(number))
             meta = parsed.meta
             is_over = meta.get("done") or meta.get("superseded_by") or str(meta.get("status", "")).lower() in OVER
             if meta and not is_over:
@@ -261,7 +261,7 @@ class _Project:
                     if any(runs.closes(run, failed) for run in passed):
                         del of_project[failed]
         for number in chain.from_iterable(numbers.values() for numbers in failing.values()):
-            meta = people.readable(self._config.vault, self._view.path(number)).meta
+            meta = people.try_load_clean(self._config.vault, self._view.path(number)).meta
             if not meta.get("done") and str(meta.get("status")) != "interrupted":
                 yield self._item(number, _FAILED, runs.line(self._title(number)),
                                  detail=str(meta.get("error", "")))  # fmt: skip

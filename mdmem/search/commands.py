@@ -203,7 +203,7 @@ class _Finder:
         return next((one for one in said if replaced.successor(self._view, self._config.vault, one) is None), None)
 
     def _is_said_in(self, note: int) -> bool:
-        parsed = people.readable(self._config.vault, self._view.path(note))
+        parsed = people.try_load_clean(self._config.vault, self._view.path(note))
         is_withheld = parsed.meta.get("superseded_by") or parsed.meta.get("status") in note_format.WITHHELD
         if is_withheld or people.keeps_private(parsed.meta):
             return False
@@ -270,7 +270,7 @@ class _Finder:
 
     def _in_full(self, run: _Run) -> _Step | None:
         """Return a run's step as it was typed, not as its title tells it; None if it is private, gone or another."""
-        parsed = people.readable(self._config.vault, self._view.path(run.note))
+        parsed = people.try_load_clean(self._config.vault, self._view.path(run.note))
         if not parsed.meta or people.keeps_private(parsed.meta):
             return None
         fence = _FENCE.search(parsed.body)

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from mdmem.config import Config
+    from mdmem.search.answering import Asker
     from mdmem.search.engine import SearchOptions, SearchResult
     from mdmem.search.hits import SearchHit
     from mdmem.search.index.view import View
     from mdmem.search.query import Query
-    from mdmem.search.recall import Asker
     from mdmem.search.staged import Place
 
 MAX_READ = 20
@@ -312,7 +312,7 @@ class _Later:
         return text
 
     def _read(self, note: int) -> str:
-        parsed = people.readable(self._config.vault, self._view.path(note))
+        parsed = people.try_load_clean(self._config.vault, self._view.path(note))
         return "" if people.keeps_private(parsed.meta) else parsed.body
 
     def _changes(self, edit: int) -> tuple[set[str], set[str]]:

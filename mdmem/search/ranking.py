@@ -317,7 +317,7 @@ def with_numbers(view: View, root: str, text: str, scored: Scores) -> Scores:
     for note in largest(RERANKED, scored) if asked else ():
         likely = [number for number, having in wanted.items() if all(note in notes for notes in having)]
         if likely:
-            read = people.readable(root, view.path(note))
+            read = people.try_load_clean(root, view.path(note))
             count = len(numbers.in_note(f"{read.meta.get('title')}\n{read.body}", likely))
             scored[note] *= 1 + NUMBER * count / len(asked)
     return scored

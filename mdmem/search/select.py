@@ -228,7 +228,7 @@ def _with_facet(view: View, key: str, value: str) -> Iterable[int]:
         with_prefix = view.with_facets(f"session:{value}", lambda _: True)
         return with_prefix or view.with_facets("session:", lambda raw: journal.session_tag(os.fsdecode(raw)) == value)
     if key == "agent":
-        from mdmem.agents.install.known import name_meant  # rarely needed
+        from mdmem.agents.install.catalog import name_meant  # rarely needed
 
         value = name_meant(value)
     if key == "project":

@@ -282,13 +282,13 @@ class Finder:
         return str(self._view.facts(number).get("project", ""))
 
     def _body(self, number: int) -> str:
-        return people.read(self._config.vault, self._view.path(number)).body
+        return people.load_clean(self._config.vault, self._view.path(number)).body
 
     def _fix(self, solution: _Solution, signatures: list[str]) -> Fix:
         """Return a fix without its diff, for which the edits are read."""
         view = self._view
         facts = view.facts(solution.failed)
-        parsed = people.read(self._config.vault, view.path(solution.failed))
+        parsed = people.load_clean(self._config.vault, view.path(solution.failed))
         lines = _by_signature(errors.telling(parsed.body))
         own_signatures = errors.signatures(parsed.body)
         best = _likest(signatures, (*own_signatures, *lines)) if signatures else (1.0, "")
@@ -353,7 +353,7 @@ def last_unsolved(config: Config, view: View, error: str, among: Set[int] | None
     last = max(seen, key=view.numbers("created").__getitem__, default=None)
     if last is None or Finder(config, view, among).is_closed(last):
         return None
-    parsed = people.read(config.vault, view.path(last))
+    parsed = people.load_clean(config.vault, view.path(last))
     return None if _is_elsewhere(error, parsed.fact("error"), errors.places(parsed.body)) else last
 
 
@@ -390,7 +390,7 @@ _MOST_ELSEWHERE = 5
 def _changed_at(config: Config, fix: Fix) -> list[tuple[str, int]]:
     """Return the places in the output of a failed run that were then changed."""
     changed = set(map(posixpath.basename, fix.files))
-    places = errors.places(people.read(config.vault, fix.path).body[:_LINES_CHARS]) if changed else []
+    places = errors.places(people.load_clean(config.vault, fix.path).body[:_LINES_CHARS]) if changed else []
     return [place for place in places if posixpath.basename(place[0]) in changed]
 
 

@@ -24,7 +24,7 @@ from starlette.routing import Route
 
 from mdmem import config, files, log, system
 from mdmem.agents import hook_process, payload
-from mdmem.agents.install.known import AGENTS
+from mdmem.agents.install.catalog import AGENTS
 from mdmem.capture import hook
 from mdmem.config import Config
 from mdmem.errors import ConfigError

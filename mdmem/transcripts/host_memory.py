@@ -14,7 +14,7 @@ from pathlib import Path
 
 from mdmem import files, privacy, project
 from mdmem.agents import claude_code
-from mdmem.agents.install.known import ROWS
+from mdmem.agents.install.catalog import ROWS
 from mdmem.config import Config
 from mdmem.privacy import memory
 from mdmem.transcripts import markdown

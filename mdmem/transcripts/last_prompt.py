@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mdmem import privacy
 from mdmem.agents import Event, cursor, mapping, objects, prompts, text
-from mdmem.agents.install.known import AGENTS
+from mdmem.agents.install.catalog import AGENTS
 from mdmem.capture import drafts, notices, store
 from mdmem.capture.pending import Capture, Outcome
 from mdmem.config import Config

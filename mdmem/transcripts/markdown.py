@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from mdmem import privacy, project, timestamps
 from mdmem.agents import text
-from mdmem.agents.install.known import ROWS
+from mdmem.agents.install.catalog import ROWS
 from mdmem.config import Config
 from mdmem.errors import PatternError
 from mdmem.privacy import memory

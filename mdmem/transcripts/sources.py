@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mdmem import project
-from mdmem.agents.install import known
+from mdmem.agents.install import catalog
 from mdmem.errors import NotFoundError
 from mdmem.transcripts import aider, chats, claude_mem, markdown
 from mdmem.transcripts.documents import memory_files
@@ -31,12 +31,12 @@ def _of(module: str) -> Source:
 
 
 SOURCES = (
-    *(_of(row.transcripts) for row in known.ROWS if row.transcripts),
+    *(_of(row.transcripts) for row in catalog.ROWS if row.transcripts),
     *chats.SOURCES,
     *claude_mem.SOURCES,
     *aider.SOURCES,
 )
-"""The agents in `known.ROWS` that save transcripts, exports and other memories. A file is recognized by its start."""
+"""The agents in `catalog.ROWS` that save transcripts, exports and other memories. A file is recognized by its start."""
 
 
 class Transcript(NamedTuple):

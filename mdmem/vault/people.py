@@ -60,15 +60,15 @@ def origin(parsed: note.Parsed) -> str:
     return "tool" if is_captured(parsed) else "prompt"
 
 
-def read(vault: str, path: str, rules: privacy.Rules | None = None) -> note.Parsed:
+def load_clean(vault: str, path: str, rules: privacy.Rules | None = None) -> note.Parsed:
     """Return the cleaned note at a path in the vault; a missing one is empty. rules: as in `cleaned`."""
     return cleaned(vault, note.load(vault, path), rules)
 
 
-def readable(vault: str, path: str) -> note.Parsed:
-    """Return what `read` does; a note that cannot be read is empty too."""
+def try_load_clean(vault: str, path: str) -> note.Parsed:
+    """Return what `load_clean` does; a note that cannot be read is empty too."""
     try:
-        return read(vault, path)
+        return load_clean(vault, path)
     except PermissionError:
         return note.parse(b"")
 

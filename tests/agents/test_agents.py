@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mdmem import agents
 from mdmem.agents import Event, claude_code
 from mdmem.agents import payload as payloads
-from mdmem.agents.install import known
+from mdmem.agents.install import catalog
 from mdmem.capture.tools import table
 from mdmem.capture.tools.limits import Limits
 from mdmem.quick_import import QuickFinder
@@ -21,7 +21,7 @@ from mdmem.transcripts import claude_files, codex, copilot, gemini, opencode, so
 from tests.helpers.few import few
 
 PAYLOADS = Path(__file__).parent.parent / "payloads"
-NAMES = {name.replace("-", "_"): name for name in known.AGENTS}
+NAMES = {name.replace("-", "_"): name for name in catalog.AGENTS}
 """A folder of payloads -> the agent that sent them."""
 RECORDED = sorted(PAYLOADS.glob("*/*.json"))
 UNDERSTOOD = frozenset(
@@ -82,7 +82,7 @@ def is_ignored(path: Path) -> bool:
 # --- the contract --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", known.AGENTS)
+@pytest.mark.parametrize("name", catalog.AGENTS)
 def test_every_agent_has_payloads_of_its_own(name: str) -> None:
     assert list((PAYLOADS / name.replace("-", "_")).glob("*.json"))
     module = agents.load(name)
@@ -372,7 +372,7 @@ FIELDS = sorted({key for path in RECORDED for key in load(path)})
 NATIVE = sorted({name for path in RECORDED if isinstance(name := load(path).get("hook_event_name"), str)})
 
 
-@pytest.mark.parametrize("agent", few(known.AGENTS, always=["claude-code"]))
+@pytest.mark.parametrize("agent", few(catalog.AGENTS, always=["claude-code"]))
 @given(payload=st.dictionaries(st.sampled_from(FIELDS), JUNK, max_size=12), name=st.sampled_from(NATIVE) | JUNK)
 def test_a_field_of_any_type_is_tolerated(agent: str, payload: dict[str, Any], name: Any) -> None:
     event = read(agent, {**payload, "hook_event_name": name})
@@ -410,7 +410,7 @@ def test_a_reply_is_written_as_json_writes_it(value: Any) -> None:
 
 
 def test_hooks_load_the_agents_of_the_table_and_nothing_else() -> None:
-    assert all(agents.load(name) is row.module for name, row in known.AGENTS.items())
+    assert all(agents.load(name) is row.module for name, row in catalog.AGENTS.items())
     for name in ("", "payload", "install", "claude_code", "no-such-agent", "../x", "codex.x"):
         with pytest.raises(KeyError):
             agents.load(name)
@@ -421,6 +421,6 @@ def test_each_agent_that_saves_transcripts_names_the_module_that_reads_them() ->
     readers = (claude_files, codex, copilot, gemini, opencode)
 
     assert {reader.__name__.rpartition(".")[2]: reader.SOURCE.agent for reader in readers} == {
-        row.transcripts: row.module.NAME for row in known.ROWS if row.transcripts
+        row.transcripts: row.module.NAME for row in catalog.ROWS if row.transcripts
     }
     assert {reader.SOURCE for reader in readers} <= set(sources.SOURCES)

@@ -16,24 +16,24 @@ from pathlib import Path
 import pytest
 
 from mdmem import launch
-from mdmem.agents.install import installation, known, launcher, mcp_registration, registration, settings_file, trust
+from mdmem.agents.install import catalog, installation, launcher, mcp_registration, registration, settings_file, trust
 from mdmem.errors import ConfigError
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
-@pytest.mark.parametrize("agent", known.AGENTS)
+@pytest.mark.parametrize("agent", catalog.AGENTS)
 def test_a_dry_run_shows_the_diff_of_every_file_and_changes_nothing(ask: Run, home: Path, agent: str) -> None:
-    done = ask("install", agent, *(["--mcp"] if agent in known.CLIENTS else []), "--dry-run", "--yes")
+    done = ask("install", agent, *(["--mcp"] if agent in catalog.CLIENTS else []), "--dry-run", "--yes")
     paths = [row.path for row in registration.survey() if row.agent == agent and row.scope == "user"]
-    if agent in known.CLIENTS:
+    if agent in catalog.CLIENTS:
         paths.append(mcp_registration.status(agent).path)
     assert done.returncode == 0
     assert all(f"+++ {path}\n" in done.stdout for path in paths)
     assert not [path for path in paths if Path(path).exists()]
 
 
-@pytest.mark.parametrize("agent", known.AGENTS)
+@pytest.mark.parametrize("agent", catalog.AGENTS)
 @pytest.mark.parametrize("words", [[], ["--all"]])
 def test_a_dry_run_of_uninstall_shows_what_uninstall_does_and_changes_nothing(
     ask: Run, home: Path, agent: str, words: list[str]
@@ -43,7 +43,7 @@ def test_a_dry_run_of_uninstall_shows_what_uninstall_does_and_changes_nothing(
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".json":
             path.write_bytes(b'{\r\n  "theme": "dark"\r\n}\r\n')
-    ask("install", agent, *(["--mcp"] if agent in known.CLIENTS else []), "--also", "reading", "--yes")
+    ask("install", agent, *(["--mcp"] if agent in catalog.CLIENTS else []), "--also", "reading", "--yes")
     before = contents(home)
 
     shown = ask("uninstall", *(words or [agent]), "--dry-run")
@@ -104,7 +104,7 @@ def test_the_diff_shows_only_what_changes(ask: Run, home: Path) -> None:
     assert json.loads(file.read_text("utf-8")) == {"theme": "dark"}
 
 
-@pytest.mark.parametrize("agent", known.AGENTS)
+@pytest.mark.parametrize("agent", catalog.AGENTS)
 def test_hooks_that_store_to_another_vault_from_now_on_are_told(
     ask: Run, home: Path, tmp_path: Path, agent: str
 ) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 import frontmatter
 import pytest
 
-from mdmem.agents.install import entries, known, plugin_file
+from mdmem.agents.install import catalog, entries, plugin_file
 from mdmem.transcripts import sources
 from tests.helpers import model
 
@@ -137,7 +137,7 @@ def found(program: str) -> str:
 def record(place: Place, agent: str, folder: Path) -> None:
     """Make the registered commands keep what they are given before they read it."""
     folder.mkdir(parents=True, exist_ok=True)
-    found = known.AGENTS[agent]
+    found = catalog.AGENTS[agent]
     file = place.home / Path(found.settings("user", "", {})).relative_to(Path.home())
     text = file.read_text(encoding="utf-8")
     own = (plugin_file.lines if found.plugin else entries.lines)(text, str(file))

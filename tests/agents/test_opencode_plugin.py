@@ -12,7 +12,7 @@ import pytest
 
 from mdmem import agents
 from mdmem.agents.install import plugin_file, registration
-from mdmem.agents.install.known import row_of
+from mdmem.agents.install.catalog import row_of
 
 pytestmark = pytest.mark.skipif(not shutil.which("node"), reason="needs Node.js to run the plugin as OpenCode would")
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mdmem.agents import claude_code, hook_process
-from mdmem.agents.install import known, registration
+from mdmem.agents.install import catalog, registration
 from tests.conftest import REPO, notes
 from tests.helpers.claude import prompt, send
 from tests.helpers.talk import Talk
@@ -103,7 +103,7 @@ def test_with_a_hook_written_by_hand_too_an_event_is_told_once(vault: Path, plug
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scope", known.SCOPES)
+@pytest.mark.parametrize("scope", catalog.SCOPES)
 def test_with_both_a_session_starts_with_one_block(
     vault: Path, plugin: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scope: str
 ) -> None:
@@ -125,7 +125,7 @@ def test_where_mdmem_is_not_installed_the_plugin_does_nothing(plugin: Any) -> No
     assert plugin("hook", prompt("x"), path="/usr/bin:/bin") == ""
 
 
-@pytest.mark.parametrize("scope", known.SCOPES)
+@pytest.mark.parametrize("scope", catalog.SCOPES)
 def test_a_registration_in_any_scope_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scope: str) -> None:
     monkeypatch.chdir(tmp_path)
     marks = hook_process.STORES[:1]

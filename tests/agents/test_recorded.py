@@ -11,7 +11,7 @@ import pytest
 
 from mdmem import privacy
 from mdmem.agents import claude_code
-from mdmem.agents.install.known import AGENTS
+from mdmem.agents.install.catalog import AGENTS
 from mdmem.capture import hook
 from mdmem.vault import note, people
 from tests.helpers.fenced import BLOCK, ENCODINGS

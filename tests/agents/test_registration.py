@@ -21,16 +21,16 @@ import mdmem
 from mdmem import launch, system
 from mdmem.agents import claude_code
 from mdmem.agents.install import (
+    catalog,
     command_line,
     entries,
     json_text,
-    known,
     launcher,
     mcp_registration,
     missing_program,
     registration,
 )
-from mdmem.agents.install.known import AGENTS
+from mdmem.agents.install.catalog import AGENTS
 from mdmem.agents.install.settings_file import SettingsFile
 from mdmem.errors import ConfigError, UsageError
 from tests.helpers import rights
@@ -61,7 +61,7 @@ HAND_WRITTEN = """\
 
 
 def settings(home: Path, agent: str = "claude-code") -> Path:
-    path = Path(known.row_of(agent).settings("user", "", os.environ))
+    path = Path(catalog.row_of(agent).settings("user", "", os.environ))
     assert path.is_relative_to(home)
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
@@ -286,7 +286,7 @@ def test_a_file_that_mdmem_made_goes_again(home: Path) -> None:
 @pytest.mark.parametrize("agent", AGENTS)
 def test_an_agent_that_is_not_installed_does_not_look_so_after_uninstall(home: Path, agent: str) -> None:
     """`mdmem doctor` and `mdmem install` take an agent's settings folder for the agent."""
-    folder = Path(known.row_of(agent).module.folder(os.environ))
+    folder = Path(catalog.row_of(agent).module.folder(os.environ))
     registration.register(agent)
     registration.unregister(agent)
     assert not folder.exists()
@@ -421,7 +421,7 @@ def test_a_project_has_its_own_settings(
     assert registration.status("claude-code").state == "absent"
 
 
-@pytest.mark.parametrize("scope", known.SCOPES)
+@pytest.mark.parametrize("scope", catalog.SCOPES)
 def test_all_agents_of_any_scope_can_be_taken_out_at_once(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Callable[..., Any], scope: str
 ) -> None:
@@ -468,7 +468,7 @@ def test_every_agent_can_be_registered_looked_at_and_taken_out(home: Path, agent
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_every_event_that_an_agent_sends_to_the_hook_is_one_that_it_reads(agent: str) -> None:
-    module = known.row_of(agent).module
+    module = catalog.row_of(agent).module
 
     assert {verb for _, verb, _, _ in module.HOOKS} - {"inject"} == {"hook", "commit"}
     assert all(timeout > 0 for _, _, _, timeout in module.HOOKS)
@@ -510,7 +510,7 @@ def test_an_agent_with_a_home_of_its_own_is_found_there(
     change = registration.register(agent)
 
     assert change.path == str(tmp_path / place)
-    assert [found.folder for found in known.detect() if found.agent == agent] == [
+    assert [found.folder for found in catalog.detect() if found.agent == agent] == [
         str(tmp_path / ".gemini" if agent == "gemini" else tmp_path)
     ]
 
@@ -556,7 +556,7 @@ def test_agents_are_detected_by_folder_or_program(home: Path, tmp_path: Path, mo
     program.write_text("#!/bin/sh\n", "utf-8")
     program.chmod(0o755)
 
-    found = {each.agent: each for each in known.detect()}
+    found = {each.agent: each for each in catalog.detect()}
 
     assert set(found) == {"codex", "gemini"}
     assert (found["codex"].folder, found["codex"].program) == (str(home / ".codex"), "")
@@ -589,7 +589,7 @@ def test_in_and_out_again_leaves_every_byte_of_any_settings_file(
     data: dict[str, Any], indent: int | str | None, plain: bool, end: str
 ) -> None:
     text = json.dumps(data, indent=indent, ensure_ascii=plain) + end
-    skeleton = known.row_of("claude-code").skeleton
+    skeleton = catalog.row_of("claude-code").skeleton
 
     inside = entries.merged(text, "x", WANTED, skeleton)
 
@@ -912,7 +912,7 @@ def test_on_windows_claude_code_starts_python_without_a_window_and_without_a_she
 ) -> None:
     monkeypatch.setattr(launcher, "is_windows", lambda: True)
 
-    lists = entries.lists_for(known.row_of("claude-code"), "C:\\my notes", shared=False)
+    lists = entries.lists_for(catalog.row_of("claude-code"), "C:\\my notes", shared=False)
 
     (handler,) = lists["Stop"][0]["hooks"][:1]
     assert handler["command"] == sys.executable, "pythonw.exe where there is one"

@@ -25,8 +25,7 @@ from pathlib import Path
 
 from mdmem import config
 from mdmem.config import Config
-from mdmem.search import engine, index, ranking
-from mdmem.search import recall as answering
+from mdmem.search import answering, engine, index, ranking
 from mdmem.search.units import units_of
 from mdmem.vault import front_matter, note
 from tests.bench import block_recall, measure
@@ -225,7 +224,7 @@ def cold(settings: Config, vault: Path) -> list[measure.Row]:
     start = f"import sys; sys.path[:0] = [{str(package)!r}, {str(site)!r}]; from mdmem import config; "
     start += f"from mdmem.search import engine as search; settings = config.load({str(vault)!r}); "
     (text,) = prompts(vault, 1)
-    answers = f"from mdmem.search import recall; assert recall.answers(settings, {text!r}, recall.Asker())"
+    answers = f"from mdmem.search import recall; assert answering.answers(settings, {text!r}, answering.Asker())"
     codes = {
         "import search": start,
         "answers to a prompt, nothing new": f"{start} {answers}",

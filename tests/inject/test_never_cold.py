@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from mdmem import config
 from mdmem.cli.group import cli
-from mdmem.search import index, recall
+from mdmem.search import answering, index
 from mdmem.search.index import completion
 from tests.helpers.talk import Talk
 from tests.helpers.waiting import until
@@ -32,7 +32,7 @@ def test_what_a_prompt_has_no_time_for_another_process_indexes(vault: Path, tmp_
     past(vault, tmp_path)
     settings = config.load(str(vault))
 
-    recall.make_ready(settings, 0.0)
+    answering.make_ready(settings, 0.0)
 
     until(lambda: not os.path.exists(os.path.join(settings.state_dir, "indexing")))
     view = index.current(settings)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from mdmem.agents.install import known, launcher, registration
+from mdmem.agents.install import catalog, launcher, registration
 from tests.conftest import notes
 from tests.helpers.talk import Talk
 
@@ -127,7 +127,7 @@ def test_a_payload_that_cannot_be_read_ends_well(talk: Talk) -> None:
 
 
 def test_two_commands_of_an_earlier_version_become_one(home: Path) -> None:
-    path = Path(known.row_of("claude-code").settings("user", "", os.environ))
+    path = Path(catalog.row_of("claude-code").settings("user", "", os.environ))
     path.parent.mkdir(parents=True)
     modules = ("mdmem.capture.hook", "mdmem.recall.inject")
     lines = (f"exec python -I -S -B -c 'from {module} import main; main([\"claude-code\"],None)'" for module in modules)

@@ -8,7 +8,7 @@ import pytest
 
 from mdmem import config
 from mdmem.privacy import Rules
-from mdmem.search import index, recall
+from mdmem.search import answering, index
 from mdmem.vault import note, people
 from tests.helpers.injected import ask, entries, new_session
 from tests.helpers.talk import Talk
@@ -257,7 +257,7 @@ def test_a_question_with_many_versions_reads_few_notes(
             work.runs("pip freeze", "\n".join(f"part=={version}" for version in versions))
         work.answers("Frozen.")
     reads: list[str] = []
-    read = people.read
+    read = people.load_clean
 
     def counted_read(root: str, path: str, *rules: Rules) -> note.Parsed:
         reads.append(path)
@@ -266,7 +266,7 @@ def test_a_question_with_many_versions_reads_few_notes(
     monkeypatch.setattr(people, "read", counted_read)
 
     assert "pip freeze" in ask(new_session(talk, 99), f"do you remember the freeze with {' '.join(versions)}?")
-    assert len(reads) < 4 * recall.MAX_CHECKED
+    assert len(reads) < 4 * answering.MAX_CHECKED
 
 
 def test_a_line_of_a_long_prompt_is_given_where_it_says_more_than_the_answer(tmp_path: Path, vault: Path) -> None:

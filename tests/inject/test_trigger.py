@@ -13,7 +13,7 @@ import pytest
 from mdmem import config
 from mdmem.agents import Event
 from mdmem.inject import bars, context, evidence, process
-from mdmem.search import engine, freshness, index, recall
+from mdmem.search import answering, engine, freshness, index
 from mdmem.search.asking import shape
 from tests.conftest import session_pages
 from tests.helpers.talk import Talk
@@ -418,13 +418,13 @@ def test_a_prompt_that_is_in_the_index_already_is_judged_as_before(
     later = Talk(vault, talk.cwd, "00000001-0000-4000-8000-000000000000")
     asked = "the slow page of open invocies in the bililng"
     settings = config.load(str(vault))
-    asker = recall.Asker(project="shop", without_session=later.session)
+    asker = answering.Asker(project="shop", without_session=later.session)
 
-    (before, *_) = recall.answers(settings, asked, asker)
+    (before, *_) = answering.answers(settings, asked, asker)
     later.says(asked)
     index.update(settings)
     monkeypatch.setitem(freshness.followers, settings.index_dir, lambda: True)  # as a watcher does
-    (after, *_) = recall.answers(settings, asked, asker)
+    (after, *_) = answering.answers(settings, asked, asker)
 
     assert after.folder == before.folder
     assert after.words == before.words == 5
@@ -471,9 +471,9 @@ def test_asked_about_a_file_the_turns_that_changed_it_are_given_the_newest_first
 def test_what_was_only_said_is_given_where_work_has_much_less_of_the_question(
     journal: tuple[config.Config, str], score: float, coverage: float, first: str
 ) -> None:
-    (found, *_) = recall.answers(journal[0], "celery", recall.Asker())
-    work = recall.Answer("journal/shop/a", 10.0, False, False, found.hits, 0.6, 1.0, 1)
-    talk = recall.Answer("journal/shop/b", score, True, True, found.hits, coverage, 2.0, 2)
+    (found, *_) = answering.answers(journal[0], "celery", answering.Asker())
+    work = answering.Answer("journal/shop/a", 10.0, False, False, found.hits, 0.6, 1.0, 1)
+    talk = answering.Answer("journal/shop/b", score, True, True, found.hits, coverage, 2.0, 2)
 
     (chosen, *_), _ = evidence.chosen(shape.of("why did we choose celery?"), [talk, work])
 
@@ -589,9 +589,9 @@ def test_what_was_proposed_is_given_with_what_was_decided(tmp_path: Path, vault:
 def test_an_answer_with_all_of_a_question_counts_where_it_scores_nearly_as_well(
     journal: tuple[config.Config, str],
 ) -> None:
-    (found, *_) = recall.answers(journal[0], "celery", recall.Asker())
-    half = recall.Answer("journal/shop/a", 15.2, False, False, found.hits, 0.43, 0.75, 1)
-    whole = recall.Answer("journal/shop/b", 13.4, False, False, found.hits, 1.0, 1.75, 2)
+    (found, *_) = answering.answers(journal[0], "celery", answering.Asker())
+    half = answering.Answer("journal/shop/a", 15.2, False, False, found.hits, 0.43, 0.75, 1)
+    whole = answering.Answer("journal/shop/b", 13.4, False, False, found.hits, 1.0, 1.75, 2)
 
     chosen, _ = evidence.chosen(shape.of("what do we use for the queue of the sensors?"), [half, whole])
 
@@ -600,9 +600,9 @@ def test_an_answer_with_all_of_a_question_counts_where_it_scores_nearly_as_well(
 
 @pytest.mark.parametrize(("prompt", "count"), [("how big is the image cache?", 1), ("is the image cached?", 0)])
 def test_a_question_of_one_fact_needs_less(journal: tuple[config.Config, str], prompt: str, count: int) -> None:
-    (found, *_) = recall.answers(journal[0], "celery", recall.Asker())
-    best = recall.Answer("journal/shop/a", 22.0, False, False, found.hits, 1.0, 1.38, 2)
-    next_one = recall.Answer("journal/shop/b", 10.0, False, False, found.hits, 0.4, 0.55, 1)
+    (found, *_) = answering.answers(journal[0], "celery", answering.Asker())
+    best = answering.Answer("journal/shop/a", 22.0, False, False, found.hits, 1.0, 1.38, 2)
+    next_one = answering.Answer("journal/shop/b", 10.0, False, False, found.hits, 0.4, 0.55, 1)
 
     chosen, _ = evidence.chosen(shape.of(prompt), [best, next_one])
 

@@ -184,7 +184,7 @@ def test_a_long_session_of_failed_runs_is_searched_in_linear_time(at: Work, monk
         one.edit("src/dates.py", new=f"a = {number}")
     one.run("pytest -q")
     settings = indexed(at.day.config())
-    calls, numbers, read = [], journal.numbers, people.read
+    calls, numbers, read = [], journal.numbers, people.load_clean
 
     def counted(name: str) -> tuple[int, ...]:
         calls.append(name)

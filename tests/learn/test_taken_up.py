@@ -54,7 +54,7 @@ def turns(view: View, root: str, project: str, *, asked: bool) -> Iterator[Turn]
     kinds = ("prompt",) if asked else ("prompt", "response")
     for (folder, _), notes in found.items():
         names = [view.name(note) for note in notes]
-        parsed = [(view.number("created", note), people.read(root, view.path(note))) for note in notes]
+        parsed = [(view.number("created", note), people.load_clean(root, view.path(note))) for note in notes]
         said = [(at, frozenset(analysis.terms(one.body))) for at, one in parsed if one.fact("kind") in kinds]
         yield Turn(folder, said, any(turn_groups.is_edit(name) or turn_groups.is_shell(name) for name in names))
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from mdmem.agents.install.known import AGENTS
+from mdmem.agents.install.catalog import AGENTS
 from tests.conftest import PAYLOADS, notes
 from tests.helpers import tree
 from tests.helpers.claude import registered

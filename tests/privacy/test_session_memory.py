@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from mdmem import agents, config
-from mdmem.agents.install import known
+from mdmem.agents.install import catalog
 from mdmem.capture import events, feedback, losses, marks, remembered, turn
 from mdmem.capture.pending import Capture, Outcome
 from mdmem.health import unstored
@@ -652,8 +652,8 @@ def test_a_hook_waits_for_the_one_that_judges_its_prompt_at_the_same_time(vault:
     judge.join()
 
 
-INSTRUCTIONS = {name for row in known.ROWS for name in row.instructions}
-OWN_INSTRUCTIONS = {f"~/elsewhere/{row.own_instructions}" for row in known.ROWS if row.own_instructions}
+INSTRUCTIONS = {name for row in catalog.ROWS for name in row.instructions}
+OWN_INSTRUCTIONS = {f"~/elsewhere/{row.own_instructions}" for row in catalog.ROWS if row.own_instructions}
 
 
 RULES = (

@@ -31,7 +31,7 @@ from mdmem import config
 from mdmem.cli.group import cli
 from mdmem.config import Config
 from mdmem.errors import BusyError, ConfigError, NotFoundError, VaultError
-from mdmem.search import engine, freshness, index, query, recall, select
+from mdmem.search import answering, engine, freshness, index, query, select
 from mdmem.search.index import (
     builder,
     catchup,
@@ -507,7 +507,7 @@ def test_a_flip_that_leaves_no_trace_ends_no_search(vault: Path, settings: Confi
             os.replace(other, file)
 
             assert engine.search(settings, "alpha tag:a", engine.SearchOptions(limit=100)).total > 0
-            assert recall.answers(settings, "alpha common words", recall.Asker()) != ()
+            assert answering.answers(settings, "alpha common words", answering.Asker()) != ()
             index.verify(settings)
             assert len(found(settings, "alpha tag:a", limit=100)) == 30
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from mdmem import config
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
-from mdmem.search import all_but, engine, hits, index, matches, query, ranking, recall, spelling, turn_groups
+from mdmem.search import all_but, answering, engine, hits, index, matches, query, ranking, spelling, turn_groups
 from mdmem.search.engine import SearchResult
 from mdmem.search.index import folders, layout, pending
 from mdmem.search.index.table import Table
@@ -743,7 +743,7 @@ def test_one_word_in_common_relates_no_notes_where_few_notes_are_stored(
 
 
 def _prompt(settings: Config, text: str, **how: Any) -> list[str]:
-    found = recall.answers(settings, text, recall.Asker(now=NOW, **how), limit=100, budget_seconds=60)
+    found = answering.answers(settings, text, answering.Asker(now=NOW, **how), limit=100, budget_seconds=60)
     return [hit.id for answer in found for hit in answer.hits]
 
 
@@ -904,5 +904,5 @@ def test_a_command_that_looks_something_up_is_no_answer(vault: Path, tmp_path: P
 
     found = [hit.session for hit in engine.search(settings, "date parser").hits]
     assert found[0] == talk.session
-    answers = recall.answers(settings, "date parser", recall.Asker())
+    answers = answering.answers(settings, "date parser", answering.Asker())
     assert {hit.session for answer in answers for hit in answer.hits} == {talk.session}

@@ -28,7 +28,7 @@ from mcp.client.streamable_http import streamable_http_client
 from uvicorn.server import ServerState
 
 from mdmem import config
-from mdmem.agents.install.known import AGENTS
+from mdmem.agents.install.catalog import AGENTS
 from mdmem.capture import hook, losses
 from mdmem.errors import ConfigError, UsageError
 from mdmem.server import guard, http

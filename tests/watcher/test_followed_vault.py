@@ -15,7 +15,7 @@ import pytest
 
 from mdmem import config
 from mdmem.config import Config
-from mdmem.search import index, query, recall
+from mdmem.search import answering, index, query
 from mdmem.search.index import scan_record
 from mdmem.search.index.contents import FOLDERS
 from mdmem.search.index.folder_times import FolderTimes
@@ -92,9 +92,9 @@ def test_a_word_that_no_note_has_is_not_looked_for_in_each_file(settings: Config
 
 def test_a_prompt_that_finds_nothing_sees_what_was_changed_in_place(settings: Config, shares: list[int]) -> None:
     with watching(settings):
-        assert recall.seen_everywhere(settings, recall.Asker(), 60.0) is None
+        assert answering.seen_everywhere(settings, answering.Asker(), 60.0) is None
         Path(settings.vault, "notes/2.md").write_text("# Note 2\n\nzebra\n")
-        seen = recall.seen_everywhere(settings, recall.Asker(), 60.0)
+        seen = answering.seen_everywhere(settings, answering.Asker(), 60.0)
         assert seen is not None
         assert [seen.path(note) for note in seen.notes("body", "zebra")] == ["notes/2.md"]
     assert scan_record.EVERY not in shares
@@ -113,11 +113,11 @@ def test_what_is_made_moved_and_removed_is_found_without_a_look_at_any_folder(
         assert paths(settings, "zebra") == ["notes/deep/deeper/new.md"]
         (vault / "notes/deep").rename(vault / "notes/moved")
         assert paths(settings, "zebra") == ["notes/moved/deeper/new.md"]
-        [answer] = recall.answers(settings, "zebra", recall.Asker())
+        [answer] = answering.answers(settings, "zebra", answering.Asker())
         assert [hit.path for hit in answer.hits] == ["notes/moved/deeper/new.md"]
         (vault / "notes/moved/deeper/new.md").unlink()
         assert paths(settings, "zebra") == []
-        assert recall.answers(settings, "zebra", recall.Asker()) == ()
+        assert answering.answers(settings, "zebra", answering.Asker()) == ()
     assert looks == []
 
 
@@ -161,7 +161,7 @@ def test_where_a_watcher_may_not_be_told_of_a_change_each_file_is_looked_at(
 def test_when_the_watcher_has_ended_each_file_is_looked_at_again(settings: Config, shares: list[int]) -> None:
     with watching(settings):
         pass
-    recall.seen_everywhere(settings, recall.Asker(), 60.0)
+    answering.seen_everywhere(settings, answering.Asker(), 60.0)
     assert scan_record.EVERY in shares
 
 

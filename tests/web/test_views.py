@@ -17,7 +17,7 @@ import pytest
 
 from mdmem import config, timestamps
 from mdmem.agents import Event
-from mdmem.agents.install import known
+from mdmem.agents.install import catalog
 from mdmem.config import Config
 from mdmem.history import review, session_log
 from mdmem.inject import injection_log
@@ -288,14 +288,14 @@ def test_what_waits_and_what_is_lost_is_an_alarm(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["s; rm -rf ~", "-x", "a b", "$(id)"])
 def test_no_command_is_offered_for_a_session_with_a_strange_name(name: str) -> None:
-    assert known.resume_command("codex", name, "") == ""
+    assert catalog.resume_command("codex", name, "") == ""
 
 
 @pytest.mark.parametrize("cwd", ["/x\x03rm -rf ~\n", "/x\nid\n", "/x\x1b[201~id", "/x\u202e"])
 def test_no_command_is_offered_for_a_folder_that_a_terminal_would_obey_when_it_is_pasted(cwd: str) -> None:
-    assert known.resume_command("codex", "0199a213", cwd) == ""
+    assert catalog.resume_command("codex", "0199a213", cwd) == ""
     for folder in ("/home/ana/é ü", "/home/ana/作業\u3000一", "/home/ana/a\u00a0b"):
-        assert known.resume_command("codex", "0199a213", folder).startswith(f"cd '{folder}' && ")
+        assert catalog.resume_command("codex", "0199a213", folder).startswith(f"cd '{folder}' && ")
 
 
 def test_the_weeks_of_a_project_end_with_this_one() -> None:

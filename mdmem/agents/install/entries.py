@@ -12,7 +12,7 @@ from mdmem.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mdmem.agents.install.known import KnownAgent
+    from mdmem.agents.install.catalog import KnownAgent
 
 Lists = dict[str, list[dict[str, Any]]]
 

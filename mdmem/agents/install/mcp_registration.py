@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mdmem.agents.install import entries, json_text, launcher, settings_file, toml_text
-from mdmem.agents.install.known import AGENTS, CLIENTS, McpClient, located
+from mdmem.agents.install.catalog import AGENTS, CLIENTS, McpClient, located
 from mdmem.agents.install.registration import SettingsChange, Status, put
 from mdmem.agents.install.settings_file import SettingsFile
 from mdmem.errors import ConfigError, UsageError

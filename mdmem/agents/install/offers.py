@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mdmem.agents.install import json_text, settings_file
-from mdmem.agents.install.known import ROWS, SettingsOffer, located, row_of
+from mdmem.agents.install.catalog import ROWS, SettingsOffer, located, row_of
 from mdmem.agents.install.registration import SettingsChange
 from mdmem.agents.install.settings_file import SettingsFile
 from mdmem.errors import ConfigError, UsageError

@@ -11,7 +11,7 @@ from mdmem.agents.install.command_line import command
 from mdmem.errors import ConfigError
 
 if TYPE_CHECKING:
-    from mdmem.agents.install.known import KnownAgent
+    from mdmem.agents.install.catalog import KnownAgent
 
 _MARK = "mdmem's plugin for"
 _PLACE = "__COMMANDS__"

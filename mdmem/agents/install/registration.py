@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from mdmem.agents.install import entries, json_text, launcher, plugin_file, settings_file, switches, trust
+from mdmem.agents.install.catalog import ROWS, SCOPES, KnownAgent, located, row_of
 from mdmem.agents.install.command_line import launcher_of, vault_of
-from mdmem.agents.install.known import ROWS, SCOPES, KnownAgent, located, row_of
 from mdmem.agents.install.settings_file import SettingsFile
 from mdmem.errors import ConfigError, UsageError
 

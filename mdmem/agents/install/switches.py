@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from mdmem.agents.install import json_text, toml_text
-from mdmem.agents.install.known import SCOPES, KnownAgent, OffSwitch, located
+from mdmem.agents.install.catalog import SCOPES, KnownAgent, OffSwitch, located
 from mdmem.agents.install.settings_file import SettingsFile
 from mdmem.errors import ConfigError
 

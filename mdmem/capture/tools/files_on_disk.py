@@ -66,7 +66,7 @@ INSTRUCTIONS = (
     "CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", "AGENTS.md", "GEMINI.md", ".github/copilot-instructions.md",
     "AGENTS.override.md", ".cursorrules",
 )  # fmt: skip
-"""Instruction files loaded from the working directory and the folders above it: all that `install.known` lists, those
+"""Instruction files loaded from the working directory and the folders above it: all that `install.catalog` lists, those
 that only one person sees, and older ones."""
 _PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "target_file", "path")
 _MOST_FOLDERS = 8

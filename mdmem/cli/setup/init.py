@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from mdmem import config, files, project
-from mdmem.agents.install import known
+from mdmem.agents.install import catalog
 from mdmem.cli import indexing
 from mdmem.cli.setup import config_file
 from mdmem.cli.terminal import options, progress, render
@@ -61,7 +61,7 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
     if named:
         instead = f" in place of {before}, which stays as it is" if layout.is_vault(before) else ""
         click.echo(f"{config.user_file(os.environ)} now names it{instead}.")
-    click.echo(f"Next: {known.advice()} registers the hooks.")
+    click.echo(f"Next: {catalog.advice()} registers the hooks.")
     if made and (root / ".obsidian").is_dir():
         click.echo("For Obsidian: `mdmem config obsidian` adds views of sessions, failures, decisions and files.")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from mdmem.agents.install.known import AGENTS
+from mdmem.agents.install.catalog import AGENTS
 from mdmem.agents.install.registration import SettingsChange
 from mdmem.agents.install.settings_file import SettingsFile, diff
 from mdmem.transcripts import promotion

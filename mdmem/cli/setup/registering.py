@@ -13,8 +13,8 @@ from typing import NamedTuple
 import click
 
 from mdmem import config, launch, plural
-from mdmem.agents.install import known, mcp_registration, offers, registration, settings_file, status_line
-from mdmem.agents.install.known import AGENTS, CLIENTS, located
+from mdmem.agents.install import catalog, mcp_registration, offers, registration, settings_file, status_line
+from mdmem.agents.install.catalog import AGENTS, CLIENTS, located
 from mdmem.cli.setup import protocol
 from mdmem.cli.terminal import options, progress, render
 from mdmem.config import Config
@@ -46,15 +46,15 @@ def install(vault: str | None, asked: InstallRequest) -> None:
     names = list(asked.agents) if asked.agents or with_service else _detected(asked)
     loaded = config.load(vault)
     for name in asked.agents:  # check that all exist before changing anything
-        mcp_registration.client_of(name) if asked.with_mcp else known.row_of(name)
+        mcp_registration.client_of(name) if asked.with_mcp else catalog.row_of(name)
     installation.require_files()
     if asked.with_mcp:
         installation.require_mcp()
     if not asked.dry_run:
         with progress.ProgressBar("Compiling the hooks", shown=not asked.as_json):
             launch.compile_all()  # hooks do not write bytecode themselves
-    here = {row.agent for row in known.detect()}
-    absent = [known.title(name) for name in names if name in known.AGENTS and name not in here]
+    here = {row.agent for row in catalog.detect()}
+    absent = [catalog.title(name) for name in names if name in catalog.AGENTS and name not in here]
     failed: list[MdmemError] = []
     changes = list(_changes(asked, names, loaded, loaded.vault if vault else None, failed))
     if with_service:
@@ -91,7 +91,7 @@ def _raise_first(failed: list[MdmemError]) -> None:
 
 def _detected(asked: InstallRequest) -> list[str]:
     """Return the agents and clients found on this machine, after asking unless --all is given."""
-    found = [row.agent for row in known.detect() if known.located(known.row_of(row.agent).settings, asked.scope)]
+    found = [row.agent for row in catalog.detect() if catalog.located(catalog.row_of(row.agent).settings, asked.scope)]
     clients = set(mcp_registration.detect()) & set(mcp_registration.clients(asked.scope)) if asked.with_mcp else ()
     names = [*found, *sorted(clients)]
     if not names:
@@ -202,7 +202,7 @@ def uninstall(
     agents = tuple(name for name in agents if name != service.NAME)
     for name in agents:  # check that all exist before changing anything
         if name not in CLIENTS:
-            known.row_of(name)
+            catalog.row_of(name)
     hooked = [row.agent for row in registration.survey() if row.scope == scope and row.state != "absent"]
     names = agents or (dict.fromkeys([*hooked, *mcp_registration.clients(scope)]) if every else ())
     failed: list[MdmemError] = []

@@ -30,7 +30,7 @@ def status(config: Config, line: bool, as_json: bool) -> None:
     Example:  mdmem status --json
     """
     from mdmem.agents.install import mcp_registration
-    from mdmem.agents.install.known import CLIENTS
+    from mdmem.agents.install.catalog import CLIENTS
     from mdmem.views import storing
     from mdmem.watcher import client
 

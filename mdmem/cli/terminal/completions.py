@@ -120,7 +120,7 @@ def _kinds(_: click.Context) -> Iterable[str]:
 
 
 def _agents(_: click.Context) -> Iterable[str]:
-    from mdmem.agents.install.known import AGENTS
+    from mdmem.agents.install.catalog import AGENTS
 
     return AGENTS
 

@@ -253,7 +253,7 @@ def _asked(config: Config, question: Callable[[View], Answer]) -> Answer | None:
 
 
 def _resolve_agent(ctx: click.Context, _: click.Parameter, value: str) -> str:
-    from mdmem.agents.install.known import name_meant
+    from mdmem.agents.install.catalog import name_meant
 
     if value:
         value = name_meant(value)

@@ -9,7 +9,7 @@ from mdmem import timestamps
 from mdmem.inject import eligibility, recent, turns
 from mdmem.inject.rendering import diffs, excerpts
 from mdmem.inject.rendering.block import MAX_TITLE_CHARS, Item, paths_within
-from mdmem.search import recall, replaced, turn_groups
+from mdmem.search import answering, replaced, turn_groups
 from mdmem.search.asking import failures, small_talk
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from mdmem.inject.occasion import Occasion
     from mdmem.inject.rendering.diffs import ExcerptHunk
+    from mdmem.search.answering import Answer
     from mdmem.search.hits import SearchHit
-    from mdmem.search.recall import Answer
     from mdmem.vault.note import Parsed
 
 MAX_BETWEEN = 2
@@ -120,7 +120,7 @@ def of(occasion: Occasion, answer: Answer, terms: Collection[str], room: int) ->
     if not answer.folder:
         return of_note(occasion, answer.hits[0], terms, room)
     page = next((hit for hit in answer.hits if hit.kind == "session"), None)
-    if page is not None and recall.is_written_on(occasion.config, page, frozenset(terms)):
+    if page is not None and answering.is_written_on(occasion.config, page, frozenset(terms)):
         return of_note(occasion, page, terms, room)
     hit = next((hit for hit in answer.hits if journal.numbers(hit.path)), answer.hits[0])
     return of_turn(occasion, hit, terms, room)
@@ -130,7 +130,7 @@ def of_note(occasion: Occasion, hit: SearchHit, terms: Collection[str], room: in
     """Return the entry of a note outside sessions, or None and the reason."""
     if hit.id in occasion.given:
         return None, f"{ABOVE}[mem:{hit.id}]"
-    parsed = people.read(occasion.config.vault, hit.path)
+    parsed = people.load_clean(occasion.config.vault, hit.path)
     if reason := left_out(occasion, hit, parsed, occasion.event.agent):
         return None, reason
     if newer := replaced.newer(occasion.config, hit.path):
@@ -180,7 +180,7 @@ def end_of_session(occasion: Occasion, answer: Answer) -> Item | None:
 def of_prompt(occasion: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> tuple[Item | None, str]:
     """Return the entry of a prompt's turn, with the prompt's own words if they are more than its title."""
     item, reason = of_turn(occasion, hit, terms, room)
-    prompt = people.read(occasion.config.vault, hit.path)
+    prompt = people.load_clean(occasion.config.vault, hit.path)
     if item is not None and len(prompt.body) > MAX_TITLE_CHARS and not eligibility.left_out(prompt):
         item.text, item.lines = excerpts.outcome(occasion.gate.stored(prompt.body), terms, room), ()
     return item, reason
@@ -196,7 +196,9 @@ def of_turn(
     )
     turn = Turn(session, next(iter(journal.numbers(hit.path)), session.last_turn()))
     prompt, response = turn.of_kind("prompt"), turn.of_kind("response")
-    telling = session.read(response or prompt) if response or prompt else people.read(occasion.config.vault, hit.path)
+    telling = (
+        session.read(response or prompt) if response or prompt else people.load_clean(occasion.config.vault, hit.path)
+    )
     note_id = str(telling.meta.get("id") or hit.id)
     if note_id in occasion.given:
         return None, f"{ABOVE}[mem:{note_id}]"

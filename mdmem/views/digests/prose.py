@@ -135,7 +135,7 @@ def _fact_lines(config: Config, digest: DigestNotes, room: int, view: View) -> l
             fact
             for path, project, fact in group
             if not exclusions.excludes_project(config, project)
-            and not eligibility.left_out(people.read(config.vault, path))
+            and not eligibility.left_out(people.load_clean(config.vault, path))
         ]
         if sent:
             lines += [heading, *(f"- {note.one_line(fact)}" for fact in sent)]
@@ -161,7 +161,7 @@ def _step_line(config: Config, row: rows.NoteRow, room: int) -> str:
     """Return a prompt or an answer on one line; "" if it says little or may not be sent."""
     if row.kind not in ("prompt", "response") or (row.kind == "prompt" and small_talk.says_little(row.title)):
         return ""
-    parsed = people.read(config.vault, row.path)
+    parsed = people.load_clean(config.vault, row.path)
     if eligibility.left_out(parsed):
         return ""
     title = parsed.fact("title")

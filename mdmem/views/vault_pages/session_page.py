@@ -150,7 +150,7 @@ def _run_line(listing: Listing, row: NoteRow) -> str:
     """
     title = row.title
     if row.success is False:
-        parsed = people.readable(listing.root, row.path)
+        parsed = people.try_load_clean(listing.root, row.path)
         error = note.one_line(str(parsed.meta.get("error") or ""), MAX_ERROR_CHARS)
         title = f"{title}: {error}" if error and error not in title else title
     return page.run_line(layout.split(row.path)[1], title, success=row.success is not False)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from mdmem.agents.install import known
+from mdmem.agents.install import catalog
 from mdmem.config import Config
 from mdmem.health import checks
 from mdmem.search.index.view import View
@@ -90,7 +90,9 @@ def growth(view: View) -> Growth | None:
 def _last_events(config: Config) -> list[tuple[str, str]]:
     """Return the time of each agent's last event, newest first."""
     events = storing.last_heard(config).items()
-    return [(known.title(name), iso_time(event.when)) for name, event in sorted(events, key=lambda item: -item[1].when)]
+    return [
+        (catalog.title(name), iso_time(event.when)) for name, event in sorted(events, key=lambda item: -item[1].when)
+    ]
 
 
 def check(request: PageRequest) -> Response:

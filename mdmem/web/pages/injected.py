@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from mdmem import timestamps
 from mdmem.agents import Event
-from mdmem.agents.install.known import AGENTS
+from mdmem.agents.install.catalog import AGENTS
 from mdmem.inject import context, occasion
 from mdmem.inject.rendering import block
 from mdmem.project import Project

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from mdmem.agents.install import known
+from mdmem.agents.install import catalog
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
 from mdmem.search import solved
@@ -157,7 +157,7 @@ def _resume(view: View, row: SessionRow, steps: list[NoteRow]) -> str:
     """Return the command that resumes a session in its folder; "" if its agent has none."""
     first = view.find(steps[0].path) if steps else None
     cwd = view.facts(first).get("cwd", "") if first is not None else ""
-    return known.resume_command(row.agent, row.session, str(cwd))
+    return catalog.resume_command(row.agent, row.session, str(cwd))
 
 
 def _files(view: View, row: SessionRow) -> list[str]:

@@ -185,7 +185,7 @@ def _repeats(config: Config, answer: Answer, text: str) -> bool:
 
 def is_written_on(config: Config, page: SearchHit, terms: Set[str]) -> bool:
     """Whether what people wrote on a page of mdmem's has at least half of a question's terms."""
-    written = people.on_page(config.vault, people.readable(config.vault, page.path))
+    written = people.on_page(config.vault, people.try_load_clean(config.vault, page.path))
     return 2 * len(terms & analysis.counts(written).keys()) >= len(terms) > 0
 
 
@@ -215,7 +215,7 @@ def _questions_and_echoes(
         folder = path.rpartition("/")[0]
         if marks_given.get(folder) == frozenset():
             return False  # nothing was injected into the session
-        prompt = people.readable(config.vault, path)
+        prompt = people.try_load_clean(config.vault, path)
         if folder not in marks_given:
             marks_given[folder] = journal.Record(config, prompt.fact("session")).given()
         return journal.recalled_mark(prompt.body) in marks_given[folder]
@@ -337,7 +337,7 @@ class _Coverage:
         letters = "[-_.]?".join(map(re.escape, plain))
         form = re.compile(rf"(?<!\w)(?<!\w-){letters}[^\W\d_]{{0,{_MOST_ENDING}}}(?!-?\w)")
         newest = nlargest(MAX_READ, in_all(map(set, parts)), key=self._view.numbers("created").__getitem__)
-        texts = ((one, people.readable(self._root, self._view.path(one))) for one in newest)
+        texts = ((one, people.try_load_clean(self._root, self._view.path(one))) for one in newest)
         return {one: 1.0 for one, text in texts if form.search(f"{text.meta.get('title')}\n{text.body}".lower())}
 
     def _of_number(self, number: Number) -> _WeighedWord:
@@ -361,7 +361,7 @@ class _Coverage:
         return in_all({one for term in group for one in self._having(Unit.of(term))} for group in groups)
 
     def _read_numbers(self, one: int) -> set[Number]:
-        text = people.readable(self._root, self._view.path(one))
+        text = people.try_load_clean(self._root, self._view.path(one))
         return numbers.in_note(f"{text.meta.get('title')}\n{text.body}", self._numbers)
 
     def _having(self, unit: Unit) -> dict[int, float]:
