@@ -53,7 +53,7 @@ def _page(root: str, page: str) -> Mapping[str, object]:
 
 def stays(path: str, data: bytes, private_projects: frozenset[str]) -> bool:
     """Whether the note in a file stays on this machine, as `is_private` tells; it is parsed only when needed."""
-    end = -1 if layout.archived_in(path) else data.find(b"\n---", 3)
+    end = -1 if layout.archived_in(path) else data.find(b"\n---", len(data) - len(data.lstrip()) + 3)
     head = data if end < 0 else data[:end]
     may_be = private_projects or re.search(rb"(?i)sync|private", head)
     return bool(may_be) and is_private(path, meta_of(path, data), private_projects)

@@ -7,7 +7,7 @@ from unicodedata import category
 from mdmem.lazy_pattern import lazy
 from mdmem.named_tuple import NamedTuple
 from mdmem.search.text.analysis import WordFinder
-from mdmem.vault import generated
+from mdmem.vault import front_matter, generated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,11 +33,8 @@ class Snippet(NamedTuple):
 def body_of(text: str) -> str:
     """Return a note's text without its front matter, which is not parsed, and without a page's markers."""
     text = text.removeprefix("\ufeff")
-    line_end = "\r\n" if text.startswith("---\r\n") else "\n"
-    if text.startswith(f"---{line_end}"):
-        _, end, body = text.partition(f"{line_end}---{line_end}")
-        text = body if end else text
-    return generated.unmarked(text)
+    _, _, below = front_matter.span(text) or (0, 0, 0)
+    return generated.unmarked(text[below:])
 
 
 def best(text: str, weights: Mapping[str, float], chars: int = 240, finder: WordFinder | None = None) -> Snippet:

@@ -9,7 +9,6 @@ from mdmem.errors import UsageError
 from mdmem.vault import front_matter, note
 
 _BOM = "\ufeff"
-_FENCES = ("---\n", "---\r\n")
 _HALVES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 """Replacements of undecodable bytes before YAML parsing: one character for one, so that positions stay the same."""
 
@@ -99,13 +98,9 @@ def _with_key(text: str, key: str, value: Any, old: Any) -> str:
 
 def _span(text: str) -> tuple[int, int] | None:
     """Return start and end of the front matter without its fences; None when there is none."""
-    start = len(_BOM) if text.startswith(_BOM) else 0
-    if not text.startswith(_FENCES, start):
-        return None
-    start = end = text.index("\n", start) + 1
-    while not text.startswith(_FENCES, end) and text[end:] != "---":
-        end = text.index("\n", end) + 1
-    return start, end
+    before = len(_BOM) if text.startswith(_BOM) else 0
+    span = front_matter.span(text[before:])
+    return span and (before + span[0], before + span[1])
 
 
 def _in_header(header: str, key: str, value: Any, old: Any, newline: str) -> str:

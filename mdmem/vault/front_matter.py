@@ -139,17 +139,48 @@ def of(data: bytes | None) -> dict[str, Any]:
 
 def split(text: str) -> tuple[str | None, str, str | None]:
     """Split a file's text into front matter (None for none), body, and a problem (or None)."""
-    if not text.startswith("---\n"):
+    start, end, below = span(text) or (0, 0, 0)
+    if not start:
+        if text.startswith("+++\n") and "\n+++" in text:
+            return None, text, "line 1: the front matter is TOML; write it as YAML, between two lines `---`"
         return None, text, None
-    end = 3 if text.startswith("\n---\n", 3) else text.find("\n---\n", 3)
-    if end < 0 and text.endswith("\n---"):
-        end = len(text) - 4
-    if end < 0:
+    if not below:
         return None, text, "line 1: the front matter is never closed by a line `---`"
-    header, body = text[4 : end + 1], text[end + 5 :].removeprefix("\n")
+    header, body = text[start:end], text[below:].removeprefix("\n")
     if len(header) > MAX_CHARS:
         return None, body, f"line 1: the front matter is longer than {MAX_CHARS} characters"
     return header, body, None
+
+
+def span(text: str) -> tuple[int, int, int] | None:
+    """Return where front matter begins and ends, and where the text below it begins; None when there is none.
+
+    White space after the dashes and blank lines above them are accepted, as python-frontmatter does. The end is at the
+    line that closes it; both are 0 when there is no such line.
+    """
+    start = 4 if text.startswith("---\n") else _start(text)
+    end = text.find("\n---", start - 1) if start else -1
+    while end >= 0:
+        line_end = text.find("\n", end + 1)
+        if not text[end + 4 : line_end if line_end >= 0 else None].strip(" \t\r"):
+            return start, end + 1, line_end + 1 or len(text)
+        end = text.find("\n---", end + 4)
+    return (start, 0, 0) if start else None
+
+
+def _start(text: str) -> int:
+    """Return where front matter begins below another line than a plain `---`; 0 when there is none."""
+    if text[:1] not in ("-", " ", "\t", "\r", "\n"):
+        return 0
+    stripped = text.lstrip(" \t\r\n")
+    fence, newline, rest = stripped.partition("\n")
+    if not newline or fence.rstrip(" \t\r") != "---":
+        return 0
+    above = text[: len(text) - len(stripped)]
+    key, colon, _ = rest.partition(":")
+    # Below blank lines, three dashes are more often a line across the page.
+    is_key = bool(colon) and key.strip("\"'").replace("-", "").replace("_", "").isalnum()
+    return len(text) - len(rest) if not above or (above.endswith("\n") and is_key) else 0
 
 
 EARLIEST_WINS = frozenset(["id", "created", "root", "cwd", "branch", "commit", "agent"])
@@ -211,7 +242,7 @@ def private_switches(header: str) -> dict[str, Any]:
     import re
 
     switches: dict[str, Any] = {}
-    for name, value in re.findall(r"(?i)(?<![\w-])(private|sync)[\"']?\s*:\s*[\"']?([^\s,}\"'#]*)", header):
+    for name, value in re.findall(r"(?i)(?<![\w-])(private|sync)[\"']?\s*[:=]\s*[\"']?([^\s,}\"'#]*)", header):
         if name.lower() == "sync" and value.lower() in NO:
             switches["sync"] = False
         elif name.lower() == "private" and is_yes(value):

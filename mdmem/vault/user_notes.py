@@ -212,6 +212,8 @@ def _change_tags(config: Config, path: str, choose: Callable[[list[str]], list[s
 
     def edit(data: bytes) -> bytes:
         value = note.parse(data).meta.get("tags")
+        if not isinstance(value, str | list | None):
+            raise UsageError("The tags of this note are neither a list nor words. Change them in your editor.")
         had = tags_of(value)
         now[:] = choose(had)
         return data if now == had else editing.set_keys(data, {"tags": now or None})
@@ -224,7 +226,7 @@ def tags_of(value: Any) -> list[str]:
     """Parse the tags in front matter, as a list or as words with or without commas."""
     if isinstance(value, str):
         return value.replace(",", " ").split()
-    return [str(tag) for tag in value] if isinstance(value, list) else []
+    return [str(tag) for tag in value if tag is not None] if isinstance(value, list) else []
 
 
 def typed_tags(text: str) -> list[str]:
@@ -278,6 +280,8 @@ def change(config: Config, path: str, edit: Callable[[bytes], bytes], *, interna
                     break
                 if len(data) >= disk.MAX_READ_BYTES:
                     raise UsageError(f"{path} is too large for mdmem. Change it in your editor.")
+                if b"\0" in data:
+                    raise UsageError(f"{path} contains a NUL byte (is it saved as UTF-16?). Save it as UTF-8 first.")
                 changed = edit(data)
                 if changed == data:
                     return False

@@ -23,7 +23,7 @@ _TODO = {
     "cannot start any token": "put the value in quotes",
     "unknown escape character": "put a value with backslashes in single quotes",
     "unexpected end of stream": "a quotation mark is not closed",
-    "but got '<stream end>'": "a bracket is not closed",
+    "'<stream end>'": "a bracket is not closed; text with a `#` needs quotes",
 }
 """Part of a problem that PyYAML names in words of its own -> what to do, in plain words; the first that fits counts."""
 _JOINED = "put a space after the colon in the line above, or indent this line like that one"
@@ -85,6 +85,9 @@ def load(header: str) -> tuple[dict[str, Any], str | None]:
             return {}, f"{line}: the front matter cannot be read ({why})"
         todo = _todo(why, mark)
         return {}, f"{line}: the front matter is not valid YAML ({why}{todo and ': '}{todo})"
+    except yaml.reader.ReaderError as error:
+        line = f"line {header.count(chr(10), 0, error.position) + 2}"
+        return {}, f"{line}: the front matter contains a character that YAML does not allow ({chr(error.character)!a})"
     except (yaml.YAMLError, ValueError, TypeError, AttributeError, KeyError, RecursionError, OverflowError) as error:
         return {}, f"line 1: the front matter cannot be read ({type(error).__name__})"
     if values is None:

@@ -227,6 +227,54 @@ def test_a_note_stays_on_its_machine_however_its_front_matter_is_written(header:
     assert private.stays("notes/a.md", text.encode(), frozenset())
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        "--- \n{}--- \n",
+        "---\t\n{}---\n",
+        "---\n{}---  \n",
+        "\n---\n{}---\n",
+        " \n\n---\n{}---\n",
+        "---\n{}--- \n\n---\n",
+    ],
+)
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_white_space_around_the_dashes_hides_no_front_matter(head: str, newline: str) -> None:
+    text = f"{head.format('private: true' + chr(10))}\nthe body\n".replace("\n", newline)
+
+    parsed = note.parse(text)
+
+    assert (parsed.meta, parsed.problem) == ({"private": True}, None)
+    assert frontmatter.parse(text.replace("\r\n", "\n"))[0] == {"private": True}
+    assert private.stays("notes/a.md", text.encode(), frozenset())
+
+
+@pytest.mark.parametrize("text", ["---", "--- a\nb: c\n---\n", "\n---\nSome words: a\n---\n", "    ---\nb: c\n---\n"])
+def test_a_line_of_dashes_that_begins_no_front_matter_is_text(text: str) -> None:
+    assert note.parse(text).body == text
+    assert note.parse(text).problem is None
+
+
+def test_front_matter_in_toml_is_a_problem_and_keeps_its_note_private() -> None:
+    text = '+++\ntitle = "a"\nprivate = true\n+++\n\nthe text\n'
+
+    parsed = note.parse(text)
+
+    assert (parsed.meta, parsed.body) == ({"private": True}, text)
+    assert parsed.problem == "line 1: the front matter is TOML; write it as YAML, between two lines `---`"
+
+
+@pytest.mark.parametrize(
+    ("header", "problem"),
+    [
+        ("tags: [#a, #b]", "a bracket is not closed; text with a `#` needs quotes"),
+        ("a: b\ntitle: \x0b", "line 3: the front matter contains a character that YAML does not allow ('\\x0b')"),
+    ],
+)
+def test_what_makes_front_matter_unreadable_is_told_in_plain_words(header: str, problem: str) -> None:
+    assert problem in (front_matter.read(f"{header}\n")[1] or "")
+
+
 @given(st.text(alphabet="ab`\n"))
 def test_text_cannot_leave_its_fence(text: str) -> None:
     lines = note.fence(text).splitlines()

@@ -398,6 +398,38 @@ def test_the_very_tag_is_removed_if_it_was_written_by_hand(vault: Path, settings
     assert user_notes.remove_tags(settings, path, ["two words", "#x"]) == ["y"]
 
 
+@pytest.mark.parametrize("tags", ["{project: x}", "5"])
+def test_tags_in_another_form_are_not_replaced(vault: Path, settings: Config, tags: str) -> None:
+    path = put(vault, f"---\ntags: {tags}\n---\n")
+
+    with pytest.raises(UsageError, match="neither a list nor words"):
+        user_notes.add_tags(settings, path, ["a"])
+
+    assert (vault / path).read_text() == f"---\ntags: {tags}\n---\n"
+
+
+def test_an_empty_item_in_a_list_of_tags_is_no_tag(vault: Path, settings: Config) -> None:
+    path = put(vault, "---\ntags:\n  -\n---\n")
+
+    assert user_notes.add_tags(settings, path, ["a"]) == ["a"]
+
+
+def test_a_note_in_utf_16_is_not_changed(vault: Path, settings: Config) -> None:
+    path = put(vault, "")
+    data = "A title\n\nWords.\n".encode("utf-16")
+    (vault / path).write_bytes(data)
+
+    for change in (lambda: user_notes.append(settings, path, "x"), lambda: user_notes.add_tags(settings, path, ["a"])):
+        with pytest.raises(UsageError, match="UTF-16"):
+            change()
+
+    assert (vault / path).read_bytes() == data
+
+
+def test_white_space_around_the_dashes_stays() -> None:
+    assert changed("\n--- \na: b\n---\t\nbody\n", pinned=True) == "\n--- \na: b\npinned: true\n---\t\nbody\n"
+
+
 def test_tags_written_as_words_are_understood(vault: Path, settings: Config) -> None:
     path = put(vault, "---\ntags: one, two\n---\n")
 
