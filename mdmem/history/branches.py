@@ -10,7 +10,6 @@ from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
 from mdmem.history import rewrite
 from mdmem.history.git import repository
-from mdmem.history.git.environment import LOCAL_ONLY
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
 from mdmem.vault import disk, editing, note
 
@@ -90,7 +89,7 @@ def _commit(root: Path, ref: str) -> str:
 
 
 def _git(root: Path, *words: str) -> repository.GitResult:
-    return repository.start(root, words, env=LOCAL_ONLY | {"GIT_NO_LAZY_FETCH": "1"}, check=False)
+    return repository.start(root, words, env={"GIT_NO_LAZY_FETCH": "1"}, check=False)
 
 
 def _waiting(config: Config, path: str, branch: str) -> bytes | None:

@@ -96,6 +96,18 @@ def test_a_clone_is_a_whole_vault_with_a_clean_status(first: Config, tmp_path: P
     assert (list(done.received), *done[1:]) == ([], 0, [], [], 0, [], (), (), ())
 
 
+def test_a_clone_finds_the_remote_as_the_users_git_does(
+    first: Config, tmp_path: Path, remote: Path, home: Path, ask: Any
+) -> None:
+    sync.sync(first)
+    (home / ".gitconfig").write_text(f'[url "{remote}"]\n\tinsteadOf = team:vault\n')
+
+    done = ask("clone", "team:vault", str(tmp_path / "new"))
+
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "new" / "mdmem.toml").is_file()
+
+
 def test_a_clone_by_a_git_that_converts_line_ends_has_nothing_to_commit(
     first: Config, tmp_path: Path, remote: Path
 ) -> None:
@@ -1442,12 +1454,16 @@ def test_a_remote_that_wants_a_password_is_told_with_the_way_to_store_one(first:
         helper = '"!f() { echo username=ana; echo password=wrong; }; f"'
         (home / ".gitconfig").write_text(f"[credential]\n\thelper = {helper}\n")
         refused = ask("sync")
+        by_sync = [*_AsksForPassword.given]
+        _AsksForPassword.given.clear()
+        cloned = ask("clone", f"http://127.0.0.1:{server.server_port}/notes.git", str(home / "new"))
         server.shutdown()
 
-    for done in (without, refused):
+    for done in (without, refused, cloned):
         assert done.returncode == 7
         assert "store one in a credential helper of git (`git help credentials`)" in done.stderr
-    assert f"Basic {base64.b64encode(b'ana:wrong').decode()}" in _AsksForPassword.given
+    for given in (by_sync, _AsksForPassword.given):
+        assert f"Basic {base64.b64encode(b'ana:wrong').decode()}" in given
 
 
 @pytest.mark.parametrize("is_empty", [True, False])

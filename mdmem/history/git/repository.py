@@ -15,6 +15,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from mdmem import files
@@ -178,20 +179,23 @@ def attempt(
             file.write(stdin)
             file.seek(0)
             return attempt(repo, *args, stdin=file, env=env, lock_fd=lock_fd, network=network)
-    variables = _variables(repo, env, network=network)
-    return start(repo.root, args, env=variables, stdin=stdin or None, lock_fd=lock_fd, network=network, check=False)
+    env = _places(repo) | (env or {})
+    return start(repo.root, args, env=env, stdin=stdin or None, lock_fd=lock_fd, network=network, check=False)
 
 
-def _variables(repo: Repository, env: dict[str, str] | None, *, network: bool) -> dict[str, str]:
-    places = {"GIT_DIR": str(repo.git_dir), "GIT_WORK_TREE": str(repo.root)}
-    return places | ({} if network else LOCAL_ONLY) | (env or {})
+def _places(repo: Repository) -> dict[str, str]:
+    return {"GIT_DIR": str(repo.git_dir), "GIT_WORK_TREE": str(repo.root)}
+
+
+def _variables(env: Mapping[str, str], *, network: bool) -> dict[str, str]:
+    return {**ENVIRONMENT, **({} if network else LOCAL_ONLY), **env}
 
 
 def start(
     cwd: Path,
     args: list[str] | tuple[str, ...],
     *,
-    env: Mapping[str, str] = LOCAL_ONLY,
+    env: Mapping[str, str] = MappingProxyType({}),
     stdin: BinaryIO | None = None,
     lock_fd: int | None = None,
     network: bool = False,
@@ -199,12 +203,12 @@ def start(
 ) -> GitResult:
     """Run git in `cwd` with these arguments and wait for it.
 
-    env: variables besides `ENVIRONMENT`. The other options are those of `run`.
+    env: variables besides those of every command. The other options are those of `run`.
 
     Raises GitError when git is missing, or (with `check`) when it fails.
     """
     git, missing = _load(cwd)
-    variables = {**ENVIRONMENT, **env}
+    variables = _variables(env, network=network)
     command = _command(git, args, variables, network)
     # A new session: no terminal to prompt on, and ^C cannot stop git in the middle of a write.
     options: dict[str, Any] = {
@@ -258,7 +262,7 @@ def printing(
     Raises GitError when git is missing or fails.
     """
     git, missing = _load(repo.root)
-    variables = ENVIRONMENT | _variables(repo, env, network=network)
+    variables = _variables(_places(repo) | (env or {}), network=network)
     command = _command(git, args, variables, network)
     errors: list[bytes] = []
     listening = threading.Thread(target=lambda: errors.append(process.stderr.read()), daemon=True)
@@ -312,7 +316,7 @@ def start_module(cwd: Path, module: str, args: list[str]) -> GitResult:
     Raises GitError when it cannot be started.
     """
     git, missing = _load(cwd)
-    variables = ENVIRONMENT | LOCAL_ONLY
+    variables = _variables({}, network=False)
     command = [*_without_inherited(variables, network=False), sys.executable, "-P", "-m", module, *args]
     try:
         status, out, err = git.execute(
