@@ -1462,8 +1462,8 @@ def test_a_remote_that_wants_a_password_is_told_with_the_way_to_store_one(first:
     for done in (without, refused, cloned):
         assert done.returncode == 7
         assert "store one in a credential helper of git (`git help credentials`)" in done.stderr
-    for given in (by_sync, _AsksForPassword.given):
-        assert f"Basic {base64.b64encode(b'ana:wrong').decode()}" in given
+    for headers in (by_sync, _AsksForPassword.given):
+        assert f"Basic {base64.b64encode(b'ana:wrong').decode()}" in headers
 
 
 @pytest.mark.parametrize("is_empty", [True, False])
