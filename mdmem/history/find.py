@@ -77,7 +77,7 @@ def uncommitted_deletion(repo: Repository, place: str) -> str:
     words = ("diff", "--name-only", "-z", "--no-renames", "--diff-filter=D", "HEAD", "--", place)
     missing = os.fsdecode(repository.attempt(repo, *words, env=PATTERNS).out).split("\0")[:-1]
     if any(unreadable.is_elsewhere(str(repo.root), path) for path in missing):
-        return "not on this machine, but a sync program has a copy: let it keep the vault's files here."
+        return unreadable.ELSEWHERE
     return "deleted, but that is not committed: `mdmem commit` completes it." if missing else ""
 
 

@@ -264,8 +264,6 @@ def _item(
     texts = note.texts(meta, "session", "status") | creation.described(root, path, shown)
     if texts["title"] != meta.get("title"):  # it is taken from the text
         texts["title"] = str(privacy.clean(texts["title"], rules=rules).value)
-    if meta.get("kind") != texts["kind"] and texts["kind"].lower() in (*note.PAGES, *note.INTERNAL):
-        texts["kind"] = "note"  # a person's `type: project` makes no generated page of it, so it is reviewed
     texts = {key: text if key in ("id", "title") else sys.intern(text) for key, text in texts.items()}
     edited = edited or note.is_edited(parsed)
     return ReviewItem(path, change, **texts, edited=edited, reviewed="reviewed" in meta, oid=oid)

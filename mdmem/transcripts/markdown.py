@@ -79,8 +79,17 @@ def loaded_by(folder: MarkdownFolder, path: str) -> list[str]:
 
 
 def has_any(root: Path) -> bool:
-    """Whether there is markdown below a folder."""
-    return next(disk.walk(str(root)), None) is not None
+    """Whether there is markdown below a folder, apart from packages."""
+    return next(_below(root), None) is not None
+
+
+PACKAGES = "node_modules"
+"""Name of the folders in which programs install packages, whose Markdown is nobody's notes."""
+
+
+def _below(root: Path) -> Iterator[str]:
+    walked = disk.walk(str(root), hides=lambda path: path.rpartition("/")[2] == PACKAGES)
+    return (entry.path for entry in walked)
 
 
 def memories(root: Path) -> list[MarkdownFolder]:
@@ -105,8 +114,8 @@ def _cwd(folder: Path) -> str:
 
 
 def files(folder: MarkdownFolder) -> Iterator[str]:
-    """Return a folder's markdown files, relative to it, without hidden files, links and templates."""
-    return iter(folder.files) if folder.files else (entry.path for entry in disk.walk(str(folder.root)))
+    """Return a folder's markdown files, relative to it, without hidden files, links, templates and packages."""
+    return iter(folder.files) if folder.files else _below(folder.root)
 
 
 class UncheckedError(Exception):

@@ -146,8 +146,9 @@ def _folder(root: Path) -> TranscriptSource:
         return TranscriptSource(transcripts, markdown.memories(root))
     for path in root.glob(f"*{_DATABASE}"):
         _require_readable(path)
-    found = (path for path in sorted(root.rglob(f"*{_RULE}")) if path.is_file() and not path.is_symlink())
-    rules = tuple(path.relative_to(root).as_posix() for path in found)
+    found = [path for path in sorted(root.rglob(f"*{_RULE}")) if path.is_file() and not path.is_symlink()]
+    below = (path.relative_to(root) for path in found)
+    rules = tuple(path.as_posix() for path in below if markdown.PACKAGES not in path.parts)
     folder = _markdown(root, root.resolve().name)
     if rules:
         folder = folder._replace(files=(*markdown.files(folder), *rules))

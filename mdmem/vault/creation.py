@@ -71,8 +71,8 @@ def described(root: str, path: str, parsed: note.Parsed) -> dict[str, str]:
     created: ISO 8601 in UTC; the file's mtime if nothing tells, and "" if there is no file either.
     """
     meta = parsed.meta
-    facts = {key: value for key in ("id", "kind", "type", "title") if isinstance(value := meta.get(key), str)}
-    note_id, kind = facts.get("id", ""), facts.get("kind") or facts.get("type") or "note"
+    facts = {key: value for key in ("id", "title") if isinstance(value := meta.get(key), str)}
+    note_id, kind = facts.get("id", ""), note.kind_of(meta)
     moment = when_made(meta, path)
     named = "" if "digest" in meta or kind in note.PAGES else name_words(path, note_id)
     title = " ".join(facts.get("title", "").split()) or titles.heading(parsed.body)

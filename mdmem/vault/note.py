@@ -42,6 +42,18 @@ def is_internal(path: str, kind: object = "") -> bool:
     return path.split("/")[0].casefold() == "internal" or str(kind).lower() in INTERNAL
 
 
+def kind_of(meta: Mapping[str, Any]) -> str:
+    """Return a note's kind: its `kind`, or its `type` as other programs write it, else "note".
+
+    A person's `type: project` makes neither a generated page nor an internal memory of the note.
+    """
+    kind, other = meta.get("kind"), meta.get("type")
+    if isinstance(kind, str) and kind:
+        return kind
+    is_own = isinstance(other, str) and other and other.lower() not in (*PAGES, *INTERNAL)
+    return str(other) if is_own else "note"
+
+
 class Draft(Value):
     """The draft of a note: title, words for the file name, its own metadata, body."""
 

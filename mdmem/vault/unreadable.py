@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 _PLACEHOLDERS = (".{}.icloud", "{}.nextcloud", "{}.owncloud")
 """Names of the files that sync programs leave in the place of one that is to be fetched again when it is wanted."""
 
+ELSEWHERE = "not on this machine, but a sync program has a copy: let it keep the vault's files here."
+"""What a file with a placeholder is, to end a sentence."""
+
 
 class UnreadableFolders:
     """The folders of a vault that exist but cannot be read. Each is checked once."""
@@ -28,9 +31,9 @@ class UnreadableFolders:
             self._known[folder] = (folder != "" and self.contain(folder)) or _is_unreadable(f"{self._root}/{folder}")
         return self._known[folder]
 
-    def without(self, paths: Iterable[str]) -> Iterator[str]:
-        """Yield the paths that do not lie in or below such a folder."""
-        return (path for path in paths if not self.contain(path))
+    def gone(self, missing: Iterable[str]) -> Iterator[str]:
+        """Yield the missing paths that are neither in or below such a folder nor kept elsewhere by a sync program."""
+        return (path for path in missing if not (self.contain(path) or is_elsewhere(self._root, path)))
 
 
 def is_elsewhere(root: str, path: str) -> bool:

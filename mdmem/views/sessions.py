@@ -199,10 +199,20 @@ def by_day(view: View, project: str = "") -> dict[str, int]:
     """
     if not project:
         return figures.days(view.counts().quarters)
-    created, flags = view.numbers("created"), view.numbers("flags")
-    pages = {KINDS.index(kind) for kind in note.PAGES}
-    numbers = (number for number in view.of_project(project) - view.internal if flags[number] // KIND_STEP not in pages)
-    return figures.days(Counter(created[number] // QUARTER_SECONDS for number in numbers))
+    flags, pages = view.numbers("flags"), {KINDS.index(kind) for kind in note.PAGES}
+    return _counted(view, (number for number in view.of_project(project) if flags[number] // KIND_STEP not in pages))
+
+
+@cached_with_view
+def written_by_day(view: View, project: str = "") -> dict[str, int]:
+    """Return the number of notes that people and agents wrote on each local day, without internal memories."""
+    written = view.of_kinds(note.WRITTEN)
+    return _counted(view, written & view.of_project(project) if project else written)
+
+
+def _counted(view: View, numbers: Iterable[int]) -> dict[str, int]:
+    created, internal = view.numbers("created"), view.internal
+    return figures.days(Counter(created[number] // QUARTER_SECONDS for number in numbers if number not in internal))
 
 
 def turns(view: View, session: str) -> list[SessionTurn]:

@@ -43,6 +43,20 @@ def test_list_shows_notes_newest_first_without_the_pages_machines_keep(day: Day)
     assert all((day.vault / row["path"]).is_file() for row in rows)
 
 
+@pytest.mark.parametrize("word", ["project", "Session", "agent"])
+def test_a_note_whose_type_has_the_name_of_a_page_or_of_a_memory_is_listed_and_reviewed_as_a_note(
+    tmp_path: Path, word: str
+) -> None:
+    day = cli_day.make(tmp_path)
+    day.run("init", str(day.vault))
+    (day.vault / "notes" / "shed.md").write_text(f"---\ntype: {word}\n---\n\n# Garden shed\n\nOf larch.\n", "utf-8")
+
+    for command in (["list", "--kind", "note"], ["review"], ["search", "larch"]):
+        assert [(row["kind"], row["title"]) for row in day.json(*command) if row["path"] == "notes/shed.md"] == [
+            ("note", "Garden shed")
+        ]
+
+
 def test_list_takes_the_filters_of_the_query_language(day: Day) -> None:
     def listed(*words: str) -> int:
         return len(day.json("list", *words))

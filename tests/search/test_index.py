@@ -950,6 +950,27 @@ def test_verify_sees_an_index_that_differs_from_the_vault(vault: Path, settings:
     assert known(settings, "beta") == ["b.md"]
 
 
+@pytest.mark.parametrize("placeholder", [".plan.md.icloud", "plan.md.nextcloud"])
+def test_a_note_that_a_sync_program_keeps_elsewhere_is_still_found_and_its_absence_explained(
+    vault: Path, settings: Config, placeholder: str
+) -> None:
+    file = write(vault, "notes/plan.md", "---\nid: 7m2x4kd9qp\n---\n\nzebras graze at dawn")
+    write(vault, "notes/other.md", "zebras sleep")
+    index.update(settings)
+    file.rename(file.with_name(placeholder))
+    (vault / "notes/other.md").unlink()
+
+    assert found(settings, "zebras") == ["notes/plan.md"]
+    assert index.verify(settings).agrees
+    for name in ("7m2x4kd9qp", "plan"):
+        with pytest.raises(
+            NotFoundError, match=r"notes/plan\.md is not on this machine, but a sync program has a copy"
+        ):
+            index.resolve(settings, name)
+    file.with_name(placeholder).unlink()
+    assert found(settings, "zebras") == []
+
+
 def test_an_index_in_a_folder_that_others_can_write_is_not_believed(vault: Path, settings: Config) -> None:
     write(vault, "a.md", "alpha")
     index.update(settings)

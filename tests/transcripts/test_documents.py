@@ -246,6 +246,19 @@ def test_a_rule_beside_markdown_of_its_name_is_a_note_of_its_own_and_a_link_is_n
     }  # fmt: skip
 
 
+def test_markdown_and_rules_of_installed_packages_are_not_imported(vault: Path, tmp_path: Path, ask: Run) -> None:
+    root = tmp_path / "shop"
+    for folder in (root / "docs", root / "node_modules" / "left-pad" / ".cursor" / "rules"):
+        folder.mkdir(parents=True)
+        for name in ("readme.md", "rule.mdc"):
+            (folder / name).write_text(f"What {folder.name} says.\n", "utf-8")
+
+    ask("import", "--yes", str(root), check=True)
+
+    assert {post.content for post in imported(vault, "shop/docs").values()} == {"What docs says."}
+    assert [path.name for path in (vault / "notes" / "imported" / "shop").iterdir()] == ["docs"]
+
+
 def test_a_heading_with_endless_spaces_takes_a_decision_record_no_time() -> None:
     text = f"# Decision{' ' * 1_000_000}x\n"  # quadratic time would be hours
 

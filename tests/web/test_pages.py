@@ -405,6 +405,25 @@ def test_a_day_on_which_somebody_only_wrote_shows_what_they_wrote(web: Web, cook
         (web.vault / path).unlink()
 
 
+def test_days_with_only_written_notes_are_days_before_and_after(tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    for day in ("2020-01-02", "2020-01-05"):
+        text = f"---\nkind: note\ncreated: {day}T12:00:00\nproject: api\n---\n\nWords of {day}.\n"
+        (tmp_path / "vault" / f"{day}.md").write_text(text, "utf-8")
+    env = {**os.environ, "HOME": str(tmp_path)}
+
+    with serving(tmp_path / "vault", env) as served:
+        headers = {"Cookie": served.enter()}
+        today, last, other = (
+            served.ask(path, headers=headers)[2]
+            for path in ("/", "/timeline?on=2020-01-05&project=api", "/timeline?on=2020-01-05&project=web")
+        )
+
+    assert "Words of 2020-01-05" in today and 'href="/timeline?on=2020-01-02"' in today
+    assert 'rel="prev" href="/timeline?project=api&amp;on=2020-01-02"' in last
+    assert 'rel="prev"' not in other
+
+
 def test_a_search_shows_a_session_once_where_its_first_prompt_is_found_too(web: Web, cookie: str) -> None:
     page = get(web, cookie, "/search?q=date+parser")
     titles = re.findall(r'<a class="hit" href="[^"]+">(.*?)</a>', page)

@@ -313,9 +313,9 @@ def test_a_day_leads_to_the_days_around_it_that_match_the_same_filters() -> None
     table = [session(day, project) for day, project in (("2026-09-17", "a"), ("2026-09-14", "b"), ("2026-09-11", "a"))]
     chosen = dict.fromkeys(("project", "agent", "on", *timeline.FLAGS), "")
 
-    assert timeline.neighbors(table, {**chosen, "on": "2026-09-14"}) == ("2026-09-11", "2026-09-17")
-    assert timeline.neighbors(table, {**chosen, "on": "2026-09-17", "project": "a"}) == ("2026-09-11", "")
-    assert timeline.neighbors(table, {**chosen, "on": "2026-09-11", "project": "b"}) == ("", "2026-09-14")
+    assert timeline.neighbors(table, {**chosen, "on": "2026-09-14"}, ()) == ("2026-09-11", "2026-09-17")
+    assert timeline.neighbors(table, {**chosen, "on": "2026-09-17", "project": "a"}, ()) == ("2026-09-11", "")
+    assert timeline.neighbors(table, {**chosen, "on": "2026-09-11", "project": "b"}, ()) == ("", "2026-09-14")
 
 
 def test_no_page_keeps_an_index_that_has_changed(tmp_path: Path) -> None:

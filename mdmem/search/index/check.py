@@ -81,11 +81,9 @@ def _compare(config: Config, view: View, progress: CountCallback | None) -> Repo
         if progress is not None:
             progress(count, max(count, view.live))
     unreadable = UnreadableFolders(config.vault)
-    for note in view.all:
-        if not (is_in_vault[note] or unreadable.contain(view.path(note))):
-            path = view.path(note)
-            with_path = view.notes("facet", layout.path_facet(path))
-            (doubled if any(is_in_vault[other] for other in with_path) else extra).append(path)
+    for path in unreadable.gone(view.path(note) for note in view.all if not is_in_vault[note]):
+        with_path = view.notes("facet", layout.path_facet(path))
+        (doubled if any(is_in_vault[other] for other in with_path) else extra).append(path)
     return Report(count, missing, extra, stale, doubled)
 
 

@@ -87,7 +87,7 @@ def build(
     edited = _says(parsed, "edited") or (parsed is not as_written and note.is_edited(parsed))
     meta, body = parsed.meta, _own_words(root, parsed)
     created = creation.when_made(meta, entry.path)
-    kind = _text(meta.get("kind")) or _text(meta.get("type")) or "note"
+    kind = note.kind_of(meta)
     title = " ".join(_text(meta.get("title")).split()) or titles.heading(body)
     named = "" if "digest" in meta or kind in note.PAGES else creation.name_words(path, _text(meta.get("id")))
     all_words = _with_header(root, as_written, data, rules) if as_written.problem else body

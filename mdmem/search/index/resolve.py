@@ -7,7 +7,7 @@ from itertools import islice
 from mdmem.errors import AmbiguousError, BusyError, NotFoundError
 from mdmem.search.index import catchup, completion, scan_record
 from mdmem.search.index.store import current, opened
-from mdmem.vault import disk, is_in_journal, note
+from mdmem.vault import disk, is_in_journal, note, unreadable
 from mdmem.vault.layout import typed_path
 
 TYPE_CHECKING = False
@@ -62,13 +62,16 @@ def resolve(config: Config, reference: str, *, look: bool = True) -> str:
 
 
 def _hint(config: Config, name: str) -> str:
-    """Return what reads the session with this id, its beginning or this tag, or that a name is too short for an id."""
+    """Return where the note is or what reads the session with this id, or that a name is too short for an id."""
     try:
         view = current(config)
     except (BusyError, OSError):
         view = None
     if view is None or not name:
         return ""
+    elsewhere = (path for path in _named(view, name) if unreadable.is_elsewhere(config.vault, path))
+    if path := next(elsewhere, ""):
+        return f"Its file {path} is {unreadable.ELSEWHERE}"
     is_id = bool(view.remaining("facet", f"session:{name}"))
     if is_id or any(folder.endswith(f"-{name}") for folder in view.folders):
         import shlex
@@ -191,8 +194,10 @@ def _as_path(config: Config, wanted: str) -> str | None:
 
 def _by_id(config: Config, wanted: str) -> list[str]:
     view = current(config)
-    if view is None or not wanted:
-        return []
+    return [] if view is None or not wanted else _named(view, wanted)
+
+
+def _named(view: View, wanted: str) -> list[str]:
     paths = sorted(view.path(number) for number in with_id(view, wanted))
     return paths or named(view, _tail(wanted))
 

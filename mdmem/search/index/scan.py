@@ -237,7 +237,7 @@ def at_notes(root: str, view: View, notes: Iterable[int], most_read: int = sys.m
             gone.append(path)
         elif not has_time_and_size or left < 0 or _was_edited(root, view, note, path):
             changed.append(WalkedFile(path, state.st_mtime_ns, state.st_size, state.st_ino))
-    return Diff(changed, list(UnreadableFolders(root).without(gone)))
+    return Diff(changed, list(UnreadableFolders(root).gone(gone)))
 
 
 def at_files(root: str, view: View, known: Iterable[Stamped]) -> tuple[Diff, list[Stamped]]:
@@ -259,7 +259,7 @@ def at_files(root: str, view: View, known: Iterable[Stamped]) -> tuple[Diff, lis
         if present[-1] != file and (note := view.find(path)) is not None:
             changed.append(note)
     diff = at_notes(root, view, changed)
-    missing = UnreadableFolders(root).without(path for path in gone if view.find(path) is not None)
+    missing = UnreadableFolders(root).gone(path for path in gone if view.find(path) is not None)
     return Diff(diff.files, [*diff.gone, *missing]), present
 
 
@@ -303,7 +303,7 @@ def differences(view: View, seen: Seen) -> Diff:
         note = known.pop(entry.path, None)
         if note is None or view.stamp(note) != (entry.mtime_ns, entry.size, entry.inode):
             files.append(entry)
-    return Diff(files, list(UnreadableFolders(seen.root).without(known)))
+    return Diff(files, list(UnreadableFolders(seen.root).gone(known)))
 
 
 class Comparison:
@@ -352,7 +352,7 @@ class Comparison:
         if self._view is not None and self.is_complete:
             view, self._view = View(self._view.leaves, self._view.files), None
             missing = (note for note, met in enumerate(self._met) if not (met or note in view.deleted))
-            yield from self._unreadable.without(map(view.path, missing))
+            yield from self._unreadable.gone(map(view.path, missing))
 
 
 def _indexed_notes(view: View, seen: Seen) -> dict[str, int]:

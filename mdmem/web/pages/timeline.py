@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime, timedelta
 from itertools import groupby
 from typing import NamedTuple
@@ -49,7 +49,7 @@ def timeline(request: PageRequest) -> Response:
     chosen = {key: request.query.get(key, "") for key in ("project", "agent", "on", *FLAGS)}
     table = sessions.table(request.view)
     matching = [row for row in table if fits(row, chosen)]
-    before, after = neighbors(table, chosen) if chosen["on"] else ("", "")
+    before, after = neighbors(table, chosen, _written_days(request.view, chosen)) if chosen["on"] else ("", "")
     part = shared.part(len(matching), request.number("page"), SIZE)
     return request.page(
         "timeline",
@@ -66,11 +66,23 @@ def timeline(request: PageRequest) -> Response:
     )
 
 
-def neighbors(table: Sequence[SessionRow], chosen: dict[str, str]) -> tuple[str, str]:
-    """Return the days before and after the chosen one that have sessions which match the other filters; "" for none."""
-    days = {row.day for row in table if fits(row, {**chosen, "on": ""})}
+def neighbors(table: Sequence[SessionRow], chosen: dict[str, str], written: Iterable[str]) -> tuple[str, str]:
+    """Return the days before and after the chosen one with sessions that match the other filters; "" for none.
+
+    written: other days that count, those with written notes.
+    """
+    days = {*(row.day for row in table if fits(row, {**chosen, "on": ""})), *written}
     day = chosen["on"]
     return max((one for one in days if one < day), default=""), min((one for one in days if one > day), default="")
+
+
+def _written_days(view: View, chosen: dict[str, str]) -> Iterable[str]:
+    """Return the days with written notes, if the page shows those."""
+    return sessions.written_by_day(view, chosen["project"]) if _shows_written(chosen) else ()
+
+
+def _shows_written(chosen: dict[str, str]) -> bool:
+    return not any(chosen[key] for key in ("agent", *FLAGS))
 
 
 def _written(view: View, chosen: dict[str, str]) -> list[NoteRow]:
@@ -79,7 +91,7 @@ def _written(view: View, chosen: dict[str, str]) -> list[NoteRow]:
         start = datetime.fromisoformat(chosen["on"]).timestamp()
     except (ValueError, OverflowError, OSError):
         return []
-    if any(chosen[key] for key in ("agent", *FLAGS)):
+    if not _shows_written(chosen):
         return []
     created, end = view.numbers("created"), start + _DAY_SECONDS
     numbers = {number for number in view.of_kinds(note.WRITTEN) if start <= created[number] < end}

@@ -47,7 +47,9 @@ def today(request: PageRequest) -> Response:
     now = timestamps.local_day(time.time())
     ended = [(wording.day(row.ended), row) for row in table]
     written = _written(request.view, now)
-    day = now if written or any(last == now for last, _ in ended) else max((last for last, _ in ended), default=now)
+    written_days = [each for each in sessions.written_by_day(request.view) if each <= now]
+    days = {*written_days, *(last for last, _ in ended)}
+    day = now if now in days else max(days, default=now)
     written = written if day == now else _written(request.view, day)
     session_rows = sorted((row for last, row in ended if last == day), key=lambda row: row.ended, reverse=True)
     log = [row for row in injections.log(request.config) if wording.day(str(row.get("time", ""))) == day]
@@ -60,7 +62,7 @@ def today(request: PageRequest) -> Response:
         is_today=day == now,
         cards=cards,
         before=before,
-        previous=max((row.day for row in table if row.day < day), default=""),
+        previous=max((each for each in {*written_days, *(row.day for row in table)} if each < day), default=""),
         left_out=len(session_rows) - len(cards),
         loose=written[:SHOWN_NOTES],
         more_loose=len(written[SHOWN_NOTES:]),
