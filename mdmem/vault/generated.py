@@ -36,7 +36,7 @@ def unmarked(text: str) -> str:
     Those are not words that anybody reads or searches for.
     """
     before, inner, after = parts_of(text)
-    return before + _without_leads(inner) + after
+    return before + "\n".join(bare(inner.split("\n"))) + after
 
 
 def outside(text: str) -> str:
@@ -75,14 +75,6 @@ def _line_in(text: str, mark: str, start: int) -> int:
             break
         at = text.find(mark, stop or len(text))  # after this line, which is another's
     return at
-
-
-def _without_leads(text: str) -> str:
-    first, *pieces = text.split(FOLDED_BEGIN)
-    text = "".join([first.rstrip(" "), *[piece.partition(FOLDED_END)[2].lstrip("\n") for piece in pieces]])
-    if NAVIGATION_MARK not in text:
-        return text
-    return "\n".join([line for line in text.split("\n") if not line.endswith(NAVIGATION_MARK)])
 
 
 def lines_of(text: str) -> tuple[list[str], list[str], list[str]] | None:

@@ -20,6 +20,7 @@ from mdmem.capture.later import upkeep
 from mdmem.capture.session import Session
 from mdmem.history.git import repository
 from mdmem.vault import disk as vaults
+from mdmem.vault import generated
 from tests.conftest import notes, session_pages
 from tests.helpers import claude
 from tests.helpers.claude import START, bash, capture, payload, prompt, stop
@@ -509,3 +510,15 @@ def test_a_picture_in_an_agents_description_is_only_text(vault: Path) -> None:
     body = frontmatter.loads(stored.read_text("utf-8")).content
     assert "<p>Show " in (html := MarkdownIt("commonmark").render(body))
     assert "<img" not in html
+
+
+def test_prompt_about_an_html_element_hides_nothing_of_its_page_from_readers(vault: Path) -> None:
+    capture(prompt("Why does <details> fold the parser?"))
+    capture(bash("", "toolu_1"), START + 10)
+    capture(prompt("Rename the exporter", 2), START + 20)
+    capture(stop("Renamed.", 2), START + 30)
+    shown = generated.unmarked(the_page(vault).read_text("utf-8")).partition("## Prompts")[2]
+    assert [line.partition("](")[0] for line in shown.splitlines() if line[:1].isdigit()] == [
+        r"1. [Why does \<details> fold the parser?",
+        "2. [Rename the exporter",
+    ]
