@@ -176,18 +176,15 @@ def _learn_beside(capture: Capture) -> None:
     if capture.live and files_on_disk.instructions_beside(capture.event, capture.project.worktree):
         from mdmem.capture import remembered
 
-        if not remembered.learn(capture, remembered.beside(capture)):
-            turn.withhold(capture)
+        turn.learn(capture, remembered.beside(capture))
 
 
 def _learn_mentioned(capture: Capture) -> None:
     """Remember private sections of the files that an event makes the agent read."""
     if capture.live:
-        from mdmem.capture import remembered
         from mdmem.capture.tools import instructions
 
-        if not remembered.learn(capture, instructions.mentioned(capture.event, capture.rules)):
-            turn.withhold(capture)
+        turn.learn(capture, instructions.mentioned(capture.event, capture.rules))
 
 
 def _count_hidden(capture: Capture, outcome: Outcome) -> Outcome:

@@ -67,12 +67,9 @@ def keep(capture: Capture) -> Outcome:
 
 def _learn_of(files_read: dict[str, list[str]], capture: Capture) -> None:
     """Remember what is private in the files of a command that goes on or writes: it comes later, without its name."""
-    from mdmem.capture import remembered
-
     texts = [text for contents in files_read.values() for text in contents]
     spans = [span for text in texts for span in privacy.clean(text, rules=capture.rules, origin="tool").spans]
-    if not remembered.learn(capture, tuple(spans)):
-        turn.withhold(capture)
+    turn.learn(capture, tuple(spans))
 
 
 def _passes_on(tool_input: Any) -> bool:
@@ -130,11 +127,9 @@ def _draft(capture: Capture, clean: Any) -> note.Draft | None:
 
 def _learn_values(capture: Capture, shown: list[Any]) -> None:
     """Remember the values that a run shows of an excluded file: what uses them shows them without its name."""
-    from mdmem.capture import remembered
     from mdmem.capture.tools import excluded
 
-    if not remembered.learn(capture, (), excluded.values_in(shown)):
-        turn.withhold(capture)
+    turn.learn(capture, (), excluded.values_in(shown))
 
 
 _TODO = "to-do list"

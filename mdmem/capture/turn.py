@@ -154,6 +154,18 @@ def withhold(capture: Capture) -> None:
         marks.write_of_session(capture)
 
 
+def learn(capture: Capture, spans: tuple[str, ...], secrets: tuple[str, ...] = ()) -> bool:
+    """Remember private text and secrets; `withhold` and return False if that cannot be written."""
+    if not (spans or secrets):
+        return True
+    from mdmem.capture import remembered
+
+    learned = remembered.learn(capture, spans, secrets)
+    if not learned:
+        withhold(capture)
+    return learned
+
+
 def begin(capture: Capture) -> None:
     """Renew the session's marks and private memory when it starts or resumes, and copy a fork's from its parent."""
     marks.renew(capture)
@@ -172,13 +184,10 @@ def begin(capture: Capture) -> None:
 
 def learn_instructions(capture: Capture) -> None:
     """Remember private sections of the instruction files that the agent reads at the start of the session."""
-    from mdmem.capture import remembered
     from mdmem.capture.tools import instructions
 
-    if remembered.learn(capture, instructions.of_session(capture.event, capture.rules)):
+    if learn(capture, instructions.of_session(capture.event, capture.rules)):
         capture.session.append(_LEARNED, "1")
-    else:
-        withhold(capture)
 
 
 def has_learned_instructions(capture: Capture) -> bool:
@@ -210,7 +219,6 @@ def learn_queued(capture: Capture) -> None:
     if not signs:
         return
     from mdmem.agents import tail
-    from mdmem.capture import remembered
 
     found = list(_cleaned(tail.objects(capture.event.transcript, _QUEUED), capture)) if _QUEUED in signs else []
     for sign in signs:
@@ -219,8 +227,7 @@ def learn_queued(capture: Capture) -> None:
 
             found += shell_runs.cleaned(capture, _SHELL[sign])
     spans = [span for cleaned in found for span in cleaned.spans]
-    if not remembered.learn(capture, tuple(spans), tuple([secret for cleaned in found for secret in cleaned.secrets])):
-        withhold(capture)
+    learn(capture, tuple(spans), tuple([secret for cleaned in found for secret in cleaned.secrets]))
 
 
 def learn_asked(capture: Capture) -> None:
@@ -260,10 +267,9 @@ def _is_private_unseen(capture: Capture) -> bool:
             remembered.learn(capture, tuple(spans))
             marks.write(capture, marks.PRIVATE if cleaned.value == "" else marks.UNSURE)
             return True
-    if remembered.learn(capture, tuple(spans)):
+    if learn(capture, tuple(spans)):
         capture.session.append("unseen", key)
         return False
-    withhold(capture)
     return True
 
 
