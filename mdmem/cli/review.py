@@ -18,7 +18,7 @@ from mdmem.config import Config
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.history import find, message
 from mdmem.history import review as work
-from mdmem.history.merging import undecided, whose
+from mdmem.history.merging import undecided
 from mdmem.history.merging.undecided import OpenChoice
 from mdmem.history.review import Review, ReviewItem, ReviewScreen
 from mdmem.history.rewrite import RewriteStep
@@ -162,7 +162,7 @@ def _ask_versions(config: Config, choices: list[OpenChoice]) -> bool:
     """Ask which version stays where two machines changed the same line; return False for quit."""
     for number, choice in enumerate(choices, 1):
         click.secho(f"\n[{number}/{len(choices)}] Two machines changed {safe(_place(choice))}", bold=True)
-        mine = whose.mine(config, choice)
+        mine = undecided.mine(config, choice)
         for key, name, text in ((1, "one", choice.one), (2, "other", choice.other)):
             owner = ("(this machine's)  " if name == mine else "(the other machine's)  ") if mine else ""
             click.echo(f"  {key}  {owner}{safe(text[:SHOWN_CHARS]).replace(chr(10), chr(10) + '     ')}")
