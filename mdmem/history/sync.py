@@ -355,7 +355,7 @@ class _Work:
 
     def _after_purge(self, planned: PurgePlan, replaces: bool) -> tuple[str, ...]:
         """Clean up after a carried purge; return sentences on what is left to do."""
-        filtering.forget_remote_refs(self._repo)
+        repository.drop_refs(self._repo, filtering.KEPT_REMOTE_REFS)
         advice = purge.clean_up(self._config, planned, self._lock_fd)
         carry.end(self._repo)
         done_sentence = (

@@ -163,11 +163,6 @@ def restore_remote_refs(repo: Repository) -> None:
     """Restore the remote-tracking refs from `KEPT_REMOTE_REFS`, where a purge has nothing to replace at the remote."""
     for ref, oid in repository.refs(repo, KEPT_REMOTE_REFS).items():
         repository.run(repo, "update-ref", ref.replace(KEPT_REMOTE_REFS, "refs/remotes/", 1), oid)
-    forget_remote_refs(repo)
-
-
-def forget_remote_refs(repo: Repository) -> None:
-    """Remove the refs of `KEPT_REMOTE_REFS`, once a purge is carried over."""
     repository.drop_refs(repo, KEPT_REMOTE_REFS)
 
 

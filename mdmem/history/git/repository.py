@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from mdmem import files
 from mdmem.errors import GitError, VaultError, no_vault
-from mdmem.history.git import advice, dot_git, git_python, lost_head, stopping, transfer
+from mdmem.history.git import advice, dot_git, git_python, lost_head, transfer
 from mdmem.history.git.environment import (
     BOUNDS,
     ENVIRONMENT,
@@ -219,7 +219,7 @@ def start(
         options["umask"] = 0o077
     try:
         if network:
-            with stopping.raising_signals():
+            with transfer.raising_signals():
                 running = git.execute(command, istream=stdin, env=variables, as_process=True, **options)
                 printed, errors = transfer.communicate(running.proc)  # `running` kills it when garbage-collected
             result = GitResult(running.proc.returncode, printed, errors.decode("utf-8", "replace"))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import signal
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from subprocess import Popen
 from typing import IO
 
@@ -39,7 +42,7 @@ _IS_PROGRESS = re.compile(
 def communicate(process: Popen[bytes]) -> tuple[bytes, bytes]:
     """Wait for a program that was started in a session of its own; return its output and errors, without progress.
 
-    It is ended, with what it started, such as ssh, when we are stopped; within `stopping.raising_signals`, also by a
+    It is ended, with what it started, such as ssh, when we are stopped; within `raising_signals`, also by a
     signal that would end only us.
 
     Raises GitError when nothing came for `SILENT_SECONDS`, or when the system allows no further threads.
@@ -94,3 +97,22 @@ def _news(heard: float, errors: bytearray) -> tuple[str, int, int] | None:
         return "Still waiting for the remote. Ctrl-C stops.", 0, 0
     *_, last = [None, *_STEP.finditer(bytes(errors[-_READ_BYTES:]))]
     return (_STEPS[last[1]], int(last[2]), int(last[3])) if last else None
+
+
+@contextmanager
+def raising_signals() -> Iterator[None]:
+    """Let signals that would end this process, as when the terminal is closed, raise SystemExit, unless handled."""
+
+    def stop(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
+
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    is_main = threading.current_thread() is threading.main_thread()
+    taken = [number for number in numbers if is_main and signal.getsignal(number) is signal.SIG_DFL]
+    for number in taken:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
