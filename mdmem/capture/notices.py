@@ -69,10 +69,7 @@ def end_turn(capture: Capture, outcome: Outcome) -> None:
     """Add up what was hidden in this turn's tool runs and answer, except what the user was already told."""
     lines = capture.session.lines("hidden")
     told = max((_number(line, 0) for line in capture.session.lines("told")), default=0)
-    for line in lines[told:]:
-        outcome.of_turn.sections += _number(line, 0)
-        outcome.of_turn.chars += _number(line, 1)
-        outcome.of_turn.lines += _number(line, 2)
+    outcome.of_turn = privacy.Hidden(*[sum([_number(line, place) for line in lines[told:]]) for place in range(3)])
     if len(lines) > told:
         capture.session.append("told", str(len(lines)))
 

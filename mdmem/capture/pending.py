@@ -60,7 +60,7 @@ def has_failing(config: Config) -> bool:
     return any(os.path.exists(os.path.join(config.state_dir, name)) for name in FAILING_FILES.values())
 
 
-class Outcome:
+class Outcome(Value):
     """The result of capturing an event.
 
     stored: the note is on disk. added: it was not there before. error: why it should be there and is not, as the name
@@ -74,33 +74,27 @@ class Outcome:
     failed for long.
     """
 
-    __slots__ = (
-        "added", "counted", "error", "failing", "hidden", "id", "ignored", "kind", "of_turn", "path", "private",
-        "redacted", "stored", "stray", "too_long", "unclosed", "unknown", "unmarked", "waits", "why", "withheld",
-    )  # fmt: skip
-
-    def __init__(self, ignored: str = "") -> None:
-        self.stored = False
-        self.added = False
-        self.id = ""
-        self.path = ""
-        self.kind = ""
-        self.private = 0
-        self.redacted = 0
-        self.hidden = privacy.Hidden()
-        self.of_turn = privacy.Hidden()
-        self.unclosed = False
-        self.stray = False
-        self.unknown: list[str] = []
-        self.unmarked = False
-        self.error = ""
-        self.why = ""
-        self.waits = False
-        self.counted = False
-        self.too_long = 0
-        self.withheld = False
-        self.failing: list[str] = []
-        self.ignored = ignored
+    ignored: str = ""
+    stored: bool = False
+    added: bool = False
+    id: str = ""
+    path: str = ""
+    kind: str = ""
+    private: int = 0
+    redacted: int = 0
+    hidden: privacy.Hidden = privacy.Hidden()
+    of_turn: privacy.Hidden = privacy.Hidden()
+    unclosed: bool = False
+    stray: bool = False
+    unknown: list[str] = []  # noqa: RUF012 - never changed, like the other defaults
+    unmarked: bool = False
+    error: str = ""
+    why: str = ""
+    waits: bool = False
+    counted: bool = False
+    too_long: int = 0
+    withheld: bool = False
+    failing: list[str] = []  # noqa: RUF012
 
     @property
     def is_lost(self) -> bool:
