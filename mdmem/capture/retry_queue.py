@@ -29,20 +29,13 @@ def folder(config: Config) -> str:
 
 def waiting(config: Config) -> list[str]:
     """List the queued files, oldest first."""
-    return sorted(_names(config))
-
-
-def _names(config: Config) -> list[str]:
-    try:
-        return [name for name in os.listdir(folder(config)) if name.endswith(".json")]
-    except OSError:
-        return []
+    return sorted(name for name in system.names_in(folder(config)) if name.endswith(".json"))
 
 
 def waits(config: Config, session_key: str) -> bool:
     """Whether notes of this session are queued."""
     ending = f"-{session_key}.json"
-    return any(name.endswith(ending) for name in _names(config))
+    return any(name.endswith(ending) for name in waiting(config))
 
 
 def keep(capture: Capture, draft: PendingNote, built: note.Note) -> bool:
@@ -78,7 +71,7 @@ def keep(capture: Capture, draft: PendingNote, built: note.Note) -> bool:
 
 def _write(config: Config, session_key: str, data: bytes) -> None:
     files.make_folder(folder(config))
-    last = max([name[:20] for name in _names(config) if name[:20].isdigit()], default="0")
+    last = max([name[:20] for name in waiting(config) if name[:20].isdigit()], default="0")
     number = max(time.time_ns(), int(last) + 1)  # keeps the order even if the clock was set back
     path = os.path.join(folder(config), f"{number:020d}-{os.getpid()}-{session_key}.json")
     temp = f"{path}.tmp"

@@ -206,16 +206,7 @@ def _ids_like(root: str, paths: list[str], name: str) -> dict[str, str]:
 
 
 def _is_session(root: str, folder: str, name: str) -> bool:
-    session = session_of(root, folder)
+    session = journal.session_of(root, folder)
     if folder.rpartition("/")[2] == name:
         return True
     return is_named(name, session) if session else folder.endswith(f"-{name[:8]}")
-
-
-def session_of(root: str, folder: str) -> str:
-    """Return the id of the session in a folder, from its page, else its first note; "" when neither has one."""
-    page = journal.read_page(root, folder)
-    if not page:  # its owner has deleted it: ask the first note
-        first = min(filter(journal.numbers, disk.names_in(root, folder)), key=journal.numbers, default="")
-        page = (first and disk.read_path(root, f"{folder}/{first}")) or b""
-    return note.parse(page).fact("session")

@@ -123,17 +123,14 @@ def _for_people(config: Config, step: RewriteStep, kept: dict[str, None]) -> Rew
         if after is None:
             kept[path] = None
         return step._replace(after=pages.with_generated(before, after or EMPTY_PAGE))
-    if before and after is None and _is_project(path) and pages.is_worded(config.vault, before):
+    is_project = path == journal.project_page(layout.project_of(path))
+    if before and after is None and is_project and pages.is_worded(config.vault, before):
         kept[path] = None
         return step._replace(after=pages.with_generated(before, EMPTY_PAGE))
     if before and after is None and is_in_journal(path) and not _is_untouched(before):
         kept[path] = None
         return step._replace(after=before)
     return step
-
-
-def _is_project(path: str) -> bool:
-    return path == journal.project_page(layout.project_of(path))
 
 
 def _is_untouched(data: bytes) -> bool:
@@ -191,7 +188,7 @@ def _commits(config: Config, repo: Repository, target: str, commit_id: str) -> l
     folder = layout.typed_path(config.vault, target)
     name = target
     if layout.is_session(folder):  # a folder that its owner renamed does not end with a session's tag
-        name = find.session_of(config.vault, folder) or folder.rpartition("-")[2]
+        name = journal.session_of(config.vault, folder) or folder.rpartition("-")[2]
     of_session = [row for row in rows if any(find.is_named(name, part) for part in row[2].split(","))]
     if of_session:
         return of_session
@@ -213,20 +210,12 @@ def _moved(config: Config, paths: Collection[str]) -> dict[str, str]:
 
     Their folders may be renamed; the file name with the id stays the same.
     """
-    missing = {path for path in paths if layout.is_in_session(path) and not _is_there(config, path)}
+    missing = {path for path in paths if layout.is_in_session(path) and not disk.exists(config.vault, path)}
     names = {path.rpartition("/")[2] for path in missing}
     walked = (entry.path for entry in disk.walk(config.vault, JOURNAL)) if names else iter(())
     candidates = (path for path in walked if path.rpartition("/")[2] in names and layout.is_in_session(path))
     present = {path.rpartition("/")[2]: path for path in candidates}
     return {path: present[name] for path in missing if (name := path.rpartition("/")[2]) in present}
-
-
-def _is_there(config: Config, path: str) -> bool:
-    try:
-        disk.lstat(config.vault, path)
-    except (OSError, ValueError):
-        return False
-    return True
 
 
 def _texts(

@@ -195,6 +195,14 @@ def open_folder(path: str) -> HeldFolder:
     return HeldFolder(path, os.open(path, _DIRECTORY))
 
 
+def names_in(path: str) -> list[str]:
+    """Return the names in a folder; [] when it cannot be read."""
+    try:
+        return os.listdir(path)
+    except OSError:
+        return []
+
+
 def _rename_to_new(fd: int, temp: str, name: str) -> bool:
     """Rename without overwriting, by a system call that Python lacks; False when the name is taken."""
     import ctypes

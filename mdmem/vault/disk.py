@@ -12,6 +12,7 @@ import time
 
 from mdmem import files, system
 from mdmem.hook_errors import VaultError, no_vault
+from mdmem.named_tuple import NamedTuple
 from mdmem.vault import START_PAGE, is_in_journal
 
 TYPE_CHECKING = False
@@ -256,16 +257,13 @@ def _remove(folder: Folder, name: str) -> None:
         return
 
 
-class WalkedFile:
+class WalkedFile(NamedTuple):
     """A note found by the walk: vault-relative POSIX path, and what shows that it changed."""
 
-    __slots__ = ("inode", "mtime_ns", "path", "size")
-
-    def __init__(self, path: str, mtime_ns: int, size: int, inode: int) -> None:
-        self.path = path
-        self.mtime_ns = mtime_ns
-        self.size = size
-        self.inode = inode
+    path: str
+    mtime_ns: int
+    size: int
+    inode: int
 
 
 def walk(
@@ -377,6 +375,11 @@ def lstat(root: str, path: str) -> os.stat_result:
         return os.lstat(f"{root}/{layout.archive_of(layout.folder_of(path))}")
 
 
+def exists(root: str, path: str) -> bool:
+    """Whether there is a note at a path: a file, or a note in an archive."""
+    return os.path.lexists(os.path.join(root, path)) or _packed_note(root, path) is not None
+
+
 def is_packed(root: str, path: str) -> bool:
     """Whether a note is in an archive and has no file of its own."""
     return not os.path.lexists(os.path.join(root, path)) and _packed_note(root, path) is not None
@@ -387,10 +390,7 @@ def names_in(root: str, folder: str) -> list[str]:
 
     Names in a part of a session are written as in `layout`: `part2/NAME`.
     """
-    try:
-        names = os.listdir(os.path.join(root, folder))
-    except OSError:
-        names = []
+    names = system.names_in(os.path.join(root, folder))
     if not is_in_journal(folder):
         return names  # avoids the import for other folders
     from mdmem.vault import layout

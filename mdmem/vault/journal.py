@@ -306,7 +306,7 @@ def began(root: str, folder: str) -> float:
     try:
         if moment := _created(disk.read_path(root, f"{folder}/{page_name(folder)}")):
             return moment
-        first = min(filter(numbers, disk.names_in(root, folder)), key=numbers, default="")
+        first = _first_note(disk.names_in(root, folder))
         return _created(read_page(root, folder)) or _created(disk.read_path(root, f"{folder}/{first}"))
     except (OSError, VaultError):
         return 0.0
@@ -378,23 +378,27 @@ def find_session(
     else:
         folders = layout.sessions(config.vault) if most is None else layout.last_sessions(config.vault, most)
     tails = tuple(f"-{tag}" for tag in session_tags(session))
-    sessions = [tuple(folder.split("/")) for folder in folders]
-    tagged = [parts for parts in sessions if parts[-1].endswith(tails)]
-    untagged = (parts for parts in sessions if not parts[-1].endswith(tails))
-    others = [parts for parts in untagged if renamed or not is_like_a_page(page_name(parts[-1]))]
-    matching = next((parts for parts in tagged if _session_of(config, parts) in (session, "")), ())
-    return matching or next((parts for parts in others if _session_of(config, parts) == session), ())
+    sessions = list(folders)
+    tagged = [folder for folder in sessions if folder.endswith(tails)]
+    untagged = (folder for folder in sessions if not folder.endswith(tails))
+    others = [folder for folder in untagged if renamed or not is_like_a_page(page_name(folder))]
+    matching = next((folder for folder in tagged if session_of(config.vault, folder) in (session, "")), "")
+    matching = matching or next((folder for folder in others if session_of(config.vault, folder) == session), "")
+    return tuple(matching.split("/")) if matching else ()
 
 
-def _session_of(config: Config, parts: tuple[str, ...]) -> str:
-    """Return the session id in a folder, from its page, else its first note; "" when neither has one."""
-    try:
-        with disk.open_folder(config.vault, parts) as folder:
-            first = min(filter(numbers, folder.names()), key=numbers, default="")
-            names = (name for name in (page_in(folder), first) if name)
-            return next((session for name in names if (session := session_in(folder, name))), "")
-    except (OSError, VaultError):
-        return ""
+def session_of(root: str, folder: str) -> str:
+    """Return the id of the session in a folder, from its page, else its first note; "" when neither tells."""
+    names = disk.names_in(root, folder)
+    for name in filter(None, (page_of(names, folder), _first_note(names))):
+        if session := front_matter.of(disk.readable(root, f"{folder}/{name}")).get("session"):
+            return str(session)
+    return ""
+
+
+def _first_note(names: Iterable[str]) -> str:
+    """Return the name of a session's first note, "" without one."""
+    return min(filter(numbers, names), key=numbers, default="")
 
 
 def session_in(folder: disk.Folder, name: str) -> str:

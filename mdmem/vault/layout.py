@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem import timestamps
+from mdmem import system, timestamps
 from mdmem.vault import JOURNAL, is_in_journal
 
 TYPE_CHECKING = False
@@ -422,7 +422,4 @@ def for_new_note(root: str, folder: str, name: str) -> str:
 
 def names_on_disk(root: str, folder: str) -> list[str]:
     """Return the names in a folder of the vault, without packed notes; [] when it cannot be read."""
-    try:
-        return os.listdir(os.path.join(root, folder))
-    except OSError:
-        return []
+    return system.names_in(os.path.join(root, folder))

@@ -56,10 +56,7 @@ def _reap_in(folder: disk.Folder, now: float) -> tuple[list[str], int]:
 
 def reap_folders(root: str, prefix: str) -> int:
     """Delete the folders named PREFIX, the id of a process that has ended, and more; return how many there were."""
-    try:
-        names = [name for name in os.listdir(root) if name.startswith(prefix)]
-    except OSError:
-        return 0
+    names = [name for name in system.names_in(root) if name.startswith(prefix)]
     owners = {name: name.removeprefix(prefix).partition("-")[0] for name in names}
     orphans = [name for name, owner in owners.items() if not (owner.isdecimal() and system.is_running(int(owner)))]
     if orphans:

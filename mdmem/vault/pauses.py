@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from mdmem import files, moved, timestamps
+from mdmem import files, moved, system, timestamps
 from mdmem.hashing import short
 from mdmem.values import Value
 
@@ -72,10 +72,7 @@ def of_sessions(config: Config) -> list[Pause]:
 
 def _keys(config: Config) -> list[str]:
     """Return the keys of the sessions with a pause, and "" if there is one for all. They may have expired."""
-    try:
-        names = [name for name in os.listdir(config.state_dir) if name.startswith("paused") and "." not in name]
-    except OSError:
-        return []
+    names = [name for name in system.names_in(config.state_dir) if name.startswith("paused") and "." not in name]
     return [name.removeprefix(_OF_ONE) if name.startswith(_OF_ONE) else "" for name in names]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem import files, launch, timestamps
+from mdmem import files, launch, system, timestamps
 from mdmem.capture import marks, page
 from mdmem.capture.pending import RETRY_FOLDER
 from mdmem.capture.session import Session
@@ -74,7 +74,7 @@ def prune(config: Config, now: float) -> int:
     records = dict(_records(config))
     over = {key for key, path in records.items() if _is_over(path, now)}
     for folder in (os.path.join(config.state_dir, "sessions"), config.runtime_dir):
-        for name in _names(folder):
+        for name in system.names_in(folder):
             path = os.path.join(folder, name)
             key = name.partition(".")[0]
             if len(key) != _KEY_CHARS:
@@ -86,10 +86,10 @@ def prune(config: Config, now: float) -> int:
             removed += is_old and files.remove(path)
     removed += leftovers.reap_folders(config.runtime_dir, leftovers.STOPGAP)
     projects = os.path.join(config.state_dir, "projects")
-    silent = (os.path.join(projects, name) for name in _names(projects))
+    silent = (os.path.join(projects, name) for name in system.names_in(projects))
     removed += sum(files.remove(path) for path in silent if _age(path, now) > SILENT_DAYS * DAY_SECONDS)
     for part in ("", "sessions", "projects", RETRY_FOLDER):
-        for name in _names(os.path.join(config.state_dir, part)):
+        for name in system.names_in(os.path.join(config.state_dir, part)):
             path = os.path.join(config.state_dir, part, name)
             if name.endswith(".tmp") and _age(path, now) > leftovers.TEMP_SECONDS:
                 removed += files.remove(path)
@@ -141,16 +141,9 @@ def _is_over(path: str, now: float) -> bool:
 
 def _records(config: Config) -> Iterator[tuple[str, str]]:
     folder = os.path.join(config.state_dir, "sessions")
-    for name in _names(folder):
+    for name in system.names_in(folder):
         if "." not in name:
             yield name, os.path.join(folder, name)
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except OSError:
-        return []
 
 
 def _age(path: str, now: float) -> float:
