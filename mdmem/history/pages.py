@@ -108,7 +108,7 @@ def unlisted(path: str, data: bytes, gone: Container[str]) -> bytes:
     return generated.replaced(data, remaining) if remaining != lines else data
 
 
-TARGET = re.compile(r"\]\((?:<([^<>\n]+)>|([^()<>\s]+))\)")
+TARGET = re.compile(r"(?<!\\)\]\((?:<([^<>\n]+)>|([^()<>\s]+))\)")
 """The target of a link on a generated page, in either syntax."""
 _BETWEEN = " · "
 

@@ -212,11 +212,11 @@ def indent(number: int | str) -> str:
 
 def prompt_in(line: str) -> str:
     """Return the file name of the prompt that a line of a session's page lists; "" for other lines."""
-    number, _, link = line.partition(". [")
-    written = link.partition("](")[2]
-    if not number.isdigit() or not written:
-        return ""
-    return path_of(written.partition(">" if written[0] == "<" else ")")[0])
+    number, _, links = line.partition(". [")
+    link, _, _ = links.partition(" → [")  # its answer's; a title has a backslash before such a bracket
+    title, _, written = link.rpartition("](")
+    name = written.partition(">" if written[:1] == "<" else ")")[0]
+    return path_of(name) if number.isdigit() and title else ""
 
 
 def with_prompts(lines: list[str], section: list[str]) -> list[str]:

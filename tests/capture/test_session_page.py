@@ -522,3 +522,11 @@ def test_prompt_about_an_html_element_hides_nothing_of_its_page_from_readers(vau
         r"1. [Why does \<details> fold the parser?",
         "2. [Rename the exporter",
     ]
+
+
+def test_prompt_with_a_link_in_its_title_has_its_tool_runs_below_it(vault: Path) -> None:
+    capture(prompt("Fix the [date](https://example.org/dates) parser"))
+    capture(bash("", "toolu_1"), START + 10)
+    capture(stop("Fixed."), START + 20)
+    at = next(place for place, line in enumerate(between(vault)) if line.startswith("1. "))
+    assert between(vault)[at + 1] == "   <details><summary>1 tool run</summary>"
