@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from mdmem.privacy import limits
-from mdmem.privacy.disguises import shadow
+from mdmem.privacy.disguises import look, shadow
 from mdmem.privacy.mentions import paired
+from mdmem.privacy.secrets import SIGN_CODES, has_sign, occurrences
 from mdmem.privacy.tags import (
     BRACKET,
     CLOSES,
     EMPTY,
+    OTHERS,
     SHOUT,
     WORD,
     PrivateSection,
@@ -50,7 +52,7 @@ def private(
     Raises:
         FloodError: there are more than `limits.MOST_TAGS` tags.
     """
-    plain = shadow(low, words)
+    plain = shadow(with_decoded_signs(low), words)
     pairs, lone = _pair(limits.counted(private_tags(text, plain, words), limits.MOST_TAGS))
     pairs = paired.meant(text, pairs, literal_code=literal_code)
     sections = _union(pairs)
@@ -76,6 +78,38 @@ def private(
     )
     hidden, unclosed = _hide_lone(len(text), sections, meant, keep_unclosed)
     return (_union(sections + hidden) if hidden else sections), unclosed
+
+
+def with_decoded_signs(low: str) -> str:
+    """Return a lower-case text with escaped characters beyond ASCII decoded; every offset stays valid."""
+    if not has_sign(low, (), SIGN_CODES):
+        return low
+    from mdmem.privacy import views  # rarely needed
+
+    low = low.replace("&amp;#", "    &#")
+    parts: list[str] = []
+    done = 0
+    for at in sorted(at for _, signs in SIGN_CODES for at, _ in occurrences(low, *signs)):
+        end, decoded = (views.READERS[low[at]](low, at) if at >= done else None) or (at, "")
+        if not decoded.isascii():
+            parts += (low[done:at], _padded(decoded, end - at))
+            done = end
+    return "".join([*parts, low[done:]])
+
+
+def _padded(decoded: str, size: int) -> str:
+    """Return characters that were escaped in `size` others, each at the place of its own escape.
+
+    An opening bracket is at the beginning of that and a closing one at the end, so that a tag includes all of it.
+    """
+    size_of_byte, rest = divmod(size, len(decoded.encode()))
+    widths = [size // len(decoded) if rest else size_of_byte * len(sign.encode()) for sign in decoded]
+    opens = (*OTHERS, "<", "[")
+    padded = [
+        sign.ljust(width) if sign in opens or look(sign) in opens else sign.rjust(width)
+        for sign, width in zip(decoded, widths, strict=True)
+    ]
+    return "".join(padded).ljust(size)
 
 
 def _stands_alone(tag: Tag, text: str) -> bool:
@@ -135,7 +169,7 @@ _FILE_REACH = 2000
 
 def without_tags(text: str, low: str, words: tuple[str, ...]) -> str:
     """Return a text with its private tags removed and their contents kept. Lone tags that are only mentioned stay."""
-    plain = shadow(low, words)
+    plain = shadow(with_decoded_signs(low), words)
     pairs, lone = _pair(private_tags(text, plain, words))
     from mdmem.privacy.mentions import intent
 
@@ -160,7 +194,7 @@ def context(text: str, low: str) -> list[PrivateSection]:
     """
     sections: list[PrivateSection] = []
     names = [name for name in HOST if name in low]
-    plain = shadow(low) if names else low
+    plain = shadow(with_decoded_signs(low)) if names else low
     for name in names:
         sections += _pair(limits.counted(named_tags(text, plain, name), limits.MOST_TAGS))[0]
     if "-context" not in low:

@@ -6,7 +6,7 @@ Each step reads the text and returns edits. A scanner is imported only if the te
 from __future__ import annotations
 
 from mdmem.privacy.job import Job
-from mdmem.privacy.secrets import has_any, searches
+from mdmem.privacy.secrets import SIGN_CODES, has_any, has_sign, searches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -163,9 +163,13 @@ def may_open_tag(text: str) -> bool:
 
 
 def _has_tag(low: str, words: tuple[str, ...]) -> bool:
+    if not low.isascii() and not has_any(low, _OPENERS):
+        return False
+    if has_sign(low, (), SIGN_CODES):
+        from mdmem.privacy import sections
+
+        low = sections.with_decoded_signs(low)
     if not low.isascii():
-        if not has_any(low, _OPENERS):
-            return False
         from mdmem.privacy import disguises
 
         low = disguises.visible_ascii(low)
@@ -188,9 +192,9 @@ def _may_spell(low: str, words: tuple[str, ...]) -> bool:
 _BETWEEN = bytes(code for code in range(128) if not chr(code).isalpha()) + b"nrtmk"
 r"""What may be between the letters of a word. The letters are the last ones of escapes such as `\n` and of colors."""
 
-_OPENERS = (*"<[{(\\%＜［｛（【〔〖〘〚⟦❲⁅⟨〈〈❬❮❰⧼﹤«‹《「『≪", "&#", "amp;#", "=3", "=5")
+_OPENERS = (*"<[{(\\%＜［｛（【〔〖〘〚⟦❲⁅⟨〈〈❬❮❰⧼﹤«‹《「『≪", "&#", "amp;#", "=3", "=5", "=E")
 """Every text with a tag contains one of these."""
-_ASCII_OPENERS = (*_OPENERS[:6], *_OPENERS[-4:])
+_ASCII_OPENERS = (*_OPENERS[:6], *_OPENERS[-5:])
 _ESCAPING = ("\\", "%", "&#", "amp;#", "=3", "=5")
 _ESCAPED = (
     "003c", "005b", "{3c", "{5b", "\\x3c", "\\x5b", "\\3c", "\\74", "\\074", "\\133", "%3c", "%5b", "253c", "255b",

@@ -294,7 +294,7 @@ def _add_near(view: TextView, text: str, begin: int, end: int) -> None:
 
 def _escapes(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield each escape: start, end, and decoded text."""
-    nexts = {sign: at for sign in _READERS if (at := text.find(sign)) >= 0}
+    nexts = {sign: at for sign in READERS if (at := text.find(sign)) >= 0}
     if "\\" in nexts:
         nexts.pop("+", None)  # "+" is a blank only in form data, which has no backslashes
     if "=" in nexts and not any(sign in text for sign in _PRINTABLE):
@@ -302,7 +302,7 @@ def _escapes(text: str) -> Iterator[tuple[int, int, str]]:
     while nexts:
         sign = min(nexts, key=nexts.__getitem__)
         at = nexts[sign]
-        escape = _READERS[sign](text, at)
+        escape = READERS[sign](text, at)
         end = escape[0] if escape else at + 1
         if escape:
             yield at, end, escape[1]
@@ -416,7 +416,7 @@ def _element(text: str, at: int) -> tuple[int, str] | None:
 
 _LONGEST_ELEMENT = 120
 
-_READERS: dict[str, Callable[[str, int], tuple[int, str] | None]] = {
+READERS: dict[str, Callable[[str, int], tuple[int, str] | None]] = {
     "\\": _backslash,
     "%": _percent,
     "&": _entity,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import quopri
 import urllib.parse
 from collections.abc import Callable
 from typing import Any
@@ -38,6 +40,33 @@ def quoted(times: int) -> Disguise:
 
     return disguise
 
+
+def as_json(times: int) -> Disguise:
+    def disguise(tag: str) -> str:
+        for _ in range(times):
+            tag = json.dumps(tag)[1:-1]
+        return tag
+
+    return disguise
+
+
+def beyond_ascii(form: str) -> Disguise:
+    return lambda tag: "".join([sign if sign.isascii() else form.format(ord(sign)) for sign in tag])
+
+
+def in_bytes(form: str) -> Disguise:
+    return lambda tag: "".join([sign if sign.isascii() else "".join(map(form.format, sign.encode())) for sign in tag])
+
+
+BEYOND_ASCII = (
+    "＜private＞{}＜/private＞", "【private】{}【/private】", "‹private›{}‹/private›", "«private»{}«/private»",
+    "＜ｐｒｉvate＞{}＜／ｐｒｉvate＞", "<рrivate>{}</рrivate>", "<p\u200brivate>{}</private>",
+)  # fmt: skip
+ENCODINGS: dict[str, Disguise] = {
+    **{f"JSON {times} times": as_json(times) for times in (1, 2, 3)},
+    **{form: beyond_ascii(form) for form in ("&#{};", "&#x{:X};", "&amp;#{};", "\\u{{{:x}}}")},
+    **{f"{form} for each byte": in_bytes(form) for form in ("\\x{:02x}", "\\{:o}", "%{:02X}")},
+}
 
 WRAPS = (
     "\n", "\r\n", "\n    ", "\n> ", "\n# ", "\n+", "\n- ", "\n  12→", "\n12:", "\n  12\t", "\n// ", "\n * ", "-\n",
@@ -97,6 +126,22 @@ def test_a_disguised_tag_hides_as_a_plain_one_does(disguise: Disguise, origin: s
         assert VALUE not in str(cleaned.value)
         assert "[PRIVATE]" in str(cleaned.value)
         assert "two" in str(cleaned.value) or "two" not in str(text)
+
+
+@pytest.mark.parametrize("encode", ENCODINGS.values(), ids=ENCODINGS.keys())
+def test_tags_with_escaped_characters_beyond_ascii_hide_their_text(encode: Disguise) -> None:
+    for section in BEYOND_ASCII:
+        for origin in ("prompt", "tool"):
+            text = encode(f"one {section.format(VALUE)} two")
+
+            assert clean(text, origin=origin).value == "one [PRIVATE] two"
+            assert clean({"stdout": text}, origin=origin).value == {"stdout": "one [PRIVATE] two"}
+
+
+def test_wide_brackets_in_a_mail_hide_their_text() -> None:
+    mail = quopri.encodestring(f"one 【private】{VALUE}【/private】 two".encode()).decode()
+
+    assert clean(mail, origin="tool").value == "one [PRIVATE] two"
 
 
 def test_own_words_are_recognized_in_disguise() -> None:

@@ -98,6 +98,13 @@ def has_sign(text: str, signs: tuple[str, ...], families: Families) -> bool:
     return False
 
 
+SIGN_CODES: Families = (
+    ("\\", ("\\u", "\\x", "\\3")), ("&", ("&#", "&amp;#")), ("=e", ("=e2=", "=e3=", "=ef=")),
+    ("%", ("%c2%", "%c3%", "%ce%", "%cf%", "%d0%", "%d1%", "%e2%", "%e3%", "%ef%", "%f0%")),
+)  # fmt: skip
+"""Every lower-case text with an escaped character beyond ASCII, of those that look like one of a tag, has one."""
+
+
 def may_hold_dump(text: str) -> bool:
     r"""Whether a text may hold a name of a secret and an equals sign as bytes: `73 73 77 … 3d`, `\163\163 … \75`."""
     for equals, between, form in _DUMPS if len(text) > SHORTEST_TOKEN else ():
