@@ -10,10 +10,11 @@ from mdmem import project
 from mdmem.cli.terminal import completions, options, render
 from mdmem.config import Config
 from mdmem.errors import MdmemError, NotFoundError, UsageError
+from mdmem.history import private
 from mdmem.search import index
 from mdmem.transcripts import promotion
+from mdmem.vault import layout, people
 from mdmem.vault import note as notes
-from mdmem.vault import people
 
 _DEFAULTS = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
 _MAX_CHARS = 8_000
@@ -39,9 +40,10 @@ def promote(config: Config, reference: str, target: str, remove: bool, yes: bool
     """
     from mdmem.agents.install import settings_file
 
-    file = settings_file.SettingsFile(str(_target(target)))
+    path = _target(target)
+    file = settings_file.SettingsFile(str(path))
     before = file.text or ""
-    note_id, text = _removed(config, reference, before) if remove else _promoted(config, reference, file.text)
+    note_id, text = _removed(config, reference, before) if remove else _promoted(config, reference, path, file.text)
     if text == before:
         if remove:
             raise NotFoundError(f"{file.path} does not hold the note {note_id}.")
@@ -74,13 +76,20 @@ def _target(given: str) -> Path:
     return file
 
 
-def _promoted(config: Config, reference: str, before: str | None) -> tuple[str, str]:
+def _promoted(config: Config, reference: str, file: Path, before: str | None) -> tuple[str, str]:
     """Return the note's id, and the file's text with the note in it."""
     path = index.resolve(config, reference)
     parsed = people.load_clean(config.vault, path)
     meta = parsed.meta
     if people.keeps_private(meta) or notes.is_internal(path, meta.get("kind", "")):
         raise UsageError(f"{path} is private and stays in the vault.")
+    if private.stays_here(config.vault, meta, layout.project_named(path, meta)) and any(
+        (folder / ".git").exists() for folder in file.resolve().parents
+    ):
+        raise UsageError(
+            f"{path} stays on this machine (sync: false), and {file} is in a git repository. Name a file outside any "
+            "repository with --to, such as ~/.claude/CLAUDE.md."
+        )
     if parsed.problem or not meta.get("id"):
         todo = f"Add the line `id: {notes.id_of_path(path)}` to its front matter."
         todo = f"Its front matter is broken: {parsed.problem}." if parsed.problem else todo

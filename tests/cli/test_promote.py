@@ -123,6 +123,33 @@ def test_private_notes_and_other_files_are_refused(vault: Path, ask: Run, tree: 
     assert "--to" in ask("promote", "notes/half.md", "--yes").stderr
 
 
+def test_a_note_that_stays_on_this_machine_gets_into_no_repository(vault: Path, ask: Run, tree: Path) -> None:
+    (tree / "CLAUDE.md").write_text("Rules.\n", encoding="utf-8")
+    local, own = make(ask, "The box is in room 4.", "--title", "Box"), tree.parent / "own.md"
+    note = next(path for path in (vault / "notes").rglob("*.md") if "room 4" in path.read_text("utf-8"))
+    note.write_text(note.read_text("utf-8").replace("---\n", "---\nsync: false\n", 1), encoding="utf-8")
+
+    refused = ask("promote", local, "--yes")
+
+    assert refused.returncode == 2 and "sync: false" in refused.stderr and "--to" in refused.stderr
+    assert (tree / "CLAUDE.md").read_text("utf-8") == "Rules.\n"
+    ask("promote", local, "--to", str(own), "--yes", check=True)
+    assert "room 4" in own.read_text("utf-8")
+
+
+def test_a_note_of_a_project_that_stays_on_this_machine_gets_into_no_repository(
+    vault: Path, ask: Run, tree: Path
+) -> None:
+    (tree / "CLAUDE.md").write_text("Rules.\n", encoding="utf-8")
+    page = vault / "journal" / "box" / "project.md"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text("---\nkind: project\nproject: box\nsync: false\n---\n", encoding="utf-8")
+    local = make(ask, "The box is in room 4.", "--title", "Box", "--project", "box")
+
+    assert ask("promote", local, "--yes").returncode == 2
+    assert (tree / "CLAUDE.md").read_text("utf-8") == "Rules.\n"
+
+
 @given(TEXTS, st.lists(st.tuples(st.sampled_from(["aaaaaaaaaa", "bbbbbbbbbb"]), TEXTS), max_size=4))
 def test_what_is_put_in_can_be_taken_out(before: str, put: list[tuple[str, str]]) -> None:
     text = before
