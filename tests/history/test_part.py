@@ -10,7 +10,7 @@ import pytest
 
 from mdmem import config
 from mdmem.config import Config
-from mdmem.errors import UsageError, VaultError
+from mdmem.errors import GitError, UsageError, VaultError
 from mdmem.history import commit, deletions, past, sync
 from mdmem.history.git import repository
 from mdmem.history.git.part import VaultPart
@@ -390,6 +390,22 @@ def test_what_needs_the_whole_history_fetches_it(
     sync.sync(thin)
     sync.sync(whole)
     assert set(head_files(Path(whole.vault))) == set(head_files(Path(thin.vault)))
+
+
+def test_a_part_that_a_remote_does_not_send_is_told_with_the_way_to_fetch_the_whole(
+    whole: Config, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remote, root = Path(whole.vault).parent / "remote.git", home / "part"
+    git(remote, "config", "uploadpack.allowFilter", "true")
+    (home / ".gitconfig").write_text("[protocol]\n\tversion = 0\n")  # as SSH servers that pass no GIT_PROTOCOL on
+    with pytest.raises(GitError, match="`mdmem sync --whole` fetches the whole vault"):
+        clone.clone(remote.as_uri(), root, VaultPart("2026-01-01", ("acme-notes-app",)))
+    monkeypatch.setenv("MDMEM_VAULT", str(root))
+
+    run_here("sync", "--whole", check=True)
+
+    assert set(head_files(Path(whole.vault))) - files(config.load(str(root))) == {"mdmem.toml"}
+    assert git(root, "status", "--porcelain") == ""
 
 
 @pytest.mark.slow

@@ -1554,6 +1554,25 @@ def test_a_clone_whose_git_was_killed_can_be_made_again(
         clone.clone(str(remote), tmp_path / "there")
 
 
+def test_a_clone_from_a_folder_that_is_packed_meanwhile_is_tried_again(
+    first: Config, tmp_path: Path, remote: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sync.sync(first)
+    start, missing = repository.start, iter([remote / "objects-away"])
+
+    def packed_meanwhile(root: Path, *args: Any, **options: Any) -> repository.GitResult:
+        if away := next(missing, None):
+            (remote / "objects").rename(away)
+            failed = start(root, *args, **options)
+            away.rename(remote / "objects")
+            return failed
+        return start(root, *args, **options)
+
+    monkeypatch.setattr(repository, "start", packed_meanwhile)
+
+    assert (clone.clone(str(remote), tmp_path / "new").root / "mdmem.toml").is_file()
+
+
 def test_a_clone_that_failed_leaves_no_folder_that_was_not_there(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     for where in ("mine", "new", "far/down/new"):

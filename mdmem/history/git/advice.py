@@ -65,6 +65,8 @@ def explained(text: str, printed: str) -> str:
         shown += f" If you trust its owner, run `git config --global --add safe.directory {shlex.quote(other[1])}`."
     if "unsupported file type" in text:
         shown += " It is a pipe, a socket or a device: delete it, then run the command again."
+    if "request for unadvertised object" in text:
+        shown += " The remote sends no single files. `mdmem sync --whole` fetches the whole vault."
     if _NO_MODES.search(text):
         shown += (
             " The disk keeps no permissions, and refuses git's: keep the vault on another one, or mount it with them"

@@ -42,6 +42,7 @@ def complete(repo: Repository, state_dir: str, report: ProgressCallback = ignore
         raise NotFoundError(f"The whole vault is already at {repo.root}.")
     with lock.held(state_dir):
         repo = objects.complete(repo)
+        fill(repo, report)
         count = _write(repo, lambda: (file for file in _absent(repo, vault_part) if part.can_be(file[0])), report)
         paths = (path for path, _ in join.files(repo, "HEAD") if part.can_be(path) and not vault_part.has(path))
         git_index.skip_worktree(repo, paths, skip=False)

@@ -79,7 +79,10 @@ def _fetch_all(root: Path, url: str, filters: list[str], report: ProgressCallbac
     report("Fetching", 0, 0)
     try:
         bounds = repository.far_end(root, url, "upload-pack")
-        repository.start(root, [*command, *bounds, *filters, "--", url, "."], network=True)
+        command += [*bounds, *filters, "--", url, "."]
+        if not bounds or repository.start(root, command, network=True, check=False).status:
+            # From a folder, git links or copies files one by one, and fails when a repack there replaces them.
+            repository.start(root, command, network=True)
     except BaseException:
         if new_folders:
             shutil.rmtree(root / ".git", ignore_errors=True)  # left by a killed git; otherwise git cleans up itself
