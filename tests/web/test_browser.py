@@ -684,6 +684,15 @@ def test_a_wide_table_fits_on_paper(web: Web, page: Page) -> None:
     assert page.locator(".text .table").evaluate("box => box.scrollWidth <= box.clientWidth")
 
 
+def test_a_long_note_that_waits_for_review_is_whole_on_paper(web: Web, page: Page) -> None:
+    a_note(web, "Long, and to print", "\n\n".join(f"Paragraph {number}." for number in range(60)), now=OLDEST)
+    page.emulate_media(media="print")
+    page.goto(f"{web.served.url}/review?kind=note")
+
+    note = page.locator(".text.clip", has_text="Paragraph 59.")
+    assert note.evaluate("text => text.scrollHeight <= text.clientHeight")
+
+
 def test_a_wide_table_is_moved_by_keyboard(web: Web, page: Page) -> None:
     row = "|".join(f" column{number} " for number in range(40))
     path = a_note(web, "A wide table", f"{row}\n{'|'.join(['---'] * 40)}\n{row}")
