@@ -78,6 +78,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
+@pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
+def test_the_new_folder_of_a_site_is_the_users_alone(site: Path) -> None:
+    assert site.stat().st_mode & 0o777 == 0o700
+
+
 def test_notes_on_the_start_page_of_a_site_are_sorted_by_the_numbers_in_their_titles(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     (vault / "notes").mkdir(parents=True)

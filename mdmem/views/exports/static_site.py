@@ -49,7 +49,7 @@ def write(config: Config, notes: Iterable[Exported], target: Path) -> None:
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UsageError(f"{target} is not empty; nothing was written. Give a new folder.")
     is_new = not target.exists()
-    target.mkdir(parents=True, exist_ok=True)
+    target.mkdir(0o700, parents=True, exist_ok=True)  # as private as the vault, until the user opens it
     try:
         folder = target / f"{UNFINISHED}{os.getpid()}"
         folder.mkdir()
