@@ -55,7 +55,8 @@ def _not_heard() -> str:
 def _of_vault(config: Config, view: View, now: float) -> Iterator[list[Piece]]:
     """Yield the lines about today, open work and the review."""
     today = timestamps.local_day(now)
-    began = [session for session in sessions.table(view) if session.day == today]
+    table = sessions.table(view)
+    began = [session for session in table if session.day == today]
     days = sessions.by_day(view)
     counted = [
         plural.number(days.get(today, 0), "note"),
@@ -69,6 +70,12 @@ def _of_vault(config: Config, view: View, now: float) -> Iterator[list[Piece]]:
         (", ".join(counted), ""),
         (f"  ({plural.number(sum(days.values()), 'note')} in all)", "dim"),
     ]
+    if table and not began:
+        yield [
+            ("Last session: ", "bold"),
+            (render.safe(table[0].title), ""),
+            (f"  {table[0].day}: `mdmem history`", "dim"),
+        ]
     if not days:
         yield []
         yield [(render.safe(wording.none_yet(config.vault)), "yellow")]

@@ -53,11 +53,13 @@ def test_alone_it_shows_whether_it_stores_and_what_is_open(day: Day) -> None:
     home = day.run().stdout
     assert home.startswith("Storing is on.\n")
     assert "Today: 0 notes" in home
+    (last,) = day.json("sessions", "-n", "1")
+    assert f"Last session: {last['title']}  {last['day']}: `mdmem history`\n" in home
     assert "Left open" not in home
 
     day.ask("Being answered", time.time(), "s-9")
     home = day.run().stdout
-    assert "Today: 1 note, 1 session" in home
+    assert "Today: 1 note, 1 session" in home and "Last session" not in home
     assert "Left open" not in home
     day.ask("Still open", time.time() - 3600, "s-8")
     day.ask("Do you remember what we decided about dates?", time.time() - 3600, "s-7")
