@@ -11,8 +11,9 @@ from math import ceil
 from typing import Protocol
 
 from mdmem.search import turn_groups
+from mdmem.search.index.document import mentioned_files, path_tails
 from mdmem.search.index.view import View
-from mdmem.search.text import analysis
+from mdmem.search.text import analysis, undone
 from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.vault import journal, layout
 
@@ -34,7 +35,7 @@ def finder(view: View, notes: Set[int]) -> TakenUpTest:
     """Return the function that tells whether something was taken up.
 
     notes: those to look at; only turns of the same project count. A turn that only answered a question, without a
-    change or a command, takes up nothing.
+    change or a command, takes up nothing. One that changed a file which the item names needs fewer of its words.
     """
     created, folder_of = view.numbers("created"), view.folder_of
     prompts = view.notes("facet", "kind:prompt") & notes
@@ -43,12 +44,22 @@ def finder(view: View, notes: Set[int]) -> TakenUpTest:
     @cache
     def worked(folder: int) -> frozenset[int]:
         names = view.names([note for note in view.members[folder] if note in notes])
-        runs = (name for name in names if journal.numbers(name) and _is_work(name))
+        runs = (name for name in names if journal.numbers(name) and turn_groups.is_work(name))
         return frozenset(journal.numbers(name)[0] for name in runs)
 
     @cache
     def project_at(folder: int) -> str:
         return layout.project_of(f"{view.folders[folder]}/")
+
+    def changed_in(text: str) -> set[_Turn]:
+        """Return the turns that changed a file which the text names."""
+        tails = (tails[0] for name in mentioned_files(text) if (tails := path_tails(name)))
+        changed = [
+            note
+            for note in view.with_any(f"file:{tail}" for tail in tails) & notes
+            if turn_groups.is_edit(view.name(note))
+        ]
+        return {(folder_of[note], place[0]) for note in changed if (place := journal.numbers(view.name(note)))}
 
     @cache
     def said_in(project: str, *, asked: bool) -> _Said:
@@ -58,11 +69,16 @@ def finder(view: View, notes: Set[int]) -> TakenUpTest:
     def is_taken_up(number: int, text: str, *, asked: bool = False) -> bool:
         own = folder_of[number]
         said = said_in(project_at(own), asked=asked)
-        terms = frozenset(analysis.query_terms(text)) - STOPWORDS
-        least = max(ceil(turn_groups.SHARE * len(terms)), turn_groups.LEAST_ASKED if asked else 1)
-        for turn in said.turns_with(terms, least):
+        terms = frozenset(analysis.query_terms(undone.subject(text))) - STOPWORDS
+        fewest = turn_groups.LEAST_ASKED if asked else 1
+        least = max(ceil(turn_groups.SHARE * len(terms)), fewest)
+        half = max(ceil(len(terms) / 2), fewest)
+        changed = changed_in(text)
+        for turn in said.turns_with(terms, half if changed else least):
             later = [note for note in said.turns[turn] if created[note] > created[number]]
-            if not (asked and turn[0] == own) and said.count(terms, later) >= least and turn[1] in worked(turn[0]):
+            counted = said.count(terms, later)
+            enough = counted >= (half if turn in changed else least)
+            if enough and not (asked and turn[0] == own) and turn[1] in worked(turn[0]):
                 return True
         return False
 
@@ -109,7 +125,3 @@ class _Said:
                 first = bisect_left(postings[0], rows[0])
                 between = postings[0][first : bisect_right(postings[0], rows[-1], first)]
                 yield map(leaf.start.__add__, own.intersection(between))
-
-
-def _is_work(name: str) -> bool:
-    return turn_groups.is_edit(name) or turn_groups.is_shell(name)

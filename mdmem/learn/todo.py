@@ -78,13 +78,10 @@ def _boxes(parsed: note.Parsed, path: str) -> Iterator[Listed]:
             yield _listed(parsed, path, text, sentence[1] != " ")
 
 
-def left_by_answers(config: Config, paths: Iterable[str]) -> list[Listed]:
-    """Return what answers say at their end is left to do, in words: `Open: the gateway has no report`."""
-    return [listed for path in paths for listed in _left(people.try_load_clean(config.vault, path), path)]
-
-
-def _left(parsed: note.Parsed, path: str) -> Iterator[Listed]:
-    for sentence in unfinished.at_end(list(excerpts.sentences(parsed.body)))[:_MAX_LEFT]:
+def left_by_answer(config: Config, path: str, *, worked: bool) -> Iterator[Listed]:
+    """Yield what an answer says at its end is left to do, in words. worked: as for `unfinished.at_end`."""
+    parsed = people.try_load_clean(config.vault, path)
+    for sentence in unfinished.at_end(list(excerpts.sentences(parsed.body)), worked=worked)[:_MAX_LEFT]:
         yield _listed(parsed, path, note.one_line(sentence), is_said=True)
 
 

@@ -16,7 +16,7 @@ from mdmem.history import attribution
 from mdmem.inject.open_work import OVER, TOOLS
 from mdmem.learn import decisions, taken_up, todo
 from mdmem.search import freshness, runs, turn_groups
-from mdmem.search.asking import shape, small_talk
+from mdmem.search.asking import corrections, shape, small_talk
 from mdmem.search.asking.english import SURE
 from mdmem.search.index import layout
 from mdmem.search.index.layout import KIND_STEP, KINDS
@@ -186,7 +186,7 @@ class _Project:
             sessions.setdefault(str(self._view.facts(number).get("session", "")), []).append(number)
         every = [(numbers, todo.of_session) for numbers in sessions.values()]
         every += [([number], todo.of_answers) for number in self._last_boxes()]
-        every += [([number], todo.left_by_answers) for number in self._last_answers()]
+        every += [([number], self._left_by) for number in self._last_answers()]
         latest: dict[tuple[str, str], tuple[str, int, todo.Listed]] = {}
         for numbers, read in every:
             project = str(self._view.facts(numbers[0]).get("project", ""))
@@ -216,14 +216,33 @@ class _Project:
                 yield number
 
     def _last_answers(self) -> Iterator[int]:
-        """Yield each session's last answer if it may say what is left to do and is not old: nobody ticks a sentence."""
-        view = self._view
-        for number in view.notes("facet", layout.LEFT) & self._notes:
-            session = str(view.facts(number).get("session", ""))
-            later = [other for other in view.of_session(session) if _is_after(view.name(other), view.name(number))]
-            is_last = not any(turn_groups.is_edit(name) or _is_answer(name) for name in map(view.name, later))
-            if self._created[number] > self._now - STALE_DAYS * _DAY and is_last:
+        """Yield each session's last answer that may say what is left to do and is not old: nobody ticks a sentence.
+
+        What is only said after it does not replace it, unless that says what is left, too, or that it is not wanted.
+        """
+        left = self._view.notes("facet", layout.LEFT) & self._notes
+        for number in left:
+            if self._created[number] > self._now - STALE_DAYS * _DAY and not self._is_replaced(number, left):
                 yield number
+
+    def _is_replaced(self, number: int, left: set[int]) -> bool:
+        view = self._view
+        session = str(view.facts(number).get("session", ""))
+        later = {other for other in view.of_session(session) if _is_after(view.name(other), view.name(number))}
+        names = list(map(view.name, later))
+        worked = {journal.numbers(name)[0] for name in names if turn_groups.is_shell(name)}
+        if not left.isdisjoint(later) or any(map(turn_groups.is_edit, names)):
+            return True
+        if any(_is_answer(name) and journal.numbers(name)[0] in worked for name in names):
+            return True
+        return any(corrections.declines(self._title(prompt)) for prompt in self._of_kind(_PROMPT, later))
+
+    def _left_by(self, config: Config, paths: Iterable[str]) -> Iterator[todo.Listed]:
+        for path in paths:
+            number = self._view.find(path)
+            turn = self._turn(number) if number is not None else []
+            worked = any(map(turn_groups.is_work, map(self._view.name, turn)))
+            yield from todo.left_by_answer(config, path, worked=worked)
 
     def _task_notes(self) -> Iterator[OpenItem]:
         """Yield open tasks that are notes of their own."""

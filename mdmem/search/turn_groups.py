@@ -285,6 +285,11 @@ def is_edit(name: str) -> bool:
     return source(name).startswith(EDITS)
 
 
+def is_work(name: str) -> bool:
+    """Whether a session's note, by its file name, is of a tool that changes files or runs commands."""
+    return is_edit(name) or is_shell(name)
+
+
 def is_only_look(name: str) -> bool:
     """Whether a session's note, by its file name, is of a tool that only looks at files."""
     return source(name) in _LOOK_UPS

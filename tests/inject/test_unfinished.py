@@ -113,3 +113,36 @@ def test_what_is_left_is_also_told_by_a_whole_sentence(sentence: str, left: str)
 )
 def test_a_sentence_with_such_a_word_leaves_nothing(sentence: str) -> None:
     assert unfinished.at_end([("", "It works."), ("", sentence)]) == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "left"),
+    [
+        ("The id isn't checked against VIES yet, only its format.", "The id isn't checked against VIES yet"),
+        ("The unsubscribe link is still missing.", "The unsubscribe link is still missing."),
+        ("Refunds for `Cart.total` are not covered yet.", "Refunds for `Cart.total` are not covered yet."),
+        ("Stornos fehlen noch, weil das Konto nicht feststeht.", "Stornos fehlen noch"),
+        ("Der Export ist noch nicht dokumentiert.", "Der Export ist noch nicht dokumentiert."),
+        ("Falta describir el despliegue, porque no está decidido.", "Falta describir el despliegue"),
+        ("I'll add an index on `a.b` in a follow-up, it is no part of this.", "I'll add an index on `a.b` in a follow-up"),
+    ],
+)
+def test_what_is_not_done_yet_or_promised_is_left_by_a_turn_that_worked(sentence: str, left: str) -> None:
+    told = [("", "It works."), ("", sentence)]
+    assert unfinished.at_end(told, worked=True) == [left]
+    assert unfinished.at_end(told) == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The server has not failed once since, and yet it is slow to start.",
+        "I'll keep the matrices sparse.",
+        "I'll add it later if you want it.",
+        "Is it not deployed yet?",
+        "The next run will not take long.",
+        "It still works.",
+    ],
+)
+def test_a_sentence_that_only_sounds_like_it_leaves_nothing_after_work(sentence: str) -> None:
+    assert unfinished.at_end([("", "It works."), ("", sentence)], worked=True) == []

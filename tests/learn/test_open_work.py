@@ -268,6 +268,55 @@ def test_what_answers_say_is_left_is_listed_in_any_words_that_are_known(at: Work
     assert [LEFT[n] for n in range(len(LEFT)) if f"item{n} of the exports." not in listed] == []
 
 
+def test_what_an_answer_left_stays_open_while_it_is_only_talked_about(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Ship to Austria for free")
+    one.edit("rates.py")
+    one.answer("Austria is free now.\n\nOpen: a limit for Switzerland.")
+    one.ask("we do Switzerland when the customs are clear")
+    one.answer("Then it stays as it is.")
+    assert at.open() == [("task", "a limit for Switzerland.")]
+    one.ask("and what about Italy?")
+    one.answer("Still open: limits for Switzerland and for Italy.")
+    assert at.open() == [("task", "limits for Switzerland and for Italy.")]
+
+    one.ask("no, we won't ship to either")
+    one.answer("Fine.")
+    assert at.open() == []
+
+
+def test_what_is_not_done_yet_is_open_after_work_and_not_after_a_question(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Check the VAT ids")
+    one.edit("vat.py")
+    one.answer("They are checked. The ids aren't looked up in VIES yet, only their format.")
+    two = at.session(2)
+    two.ask("Does the shop sell gift cards?")
+    two.answer("No, gift cards are not supported yet.")
+    assert at.open() == [("task", "The ids aren't looked up in VIES yet")]
+
+    three = at.session(3)
+    three.ask("look the ids up in VIES")
+    three.edit("vies.py")
+    three.answer()
+    assert at.open() == []
+
+
+@pytest.mark.parametrize(("changed", "closed"), [("params.yaml", True), ("other.yaml", False)])
+def test_a_change_of_the_file_that_an_item_names_closes_it_in_fewer_of_its_words(
+    at: Work, changed: str, closed: bool
+) -> None:
+    one = at.session(1)
+    one.ask("Tune the model overnight")
+    one.run("python tune.py")
+    one.answer("It runs. I'll write the best learning rate and depth to `params.yaml` tomorrow.")
+    two = at.session(2)
+    two.ask("what was the best depth? put it into params.yaml")
+    two.edit(changed)
+    two.answer()
+    assert (at.open() == []) is closed
+
+
 def test_work_of_another_project_takes_up_nothing(at: Work, tmp_path: Path) -> None:
     one = at.session(1)
     one.ask("Export the orders as CSV")

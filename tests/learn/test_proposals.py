@@ -124,6 +124,12 @@ def test_agents_propose_over_mcp_unless_the_user_lets_them_write(vault: Path, ho
         ("Usa siempre tabuladores.", "preference"),
         ("Nunca ejecutes terraform apply.", "preference"),
         ("Por favor, no uses nunca npm.", "preference"),
+        ("ok, go for bstr", "decision"),
+        ("Then Meilisearch it is, self hosted.", "decision"),
+        ("Change of plans, so we're not doing Adyen after all.", "decision"),
+        ("not worth it, we don't support Windows", "decision"),
+        ("ok nehmen wir pg-boss", "decision"),
+        ("Wir nehmen dafür künftig i18next.", "preference"),
     ],
 )
 def test_wordings_that_decide_are_marked(prompt: str, kind: str) -> None:
@@ -152,11 +158,22 @@ def test_wordings_that_decide_are_marked(prompt: str, kind: str) -> None:
         "Schreib einen Test, der immer fehlschlägt",
         "El parser nunca devuelve nada.",
         "Siempre falla los lunes.",
+        "ok, go for it",
+        "I don't know what it is.",
+        "Yes it is.",
+        "Nehmen wir an, der Server ist weg.",
         "",
     ],
 )
 def test_sentences_that_only_mention_a_rule_are_not_proposed(prompt: str) -> None:
     assert list(wordings.worded_rules(prompt)) == []
+
+
+@pytest.mark.parametrize(
+    "rule", ["Always use `pnpm`, never `npm`.", 'Decision: without a time, we show "on request. Call us".']
+)
+def test_what_a_rule_quotes_is_part_of_it(rule: str) -> None:
+    assert [one.sentence for one in wordings.worded_rules(f"Fix `a.b`. {rule} See “c. d”.")] == [rule]
 
 
 def test_a_rule_in_a_prompt_is_a_candidate_and_a_note_only_when_a_person_says_so(at: Work) -> None:

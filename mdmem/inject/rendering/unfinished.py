@@ -6,6 +6,7 @@ from itertools import dropwhile, takewhile
 
 from mdmem.inject.rendering import telling
 from mdmem.inject.rendering.block import is_full_stop
+from mdmem.search.text import undone
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,16 +70,22 @@ def is_said(label: str, sentence: str) -> bool:
     return sentence.startswith(BOX) or is_heading(label) or (bool(said.strip("* ")) and is_heading(own))
 
 
-def at_end(told: Sequence[Told]) -> list[str]:
-    """Return what an answer says in words at its very end is left to do, without its label: no boxes, no offers."""
-    said = list(takewhile(lambda one: is_said(*one), reversed(told)))[::-1]
-    sentences = (_unlabeled(sentence) for _, sentence in said if not sentence.startswith(BOX))
-    return [sentence for sentence in sentences if not (telling.is_offer(sentence) or _is_none(sentence))]
+def at_end(told: Sequence[Told], *, worked: bool = False) -> list[str]:
+    """Return what an answer says in words at its very end is left to do, without its label: no boxes, no offers.
+
+    worked: also what it says is not done yet, or promises for later. After a mere question, that may be anything.
+    """
+    said = [_left(*one, worked=worked) for one in reversed(told)]
+    return list(filter(None, takewhile(lambda one: one is not None, said)))[::-1]
 
 
-def _unlabeled(sentence: str) -> str:
+def _left(label: str, sentence: str, *, worked: bool) -> str | None:
+    """Return what a sentence says is left to do, "" for a box, an offer or nothing; None if it says something else."""
+    if not is_said(label, sentence):
+        return (undone.clause(sentence) if worked else "") or None
     own, said = _parted(sentence)
-    return said.lstrip("* ") if said and is_heading(own) else sentence
+    left = said.lstrip("* ") if said and is_heading(own) else sentence
+    return "" if sentence.startswith(BOX) or telling.is_offer(left) or _is_none(left) else left
 
 
 def _parted(sentence: str) -> tuple[str, str]:

@@ -77,6 +77,12 @@ def corrects(prompt: str) -> bool:
     return not _INSIDE.isdisjoint(inside) or any(_has(words, run) for run in _RUNS)
 
 
+def declines(prompt: str) -> bool:
+    """Whether a prompt says no to what the turn before it said, or objects to it."""
+    first = prose.folds(prose.words(prompt[:MAX_WORDS]))[:1]
+    return not _NO.isdisjoint(first) or corrects(prompt)
+
+
 def _has(words: list[str], run: tuple[str, ...]) -> bool:
     return any(tuple(words[at : at + len(run)]) == run for at in range(len(words)))
 

@@ -11,7 +11,7 @@ from mdmem.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 HEAD_CHARS, TAIL_CHARS = 3_000, 1_000
 """How much of a longer prompt is considered, at its start and end; the middle was pasted."""
@@ -66,11 +66,14 @@ def topic(phrase: Asked) -> str:
     return text
 
 
-def prose(prompt: str) -> str:
-    """Return what a person wrote as sentences: no code or quotations, and only both ends of a long text."""
+def prose(prompt: str, marked: list[str] | None = None) -> str:
+    """Return what a person wrote as sentences: no code or quotations, and only both ends of a long text.
+
+    marked: quotations are appended to it, and marked in the text for `with_quotations`.
+    """
     if len(prompt) > 8 * (HEAD_CHARS + TAIL_CHARS):
         prompt = f"{prompt[: 8 * HEAD_CHARS]}\n{prompt[-8 * TAIL_CHARS :]}"
-    text = "\n".join(_spelled_out(_unquoted(line)) for line in _prose_lines(prompt))
+    text = "\n".join(_spelled_out(_unquoted(line, marked=marked)) for line in _prose_lines(prompt))
     text = text.replace("https://", "").replace("http://", "")
     if len(text) > HEAD_CHARS + TAIL_CHARS:
         text = f"{text[:HEAD_CHARS]}\n{text[-TAIL_CHARS:]}"
@@ -79,6 +82,13 @@ def prose(prompt: str) -> str:
     from unicodedata import normalize
 
     return normalize("NFC", text)  # accented letters as one character each: some systems type them as two
+
+
+def with_quotations(sentence: str, marked: Sequence[str]) -> str:
+    """Return a sentence of `prose` with the quotations that are marked in it, as they were typed."""
+    for number, quoted in enumerate(marked if _MARK in sentence else ()):
+        sentence = sentence.replace(f"{_MARK}{number}{_MARK}", quoted)
+    return sentence
 
 
 def quotations(prompt: str) -> list[str]:
@@ -147,10 +157,12 @@ def _is_greek(line: str) -> bool:
 
 _QUOTES = {"`": "`", '"': '"', "“": "”", "„": "“", "«": "»", "「": "」"}
 _MAX_QUOTE_CHARS = 200
+_MARK = "\ua66e"
+"""A letter that nobody writes: a quotation is a word of its sentence."""
 
 
-def _unquoted(line: str, quoted: list[str] | None = None) -> str:
-    """Replace quotations and inline code in a line. quoted: collects them."""
+def _unquoted(line: str, quoted: list[str] | None = None, *, marked: list[str] | None = None) -> str:
+    """Replace quotations and inline code in a line. quoted: collects them. marked: as for `prose`."""
     if not any(mark in line for mark in _QUOTES):
         return line
     pieces: list[str] = []
@@ -162,7 +174,9 @@ def _unquoted(line: str, quoted: list[str] | None = None) -> str:
             pieces.append(line[at])
             at += 1
         else:
-            pieces.append(" · ")
+            pieces.append(" · " if marked is None else f"{_MARK}{len(marked)}{_MARK}")
+            if marked is not None:
+                marked.append(line[at : end + 1])
             if quoted is not None:
                 quoted.append(line[at + 1 : end])
             at = end + 1

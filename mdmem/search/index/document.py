@@ -15,7 +15,7 @@ from mdmem.named_tuple import NamedTuple
 from mdmem.search import runs, staged
 from mdmem.search.index import layout
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS, SKETCH_SIZE, TEXT_FIELDS, IndexRow
-from mdmem.search.text import analysis, entities, wordings
+from mdmem.search.text import analysis, entities, undone, wordings
 from mdmem.vault import creation, disk, front_matter, generated, links, note, people, titles
 from mdmem.vault.layout import project_named, project_of
 
@@ -230,7 +230,7 @@ _LEFT = lazy(
     r"(?:left|open|remaining|remains|missing|outstanding|pending|unfinished|to-?dos?|to do|next|follow-?ups?"
     r"|not (?:yet|done|covered|tested|fixed|verified)|offene?|zu tun|nächster?|ausstehend|fehlt|fehlen|restes?|à faire"
     r"|prochaines?|pendientes?|próximos?|siguientes?|faltan?|quedan?)\b"
-    r"[^\n:]{0,40}(?::|$| is | are | ist | sind | bleib)"
+    rf"[^\n:]{{0,40}}(?::|$| is | are | ist | sind | bleib)|{undone.PATTERN}"
 )
 """Where an answer may say what is left to do; `unfinished` decides."""
 _TAGGED = (*note.CAPTURED, *note.PAGES)

@@ -55,11 +55,11 @@ if TYPE_CHECKING:
             ...
 
 
-VERSION = 24
+VERSION = 25
 """Increased whenever the format changes: an index of another version is rebuilt."""
 
 LEFT = "has:left"
-"""The facet of answers that may end with what is left to do: `Open: …`, `TODO: …`, `Next steps`."""
+"""The facet of answers that may end with what is left to do: `Open: …`, `Next steps`, `… is not tested yet`."""
 BOXES = "has:boxes"
 """The facet of answers with a list of boxes, ticked or not."""
 

@@ -1,0 +1,31 @@
+"""Undone: finds the clause of a sentence that says that something is not done yet, or promises it for later."""
+
+from __future__ import annotations
+
+from mdmem.lazy_pattern import lazy
+
+_OPEN = (
+    r"\bstill (?:missing|open|needs?|lacks?|ha(?:s|ve) to|to be)\b|\bnoch (?:nicht|keine?[nrms]?|offen)\b"
+    r"|\bfehl(?:t|en) noch\b|\b(?:todavía|aún) no\b|\bfaltan? (?=\w+[aei]r\b)|\bpas encore\b"
+)
+_LATER = r"\b(?:later|tomorrow|afterwards|next|follow-?up|separate(?:ly)?|später|morgen|danach|nächste[nrsm]?)\b"
+_PROMISE = r"\b(?:I['’]ll|I will|ich werde|werde ich)\b"
+PATTERN = rf"(?:n['’]t|\bnot)\b[^,;\n]{{0,200}}?\byet\b|{_OPEN}|{_PROMISE}[^\n]{{0,200}}?{_LATER}"
+"""What such a sentence has, in small letters or not."""
+_SAID = lazy(f"(?i){PATTERN}")
+_MARKS = lazy(f"(?i){_OPEN}|{_LATER}|{_PROMISE}")
+_PAUSE = lazy(r"[,;:.!?]\s|\s[–—(-]|\s(?:because|since|as|until|weil|da|bis|porque|parce)\s")
+
+
+def clause(sentence: str) -> str:
+    """Return a sentence up to the end of the clause that says so, "" if it says nothing of the kind."""
+    said = _SAID.search(sentence)
+    if said is None or "?" in sentence or " if you" in sentence.lower():
+        return ""
+    pause = _PAUSE.search(sentence, said.end())
+    return sentence[: pause.start()] if pause else sentence
+
+
+def subject(text: str) -> str:
+    """Return what is left to do without the words that say that it is."""
+    return _MARKS.sub(" ", text)
