@@ -56,7 +56,7 @@ def test_what_is_left_is_told_in_order_and_shortened_before_any_of_it_is_dropped
         "Remaining: [ ] Terraform for the production queue (only staging has it). [ ] Drain the old tables before"
         " dropping them; they have 48,000 rows. [ ] Alarms"
     )
-    assert excerpts.outcome(LEFT.format(heading=heading), (), 240).endswith(
+    assert excerpts.outcome(LEFT.format(heading=heading), (), 210).endswith(
         "Remaining: [ ] Terraform for the production queue… [ ] Drain the old tables before dropping them… [ ] Alarms"
     )
 
@@ -67,6 +67,13 @@ def test_a_long_first_sentence_is_cut_and_not_what_is_left() -> None:
     assert told.startswith("The queue moved, then moved")
     assert told.endswith("… Open: Alarms")
     assert len(told) <= 122
+
+
+def test_what_is_left_may_use_what_the_rest_of_the_answer_leaves_of_the_room() -> None:
+    said = "The draft is done. Open: the table has the old factor, the Swedish summary (sammanfattning) is missing too."
+
+    assert excerpts.outcome(said, (), 150) == said
+    assert excerpts.outcome(said, (), 100).endswith("Open: the table has the old factor, the Swedish summary…")
 
 
 def test_a_mere_offer_is_not_told_as_left() -> None:

@@ -134,13 +134,14 @@ def _bare(text: str) -> str:
 def split(told: Sequence[Told], chars: int) -> tuple[list[Told], list[Told]]:
     """Divide an answer's sentences into others and those that say what is left to do.
 
-    The latter are shortened to half of `chars`, or to `chars` if there are no others; mere offers are in neither.
+    The latter are shortened to what the others leave of `chars`, at least half; mere offers are in neither.
     """
     left = [one for one in told if is_said(*one)]
     others = [("" if is_heading(label) else label, said) for label, said in told if (label, said) not in left]
     left = [(_short(label), sentence) for label, sentence in left if not telling.is_offer(sentence)]
     labels = {label for label, _ in left if label}
-    room = chars // 2 - sum(len(label) + 2 for label in labels) if others else chars
+    taken = sum(len(label) + len(sentence) + 2 for label, sentence in others)
+    room = max(chars // 2, chars - taken) - (sum(len(label) + 2 for label in labels) if others else 0)
     shown = _shortened([sentence for _, sentence in left], max(room, chars // 3))
     return others, [(label, sentence) for (label, _), sentence in zip(left, shown, strict=False)]
 
