@@ -6,6 +6,7 @@ language, its edits remove the lines that the earlier turn added.
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cache, partial
 from itertools import chain, islice
 from math import inf, sqrt
@@ -13,15 +14,14 @@ from math import inf, sqrt
 from mdmem.search import engine, freshness, replaced, turn_groups
 from mdmem.search.asking import at_hand, corrections
 from mdmem.search.hits import hit_of
-from mdmem.search.index.layout import KIND_STEP, KINDS
+from mdmem.search.index.layout import KIND_STEP, KINDS, REPLACED
 from mdmem.search.index.view import cached_with_view
 from mdmem.search.text import analysis
-from mdmem.search.text.stopwords import FOREIGN, STOPWORDS
 from mdmem.vault import journal, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
     from typing import Any
 
     from mdmem.config import Config
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from mdmem.search.index.view import View
     from mdmem.search.query import Query
     from mdmem.search.staged import Place
+
+    Among = Callable[[], Set[int] | None]
+    """Returns the notes that may be shown (None: all), which are rarely needed."""
 
 MAX_READ = 20
 """Maximum number of later notes that are read, the newest first."""
@@ -90,20 +93,25 @@ def _arranged(
     ids: dict[int, str] = {}
     for notes in list(by_turn.values())[:MAX_MARKED]:
         best = notes[0]
-        shown = among(str(view.facts(best).get("project", "")))
+        shown = partial(among, str(view.facts(best).get("project", "")))
         change = _last_change(config, view, terms, shown, best)
         if change is None:
             continue
         newer = _answers_first(view, by_turn.get(_turn_of(view, change), []))
         ids |= dict.fromkeys(notes, str(view.facts((*newer, change)[0])["id"]))
         if until is not None:
-            change = _last_change(config, view, terms, until if shown is None else until & shown, best)
+            then = cache(partial(_both, until, shown()))
+            change = _last_change(config, view, terms, then, best)
             newer = [] if change is None else _answers_first(view, by_turn.get(_turn_of(view, change), []))
         is_behind = newer and first.index(newer[0]) > first.index(best)
         if is_behind and max(scores[note] for note in newer) >= least * scores[best]:
             first.remove(newer[0])
             first.insert(first.index(best), newer[0])
     return chain(first, order), ids
+
+
+def _both(until: Set[int], shown: Set[int] | None) -> Set[int]:
+    return until if shown is None else until & shown
 
 
 def _turn_of(view: View, note: int) -> tuple[int, int]:
@@ -127,7 +135,7 @@ def later(config: Config, terms: Collection[str], asker: Asker, hit: SearchHit) 
         note = view.find(hit.path)
         if note is None or not journal.numbers(view.name(note)):
             return None
-        change = _last_change(config, view, terms, _among(view, asker, asker.without_session), note)
+        change = _last_change(config, view, terms, cache(partial(_among, view, asker, asker.without_session)), note)
         return None if change is None else hit_of(view, config, change)
 
     return freshness.answered(config, in_view)
@@ -140,7 +148,7 @@ def of_one_chain(config: Config, terms: Collection[str], asker: Asker, hits: Seq
     """
 
     def in_view(view: View) -> set[str]:
-        among = _among(view, asker, asker.without_session)
+        among = cache(partial(_among, view, asker, asker.without_session))
         last: dict[str, tuple[int, int]] = {}
         for hit in hits:
             note = view.find(hit.path)
@@ -153,8 +161,8 @@ def of_one_chain(config: Config, terms: Collection[str], asker: Asker, hits: Seq
     return freshness.answered(config, in_view) or set()
 
 
-def _last_change(config: Config, view: View, terms: Collection[str], among: Set[int] | None, note: int) -> int | None:
-    """Return what `later` returns, as a note of a view. among: the notes that may be shown (None: all)."""
+def _last_change(config: Config, view: View, terms: Collection[str], among: Among, note: int) -> int | None:
+    """Return what `later` returns, as a note of a view."""
     last, turn = None, _Later(config, view, note, among)
     followed = {turn.place}
     while len(followed) <= MAX_CHANGES:
@@ -197,22 +205,22 @@ def _among(view: View, asker: Asker, without_session: str) -> Set[int] | None:
 
 def is_run_taken_back(config: Config, view: View, note: int, among: Set[int] | None) -> bool:
     """Whether a person took back the turn of a run, which changed nothing. among: the notes that may be shown."""
-    turn = _Later(config, view, note, among)
+    turn = _Later(config, view, note, lambda: among)
     return not turn.has_edits and turn.corrected() is not None
 
 
 class _Later:
-    """What was said and changed after a turn. among: the notes that may be shown (None: all).
+    """What was said and changed after a turn.
 
     place: folder and number of the turn.
     """
 
-    def __init__(self, config: Config, view: View, note: int, among: Set[int] | None) -> None:
+    def __init__(self, config: Config, view: View, note: int, among: Among) -> None:
         self._config, self._view, self._among = config, view, among
         self.place = self._folder, self._turn = self._turn_of(note)
         flags = view.numbers("flags")
         members = view.members[self._folder] if turn_groups.session_folder(view, note) else ()
-        self._spoken = [one for one in members if flags[one] // KIND_STEP in _SAID and self._is_shown(one)]
+        self._spoken = [one for one in members if flags[one] // KIND_STEP in _SAID]
         self._edits = [one for one in members if self._is_edit(one) and self._turn_of(one) == self.place]
 
     @property
@@ -225,7 +233,7 @@ class _Later:
         prompts = {journal.numbers(self._view.name(note))[0]: note for note in self._spoken if self._is_prompt(note)}
         found = None
         turn = self._turn + 1
-        while turn in prompts and corrections.corrects(self._text(prompts[turn])):
+        while turn in prompts and corrections.corrects(self._text(prompts[turn])) and self._is_shown(prompts[turn]):
             found = prompts[turn]
             turn += 1
         return found
@@ -233,20 +241,21 @@ class _Later:
     def rewritten(self) -> int | None:
         """Return the last edit whose turn removed at least half of the lines that the turn added."""
         view, created = self._view, self._view.numbers("created")
-        added: dict[str, set[str]] = {}
-        for note in sorted(self._edits, key=lambda one: journal.numbers(view.name(one))):
-            lines_removed, lines_added = self._changes(note)
-            for file in self._files(note):
-                added[file] = (added.get(file, set()) - lines_removed) | lines_added
-        since = max((created[note] for note in self._edits), default=0)
+        own = sorted(self._edits, key=lambda one: journal.numbers(view.name(one)))
+        since = max((created[note] for note in own), default=0)
         file_of = {
             note: file
-            for file in added
+            for file in dict.fromkeys(chain.from_iterable(map(self._files, own)))
             for note in view.each("facet", f"file:{file}".lower())
             if created[note] >= since and (created[note] > since or self._is_behind(note)) and self._is_shown(note)
         }
         newest = sorted(file_of, key=created.__getitem__, reverse=True)[:MAX_OF_FILE]
         edits = (note for note in newest if self._is_edit(note) and file_of[note] in self._files(note))
+        added: dict[str, set[str]] = {}
+        for note in own if newest else ():
+            lines_removed, lines_added = self._changes(note)
+            for file in self._files(note):
+                added[file] = (added.get(file, set()) - lines_removed) | lines_added
         removed: dict[tuple[int, int], int] = {}
         for note in islice(edits, MAX_READ):
             turn = self._turn_of(note)
@@ -258,44 +267,32 @@ class _Later:
     def ended(self, terms: Collection[str]) -> int | None:
         """Return the last note of another session that says that something the turn was about is replaced."""
         view = self._view
-        own = [note for note in self._spoken if journal.numbers(view.name(note))[:1] == (self._turn,)]
+        if not _replaced(view)[0]:
+            return None
+        of_turn = (note for note in self._spoken if journal.numbers(view.name(note))[:1] == (self._turn,))
+        own = list(filter(self._is_shown, of_turn))
         said = [self._text(note) for note in sorted(own, key=self._is_prompt)]
         ended = analysis.terms(f"{said[0] if said else ''} ".partition(". ")[0][:_MAX_SENTENCE_CHARS])
         names = set(self._names("\n".join(said), {*terms, *ended}))
-        created, flags = view.numbers("created"), view.numbers("flags")
+        created = view.numbers("created")
         since = max((created[note] for note in own), default=0)
-        notes = {
-            note
-            for name in names
-            for note in view.each("body", name)
-            if created[note] > since and flags[note] // KIND_STEP in _SAID and self._is_shown(note)
-        }
+        saying = view.with_any(f"{REPLACED}{name}" for name in names)
+        notes = (note for note in saying if created[note] > since and self._is_shown(note))
         kind_of = turn_groups.Kinds(view, self._config.vault)
         for note in sorted(notes, key=created.__getitem__, reverse=True)[:MAX_READ]:
             is_elsewhere = view.folder_of[note] != self._folder and turn_groups.session_folder(view, note) != ""
-            if is_elsewhere and kind_of(note) == turn_groups.WORK:
-                text = self._text(note).partition("```")[0]
-                words = analysis.words(text)
-                if corrections.replaces(words, lambda word: not names.isdisjoint(analysis.terms(word))):
-                    return note
-                if not text.isascii() and corrections.replaces_unspaced(text, names):
-                    return note
+            is_work = is_elsewhere and kind_of(note) == turn_groups.WORK
+            if is_work and not names.isdisjoint(corrections.replaced(self._text(note))):
+                return note
         return None
 
     def _names(self, text: str, terms: Collection[str]) -> Iterator[str]:
-        """Yield the rare terms that a turn is about: those that it repeats, and `terms`."""
-        known = _rare_terms(self._view)
-        for term, count in analysis.counts(text).items():
-            if term in STOPWORDS or term in FOREIGN:
-                continue
-            is_word = len(term) >= _LEAST_LETTERS or _is_pair(term)
-            if (count > 1 or term in terms) and is_word and not term.isdigit():
-                is_rare = known.get(term)
-                if is_rare is None:
-                    _make_room(known, _MAX_TERMS)
-                    is_rare = known[term] = self._is_rare(term)
-                if is_rare:
-                    yield term
+        """Yield the rare terms that a turn is about, those that it repeats and `terms`, if any note replaces them."""
+        replaced, finder = _replaced(self._view)
+        counts = Counter(term for _, _, found in finder.places(text) for term in found if term in replaced)
+        for term, count in counts.items():
+            if (count > 1 or term in terms) and self._is_rare(term):
+                yield term
 
     def _is_rare(self, term: str) -> bool:
         view, folder_of = self._view, self._view.folder_of
@@ -348,12 +345,8 @@ class _Later:
         return self._view.numbers("flags")[note] // KIND_STEP == _SAID[0]
 
     def _is_shown(self, note: int) -> bool:
-        return self._among is None or note in self._among
-
-
-def _is_pair(term: str) -> bool:
-    """Whether a term is two signs of a script without spaces that are likely one word."""
-    return len(term) == 2 and analysis.is_unspaced(term) and not analysis.is_across(term)
+        among = self._among()
+        return among is None or note in among
 
 
 # -- what is known of a view: searches as one types are about the same turns -------------------------
@@ -372,12 +365,13 @@ def _changed_lines(_view: View) -> dict[int, tuple[set[str], set[str]]]:
 
 
 @cached_with_view
-def _rare_terms(_view: View) -> dict[str, bool]:
-    """Return the terms of which it is known whether they are rare, for adding others."""
-    return {}
+def _replaced(view: View) -> tuple[frozenset[str], analysis.WordFinder]:
+    """Return the terms that prompts and answers say are replaced, and what finds them in texts."""
+    terms = frozenset(term.removeprefix(REPLACED) for term in view.starting_with("facet", REPLACED))
+    return terms, analysis.WordFinder(terms)
 
 
-_MAX_TEXTS, _MAX_TERMS = 512, 10_000
+_MAX_TEXTS = 512
 
 
 def _make_room(known: dict[Any, Any], most: int) -> None:

@@ -60,7 +60,7 @@ def test_the_next_request_corrects_nothing(prompt: str) -> None:
 @given(st.text(max_size=200))
 def test_any_prompt_can_be_judged(prompt: str) -> None:
     assert corrections.corrects(prompt) in (True, False)
-    assert not corrections.replaces(prompt.split(), lambda word: word == "winston!")
+    assert "" not in corrections.replaced(prompt)
 
 
 @pytest.mark.parametrize(
@@ -83,9 +83,7 @@ def test_any_prompt_can_be_judged(prompt: str) -> None:
     ],
 )
 def test_what_is_replaced_is_named_in_the_first_words(text: str) -> None:
-    words = [word.strip(",;:.") for word in text.split()]
-
-    assert corrections.replaces(words, lambda word: word == "winston")
+    assert "winston" in corrections.replaced(text)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +104,7 @@ def test_what_is_replaced_is_named_in_the_first_words(text: str) -> None:
     ],
 )
 def test_what_replaces_it_or_is_only_mentioned_is_not_replaced(text: str) -> None:
-    assert not corrections.replaces(text.split(), lambda word: word == "winston")
+    assert "winston" not in corrections.replaced(text)
 
 
 @pytest.mark.parametrize(
@@ -129,19 +127,19 @@ def test_what_replaces_it_or_is_only_mentioned_is_not_replaced(text: str) -> Non
     ],
 )
 def test_what_is_replaced_is_named_in_a_text_without_spaces(text: str, *, is_replaced: bool) -> None:
-    assert corrections.replaces_unspaced(text, {"达达"}) is is_replaced
+    assert ("达达" in corrections.replaced(text)) is is_replaced
 
 
 def test_what_is_replaced_is_named_in_japanese() -> None:
-    assert corrections.replaces_unspaced("決済をAdyenからStripeに切り替えた", {"adyen"})
-    assert corrections.replaces_unspaced("決済はAdyenをやめる", {"adyen"})
-    assert corrections.replaces_unspaced("決済を Adyen から Stripe に切り替え", {"adyen"})
-    assert not corrections.replaces_unspaced("Adyenからの応答形式を変更した", {"adyen"})
-    assert not corrections.replaces_unspaced("決済をAdyenからStripeに切り替えた", {"stripe"})
-    assert not corrections.replaces_unspaced("Adyenから届く通知を保存した", {"adyen"})
+    assert "adyen" in corrections.replaced("決済をAdyenからStripeに切り替えた")
+    assert "adyen" in corrections.replaced("決済はAdyenをやめる")
+    assert "adyen" in corrections.replaced("決済を Adyen から Stripe に切り替え")
+    assert "adyen" not in corrections.replaced("Adyenからの応答形式を変更した")
+    assert "stripe" not in corrections.replaced("決済をAdyenからStripeに切り替えた")
+    assert "adyen" not in corrections.replaced("Adyenから届く通知を保存した")
 
 
 def test_a_name_in_latin_letters_is_a_whole_word_of_a_text_without_spaces() -> None:
-    assert corrections.replaces_unspaced("把 Redis 换成 Valkey", {"redi"})
-    assert not corrections.replaces_unspaced("把 Redirect 换成 302", {"redi"})
-    assert not corrections.replaces_unspaced("把 Predis 换成 Valkey", {"redi"})
+    assert "redi" in corrections.replaced("把 Redis 换成 Valkey")
+    assert "redi" not in corrections.replaced("把 Redirect 换成 302")
+    assert "redi" not in corrections.replaced("把 Predis 换成 Valkey")

@@ -8,11 +8,12 @@ from __future__ import annotations
 from mdmem.lazy_pattern import lazy
 from mdmem.search.asking import prose
 from mdmem.search.asking.orders import word_set
+from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import FOREIGN, STOPWORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Iterator
 
 MAX_WORDS, FIRST_WORDS = 40, 15
 """A replacement is named in the first words of a text, an objection made in those of a prompt."""
@@ -119,15 +120,31 @@ _FAR = 15
 """Maximum number of words between a name and `replace it`, or between `move` and `from` a name."""
 
 
-def replaces(text: list[str], is_name: Callable[[str], bool]) -> bool:
-    """Whether a text says in its first words that something named is replaced or removed, or is what it went back to.
+_CHANGING = _REPLACES | _MOVES | _MOVED | _MOVES_OF | _GOES | _RETURNS | _GOES_BACK
+_LEAST_LETTERS = 3
 
-    text: its words. is_name: whether a word is such a name.
+
+def replaced(text: str) -> set[str]:
+    """Return the terms for what a text says in its first words is replaced or removed, or is what it went back to.
+
+    A term is a word's stem or, in Chinese and Japanese, two signs. Function words and numbers are left out.
     """
-    words = prose.folds(text[:MAX_WORDS])
-    if (_REPLACES | _MOVES | _MOVED | _MOVES_OF | _GOES | _RETURNS | _GOES_BACK).isdisjoint(words):
-        return False
-    return any(_is_replaced(words, at) for at, word in enumerate(text[:MAX_WORDS]) if is_name(word))
+    text = text.partition("```")[0]
+    typed = analysis.words(text)[:MAX_WORDS]
+    words = prose.folds(typed)
+    terms: set[str] = set()
+    if not _CHANGING.isdisjoint(words):
+        terms.update(*(analysis.terms(word) for at, word in enumerate(typed) if _is_replaced(words, at)))
+    if not text.isascii():
+        terms |= _replaced_unspaced(text[:_MAX_UNSPACED].lower())
+    return set(filter(_is_name, terms))
+
+
+def _is_name(term: str) -> bool:
+    """Whether a term may be a name; of a script without spaces, if its two signs are likely one word."""
+    is_pair = len(term) == 2 and analysis.is_unspaced(term) and not analysis.is_across(term)
+    is_word = (is_pair or len(term) >= _LEAST_LETTERS) and not term.isdigit()
+    return is_word and term not in STOPWORDS and term not in FOREIGN
 
 
 def _is_replaced(words: list[str], at: int) -> bool:
@@ -154,17 +171,20 @@ def _is_replaced(words: list[str], at: int) -> bool:
     return any(words[one] in _VERBS and not _IT.isdisjoint(words[one + 1 : one + 3]) for one in range(at + 1, last))
 
 
-def replaces_unspaced(text: str, names: Collection[str]) -> bool:
-    """Whether a text in Chinese or Japanese says at its beginning that one of some names is replaced.
+def _replaced_unspaced(head: str) -> set[str]:
+    """Return the terms for what a text in Chinese or Japanese, in lower case, says is replaced.
 
     `从达达换到顺丰`, `弃用 Traefik`, `Adyen から Stripe に切り替え`.
     """
-    head = text[:_MAX_UNSPACED].lower()
-    return any(
-        _is_replaced_unspaced(head[:start].rstrip(), head[end : end + _NEAR].lstrip())
-        for name in names
+    is_change = any(verb in head for verb in (*_REPLACES_UNSPACED, *_REPLACED_UNSPACED))
+    if not (is_change or _TO_UNSPACED.search(head) or _TO_JAPANESE.search(head)):
+        return set()  # before each term is looked at
+    return {
+        name
+        for name in filter(_is_name, analysis.counts(head))
         for start, end in _places(head, name)
-    )
+        if _is_replaced_unspaced(head[:start].rstrip(), head[end : end + _NEAR].lstrip())
+    }
 
 
 def _places(text: str, name: str) -> Iterator[tuple[int, int]]:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from mdmem.lazy_pattern import lazy
 from mdmem.named_tuple import NamedTuple
 from mdmem.search import runs, staged
+from mdmem.search.asking import corrections
 from mdmem.search.index import layout
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS, SKETCH_SIZE, TEXT_FIELDS, IndexRow
 from mdmem.search.text import analysis, entities, undone, wordings
@@ -224,7 +225,9 @@ def _words_of(meta: Mapping[str, Any]) -> Iterator[str]:
             )
 
 
-_END_CHARS = 2_000
+_TAKING_BACK = ("prompt", "response")
+"""Kinds of notes that may say that something is replaced."""
+_START_CHARS, _END_CHARS = 3_000, 2_000
 _LEFT = lazy(
     r"(?im)(?:^|[.!?] )[^\w\n]*(?:(?:what(?:['’]s)?|is|still|noch|es|ce|qui) ){0,3}"
     r"(?:left|open|remaining|remains|missing|outstanding|pending|unfinished|to-?dos?|to do|next|follow-?ups?"
@@ -267,6 +270,8 @@ def _facets(
     yield from _links(path, meta, links_in)
     if facts["kind"] in note.WRITTEN[1:]:
         yield f"tag:{facts['kind']}"  # as people tagged such notes before there were kinds
+    if facts["kind"] in _TAKING_BACK:
+        yield from (f"{layout.REPLACED}{term}" for term in corrections.replaced(body[:_START_CHARS]))
     if facts["kind"] == "response" and any(box in body for box in ("- [ ] ", "- [x] ")):
         yield layout.BOXES
     if facts["kind"] == "response" and _LEFT.search(body[-_END_CHARS:]):

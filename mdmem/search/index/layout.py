@@ -63,6 +63,9 @@ LEFT = "has:left"
 BOXES = "has:boxes"
 """The facet of answers with a list of boxes, ticked or not."""
 
+REPLACED = "replaced:"
+"""Begins the facet of a prompt or answer for a term of what it says is replaced."""
+
 MARKS = "has:marks"
 """The facet of notes with one of `note.MARKS` in their front matter."""
 
