@@ -107,7 +107,7 @@ def _of_time(config: Config, project: str, by: str, when: dict[str, str]) -> tup
     asked = options.query({**when, "project": project})
     if (asked.since or 0) > options.now():
         raise UsageError(f"--since {when['since'] or when['on']} is still to come.")
-    notes = collected.collect(config, asked, project)
+    notes = collected.collect(config, asked, project, by=by)
     return notes, markdown.render(notes, by)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date, timedelta
 from functools import partial
 from itertools import islice
@@ -18,7 +18,7 @@ from mdmem.errors import VaultError
 from mdmem.history import find
 from mdmem.history.git import checked_out, repository
 from mdmem.history.message import SESSION_FORMAT
-from mdmem.vault import disk, journal, layout, note, people
+from mdmem.vault import disk, journal, layout, note, people, turns
 
 UNREAD_LABELS = frozenset(["bash", "read", "grep", "glob", "ls", "webfetch", "websearch", "task", "agent"])
 """Labels, the third part of file names, of notes that add nothing to the journal: they are counted but not read."""
@@ -29,7 +29,8 @@ class LoggedSession(NamedTuple):
 
     folder: vault-relative, with slashes. day: local date, from the folder.
     started, ended: ISO 8601 in UTC. asks: titles of the prompts, in order.
-    outcome: title of the last answer, "" without one. files: changed files, each once, in order.
+    outcome: title of the answer that tells how it ended, as `turns.telling_answer` chooses it, "" without one; answer:
+    that note's id. files: changed files, each once, in order.
     commit: the code's commit at that time. commits: commits made in the code, with the subject of the last one.
     notes: number of notes, without the page. Private notes are only counted.
     seconds: the time worked, as `timestamps.worked` counts it.
@@ -52,10 +53,17 @@ class LoggedSession(NamedTuple):
     commits: str = ""
     seconds: float = 0.0
     answers: list[str] = []  # noqa: RUF012 - never changed
+    answer: str = ""
 
 
 Sees = Callable[[str, Mapping[str, object]], bool]
 """Whether a reader may see a note, by its path and front matter."""
+
+Period = Callable[[str], str]
+"""Returns the period that a time (ISO 8601, UTC) belongs to, "" for none; later periods sort after earlier ones."""
+
+_Note = tuple[str, dict[str, object]]
+"""A note's file name and front matter, {} for one that was not read."""
 
 
 class Stat(NamedTuple):
@@ -80,6 +88,7 @@ def sessions(
     file: str = "",
     session: str = "",
     agent: str = "",
+    period: Period | None = None,
 ) -> Iterator[LoggedSession]:
     """Yield the sessions of the vault, newest first, whatever time zones they were written in.
 
@@ -87,20 +96,20 @@ def sessions(
     since: date or time in ISO 8601, UTC; sessions that began earlier are left out.
     agent: part of its name, in any case. file: part of the path of a changed file.
     session: prefix of its id or of its folder's name, or its tag.
+    period: yield each session once for each period in which it has notes, latest first, with that part of them.
     """
     rules = privacy.Rules.of(config.settings)
     named = _folders(Path(config.vault), project, _day_before(since))
     for _, folder in layout.newest_first(named, partial(journal.began, config.vault)):
-        logged = _read(config.vault, folder, rules, sees)
-        if logged is None or (since and logged.started < since):
-            continue
-        if session and not (find.is_named(session, logged.session) or folder.rpartition("/")[2].startswith(session)):
-            continue
-        if agent.lower() not in logged.agent.lower():
-            continue
-        if file and not any(file in path for path in logged.files):
-            continue
-        yield logged
+        for logged in _read(config.vault, folder, rules, sees, period):
+            is_named = find.is_named(session, logged.session) or folder.rpartition("/")[2].startswith(session)
+            if (since and logged.started < since) or (session and not is_named):
+                continue
+            if agent.lower() not in logged.agent.lower():
+                continue
+            if file and not any(file in path for path in logged.files):
+                continue
+            yield logged
 
 
 def count(config: Config, project: str, most: int) -> int:
@@ -157,28 +166,49 @@ def _sessions(root: str, day: str) -> Iterator[str]:
             yield folder
 
 
-def _read(root: str, path: str, rules: privacy.Rules, sees: Sees | None) -> LoggedSession | None:
+def _read(root: str, path: str, rules: privacy.Rules, sees: Sees | None, period: Period | None) -> list[LoggedSession]:
     try:
         names = sorted(name for name in disk.names_in(root, path) if disk.is_note_path(name, ours=False))
         name = journal.page_of(names, path)
-        last = max((other for other in names if other != name), default="")  # tells when the session ended
-        wanted = (other for other in names if other == last or _label(other) not in UNREAD_LABELS)
-        read = {other: disk.read_path(root, f"{path}/{other}") for other in wanted}
+        others = [other for other in names if other != name]
+        wanted = [other for other in others if other == others[-1] or _label(other) not in UNREAD_LABELS]
+        page_data = (disk.read_path(root, f"{path}/{name}") or b"") if name else b""
+        found = _metas(root, path, wanted, rules)
+        periods = {period(_time(meta, "created")) for meta in found.values()} if period else set()
+        if len(periods) > 1 or _pauses(found):  # in a long pause, or before a period ended, there may have been runs
+            found |= _metas(root, path, set(others).difference(wanted), rules)
     except (OSError, VaultError):
-        return None  # deleted meanwhile, or unreadable
-    notes = {other: _meta(root, data, rules) for other, data in read.items() if data is not None}
-    commits = _COMMITS.search((read.get(name) or b"").decode("utf-8", "replace"))
-    page = notes.pop(name, {})
+        return []  # deleted meanwhile, or unreadable
     if not names:
-        return None
-    hidden = {other for other, meta in notes.items() if sees and not sees(f"{path}/{other}", meta)}
+        return []
+    page = _meta(root, page_data, rules) if page_data else {}
+    hidden = {other for other, meta in found.items() if sees and not sees(f"{path}/{other}", meta)}
     if page and sees and not sees(f"{path}/{name}", page):
         page = {**page, "private": True}
-    metas = sorted((meta for other, meta in notes.items() if other not in hidden), key=_place)
-    logged = _session(path, page, metas, len(names) - bool(name) - len(hidden))
-    if commits is None or people.keeps_private(page):
-        return logged
-    return logged._replace(commits=commits[1].replace("`", "").strip())
+    notes = [(other, found.get(other, {})) for other in others if other not in hidden]
+    if period is None:
+        logged = _session(path, page, notes)
+        commits = None if people.keeps_private(page) else _COMMITS.search(page_data.decode("utf-8", "replace"))
+        return [logged._replace(commits=commits[1].replace("`", "").strip()) if commits else logged]
+    parts: dict[str, list[_Note]] = {}
+    key = min(periods, default="")
+    for note_name, meta in notes:
+        key = period(_time(meta, "created")) if meta else key
+        parts.setdefault(key, []).append((note_name, meta))
+    parts.pop("", None)
+    page = {key: value for key, value in page.items() if key not in ("started", "ended")}
+    return [_session(path, page, parts[key]) for key in sorted(parts, reverse=True)]
+
+
+def _metas(root: str, path: str, names: Iterable[str], rules: privacy.Rules) -> dict[str, dict[str, object]]:
+    read = {name: disk.read_path(root, f"{path}/{name}") for name in names}
+    return {name: _meta(root, data, rules) for name, data in read.items() if data is not None}
+
+
+def _pauses(found: Mapping[str, dict[str, object]]) -> bool:
+    """Whether there is a pause between notes that does not count as work unless there are others in it."""
+    times = [timestamps.epoch(_text(meta, "created")) for meta in found.values() if meta.get("created")]
+    return bool(times) and timestamps.worked(times) < max(times) - min(times)
 
 
 def _meta(root: str, data: bytes, rules: privacy.Rules) -> dict[str, object]:
@@ -198,10 +228,14 @@ def _label(name: str) -> str:
     return parts[2] if len(parts) == 4 else ""
 
 
-def _session(path: str, page: dict[str, object], metas: list[dict[str, object]], count: int) -> LoggedSession:
+def _session(path: str, page: dict[str, object], notes: list[_Note]) -> LoggedSession:
+    ordered = sorted(notes, key=lambda one: _place(one[1]) if one[1] else journal.numbers(one[0]))
+    metas = [meta for _, meta in ordered if meta]
     first = {key: value for meta in (*reversed(metas), page) for key, value in meta.items()}
     times = sorted(_time(meta, "created") for meta in metas if meta.get("created"))
-    metas = [meta for meta in metas if not people.keeps_private(meta)]
+    shown = [(name, meta) for name, meta in ordered if not people.keeps_private(meta)]
+    told = turns.telling_answer(_kind(name, meta) for name, meta in shown)
+    metas = [meta for _, meta in shown if meta]
     prompts = [meta for meta in metas if meta.get("kind") == "prompt"]
     asks = [_text(meta, "title") for meta in prompts]
     answers = {_number(meta, "prompt"): _text(meta, "title") for meta in metas if meta.get("kind") == "response"}
@@ -219,13 +253,21 @@ def _session(path: str, page: dict[str, object], metas: list[dict[str, object]],
         started=_time(page, "started") or _began(times, _time(page, "created")),
         ended=_time(page, "ended") or (times or [_time(page, "created")])[-1],
         asks=asks,
-        outcome=([*answers.values()] or [""])[-1],
+        outcome=_text(shown[told][1], "title") if told >= 0 else "",
         answers=[answers.get(_number(meta, "prompt"), "") for meta in prompts],
         files=list(dict.fromkeys(file for meta in metas for file in _touched(meta))),
-        notes=count,
+        notes=len(notes),
         commit=_text(first, "commit"),
         seconds=timestamps.worked(map(timestamps.epoch, times)),
+        answer=_text(shown[told][1], "id") if told >= 0 else "",
     )
+
+
+def _kind(name: str, meta: dict[str, object]) -> str:
+    """Return a note's kind, `turns.WORK` for a change or a run."""
+    tool = aliases.resolve(_text(meta, "tool"), {})[0]
+    is_run = tool in ("Bash", "PowerShell") if meta else _label(name) == "bash"
+    return turns.WORK if is_run or aliases.changes_files(tool) else _text(meta, "kind")
 
 
 def _began(times: list[str], page: str) -> str:

@@ -43,7 +43,7 @@ class SessionView(TypedDict):
 
 
 class Summary(TypedDict):
-    """A summary of a session. asks: the titles of its prompts. outcome: the title of its last answer."""
+    """A summary of a session. asks: the titles of its prompts. outcome: as in `LoggedSession`."""
 
     session: str
     title: str

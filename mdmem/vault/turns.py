@@ -54,6 +54,24 @@ def numbered(steps: Iterable[Step], place: Callable[[Step], NotePlace]) -> list[
     return [(number, [step for _, step in turn]) for number, turn in enumerate(turns, 1)]
 
 
+def telling_answer(kinds: Iterable[str]) -> int:
+    """Return the place of the answer that tells how a session ended, -1 without answers.
+
+    It is the last one of a turn that changed a file or ran a command, so that no thanks or question after it counts;
+    without such a turn, the last one. kinds: those of the session's notes in order, `WORK` for such a change or run.
+    """
+    last = done = -1
+    has_worked = False
+    for at, kind in enumerate(kinds):
+        if kind == "response":
+            last, done = at, at if has_worked else done
+        has_worked = kind == WORK or (has_worked and kind != "prompt")
+    return last if done < 0 else done
+
+
+WORK = "work"
+
+
 def _is_prompt(placed: Placed[Step]) -> bool:
     return placed[0][3]
 

@@ -12,7 +12,7 @@ from mdmem import timestamps
 from mdmem.config import Config
 from mdmem.history import session_log
 from mdmem.history.session_log import LoggedSession
-from mdmem.search import solved
+from mdmem.search import runs, solved
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.search.index.tally import QUARTER_SECONDS
 from mdmem.search.index.view import View, cached_with_view
@@ -21,11 +21,11 @@ from mdmem.vault import turns as numbered_turns
 from mdmem.views import figures, rows
 from mdmem.views.rows import NoteRow
 
-_PROMPT, _RESPONSE, _RUN, _PAGE = (KINDS.index(kind) for kind in ("prompt", "response", "observation", "session"))
+_PROMPT, _RUN, _PAGE = (KINDS.index(kind) for kind in ("prompt", "observation", "session"))
 
 
 class SessionRow(NamedTuple):
-    """One session. started, ended: ISO 8601 in UTC. outcome: the title of its last answer, "" without one.
+    """One session. started, ended: ISO 8601 in UTC. outcome: the title of `turns.telling_answer`, "" without one.
 
     failed, edits: number of its tool runs that failed, and that changed files. private: number of its notes from which
     a private section or a secret was removed. page: the path of its page, "" without one. seconds: the time worked, as
@@ -131,6 +131,8 @@ class _Sets:
         self._failed = _marked(view, view.each("facet", "is:failed"))
         self._private = _marked(view, view.each("facet", "is:private"), view.each("facet", "is:redacted"))
         self._edits = _marked(view, solved.each_edit(view))
+        shells = [view.each("facet", f"tool:{name}") for name in runs.SHELLS]
+        self._works = _marked(view, solved.each_edit(view), *shells)
         self._same: dict[str, str] = {}
 
     def row(self, numbers: set[int]) -> SessionRow | None:
@@ -141,8 +143,9 @@ class _Sets:
         kinds: dict[int, list[int]] = {}
         for number in notes:
             kinds.setdefault(self._flags[number] // KIND_STEP, []).append(number)
-        pages, prompts, answers = (kinds.get(kind, []) for kind in (_PAGE, _PROMPT, _RESPONSE))
+        pages, prompts = kinds.get(_PAGE, []), kinds.get(_PROMPT, [])
         steps = [number for number in notes if number not in pages] or notes
+        told = numbered_turns.telling_answer(map(self._kind, steps))
         facts = self._view.facts((pages or steps)[0])
         head = self._view.facts((pages or prompts or steps)[0])
         started = self._created[steps[0]]
@@ -154,7 +157,7 @@ class _Sets:
             agent=self._once(facts.get("agent", "")),
             branch=str(facts.get("branch", "")),
             title=str(head["title"]),
-            outcome=str(self._view.facts(answers[-1])["title"]) if answers else "",
+            outcome=str(self._view.facts(steps[told])["title"]) if told >= 0 else "",
             started=timestamps.iso_time(started),
             ended=timestamps.iso_time(self._created[steps[-1]]),
             notes=len(notes) - len(pages),
@@ -166,6 +169,9 @@ class _Sets:
             page=self._view.path(pages[0]) if pages else "",
             seconds=timestamps.worked(self._created[step] for step in steps),
         )
+
+    def _kind(self, number: int) -> str:
+        return numbered_turns.WORK if self._works[number] else KINDS[self._flags[number] // KIND_STEP]
 
     def _once(self, value: object) -> str:
         """Return a text interned, because many sessions have the same one."""

@@ -10,6 +10,7 @@ import pytest
 
 from mdmem import timestamps
 from mdmem.history import commit, session_log
+from mdmem.vault import turns
 from tests.helpers.history_vault import FOLDER, PAGE, SESSION, captured, git, put, start, turn
 
 OTHER = "journal/other-project/2026-09-15/1000-rename-the-parser-ffff0000"
@@ -46,6 +47,36 @@ def test_a_session_that_ends_with_a_command_ended_when_that_ran(vault: Path) -> 
     assert found.ended == "2026-09-14T09:05:00Z"
     assert found.asks[-1] == "And now?"
     assert found.answers[-1] == ""
+
+
+def test_runs_in_a_long_pause_between_other_notes_count_as_work(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    for minute in range(50, 150, 50):
+        created = timestamps.iso_time(timestamps.epoch("2026-09-14T08:00:01Z") + 60 * minute)
+        captured(vault, f"001-{minute:03d}-bash-x", "observation", "make", tool="Bash", created=created)
+    captured(vault, "001-999-response-x", "response", "Built", created="2026-09-14T10:00:01Z")
+
+    (found,) = session_log.sessions(config)
+
+    assert found.seconds == 2 * 3600
+    assert found.outcome == "Built"
+
+
+@pytest.mark.parametrize(
+    ("kinds", "place"),
+    [
+        ("prompt response", 1),
+        ("prompt work response prompt response", 2),
+        ("prompt work response prompt observation response prompt response", 2),
+        ("prompt response prompt work response prompt", 4),
+        ("prompt response work response prompt work", 3),
+        ("prompt response prompt response", 3),
+        ("prompt work", -1),
+    ],
+)
+def test_a_session_is_told_by_the_last_answer_after_work(kinds: str, place: int) -> None:
+    assert turns.telling_answer(kinds.split()) == place
 
 
 def test_the_last_session_comes_first_and_filters_narrow_it_down(vault: Path) -> None:

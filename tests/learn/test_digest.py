@@ -95,6 +95,38 @@ def test_a_note_that_its_front_matter_keeps_private_is_in_no_digest(at: Work, ke
     assert "falcon" not in said.lower()
 
 
+def test_a_day_tells_only_its_part_of_a_session_that_was_resumed(at: Work) -> None:
+    one = at.session(1)
+    for day in ("first", "second", "third"):
+        one.ask(f"Write the {day} chapter")
+        one.run("make book")
+        one.edit(f"{day}.md")
+        one.answer(f"The {day} chapter is written.")
+        one.ask("thanks")
+        one.answer("You are welcome.")
+        at.now += 24 * HOUR
+
+    said = at.day.run("digest", "--on", "2026-09-15").stdout
+    assert "1 session in 1 project, 2 prompts, 0 failed runs, 0 notes written, 5 min." in said
+    assert "### 2026-09-15" in said
+    assert "- Outcome: The second chapter is written. [mem:" in said
+    assert "- Changed: `second.md`\n" in said
+    assert "Asked: Write the first" not in said
+    assert "third" not in said
+
+    found = at.day.json("digest", "--since", "2026-09-14", "--by", "day")
+    assert [part["outcome"] for part in found["sessions"]] == [
+        f"The {day} chapter is written." for day in ("first", "second", "third")
+    ]
+    assert [part["notes"] for part in found["sessions"]] == [6, 6, 6]
+    (whole,) = at.day.json("sessions")
+    assert sum(part["seconds"] for part in found["sessions"]) == whole["seconds"] == found["seconds"]
+    days = at.day.run("digest", "--since", "2026-09-14", "--by", "day").stdout
+    assert "\n1 session in 1 project, 6 prompts" in days
+    assert days.count("- app: Write the ") == 3
+    assert "- app: Write the third chapter → The third chapter is written. [mem:" in days
+
+
 @pytest.mark.slow
 def test_weeks_are_rolled_up_one_line_a_session(at: Work) -> None:
     for number in range(1, 4):
@@ -103,7 +135,7 @@ def test_weeks_are_rolled_up_one_line_a_session(at: Work) -> None:
     said = at.day.run("digest", "--since", "2026-09-01", "--until", "2026-10-30", "--by", "week").stdout
     headings = [line for line in said.splitlines() if line.startswith("## ")]
     assert headings == ["## Week of 2026-09-14", "## Week of 2026-09-21", "## Week of 2026-09-28"]
-    assert "- app: Part 1 of the work → Anything else? [mem:" in said
+    assert "- app: Part 1 of the work → The parser asks the calendar. It knows leap days now. [mem:" in said
     days = at.day.run("digest", "--since", "2026-09-01", "--until", "2026-10-30", "--by", "day").stdout
     assert [line for line in days.splitlines() if line.startswith("## ")] == [
         "## 2026-09-14", "## 2026-09-21", "## 2026-09-28",

@@ -36,6 +36,7 @@ from mdmem.web.site import Site
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, MORNING, Day
 from tests.helpers.indexed import indexed
+from tests.helpers.open_work import Work
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +100,21 @@ def test_every_session_is_a_row_with_what_came_of_it(view: View) -> None:
     assert (first.prompts, first.runs, first.failed, first.edits, first.private) == (1, 3, 1, 1, 1)
     assert (first.project, first.agent, first.day) == ("notes-app", "claude-code", "2026-09-14")
     assert [row.started for row in sessions.table(view)] == sorted((row.started for row in rows.values()), reverse=True)
+
+
+def test_a_session_came_to_what_its_last_work_did_in_every_list(tmp_path: Path) -> None:
+    at = Work(cli_day.empty(tmp_path), tmp_path)
+    one = at.session(1)
+    one.ask("Fix the date parser")
+    one.run("pytest -q")
+    one.answer("The parser knows leap days.")
+    one.ask("thanks")
+    one.answer("You are welcome.")
+
+    (row,) = sessions.table(fresh(at.day.config()))
+    (logged,) = session_log.sessions(at.day.config())
+
+    assert (row.outcome, row.seconds) == (logged.outcome, logged.seconds) == ("The parser knows leap days.", 240)
 
 
 def test_what_pages_keep_of_an_index_is_kept_once_and_no_longer_than_the_index(view: View) -> None:

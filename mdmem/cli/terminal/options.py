@@ -92,7 +92,7 @@ def fits(created: str, first: str, last: str) -> bool:
 NOTE_KEYS = "id, path, kind, title, created, project, session, agent, tool, prompt, sequence, success, pinned, files"
 SESSION_KEYS = (
     "session, project, agent, branch, title, folder, day, started, ended, asks, outcome, files, notes, commit,"
-    " commits, seconds, answers"
+    " commits, seconds, answers, answer"
 )
 """What `--json` prints of a note and of a session in a list."""
 

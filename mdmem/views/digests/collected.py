@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from mdmem import timestamps
+from mdmem import timestamps, when
 from mdmem.config import Config
 from mdmem.history import session_log
 from mdmem.history.session_log import LoggedSession
@@ -26,7 +26,7 @@ LONGEST_SESSION = timedelta(days=7)
 
 
 class DigestNotes(NamedTuple):
-    """What happened in a span of time. answers: the id of the last answer of each session.
+    """What happened in a span of time. sessions: only what happened in it, oldest first; one for each period.
 
     decisions: also lessons and preferences, by kind or tag. notes: other notes that people wrote. failures: failed
     runs, newest first. fixes: errors that were solved. open_work: work from this span that is still open. closed_work:
@@ -37,7 +37,6 @@ class DigestNotes(NamedTuple):
     """ISO 8601 in UTC, like `until`; "" for everything before it."""
     until: str
     sessions: list[LoggedSession]
-    answers: dict[str, str]
     decisions: list[NoteRow]
     notes: list[NoteRow]
     failures: list[NoteRow]
@@ -58,8 +57,6 @@ class DigestNotes(NamedTuple):
 
     def of(self, sessions: Iterable[LoggedSession], since: str, until: str) -> DigestNotes:
         """Return the part that belongs to these sessions and to a shorter span."""
-        members = list(sessions)
-        names = {session.session for session in members}
 
         def within(items: list[Any]) -> list[Any]:
             return [item for item in items if since <= item.created < until]
@@ -67,11 +64,10 @@ class DigestNotes(NamedTuple):
         return DigestNotes(
             since,
             until,
-            sessions=members,
-            answers=self.answers,
+            sessions=list(sessions),
             decisions=within(self.decisions),
             notes=within(self.notes),
-            failures=[row for row in self.failures if row.session in names],
+            failures=within(self.failures),
             fixes=within(self.fixes),
             open_work=within(self.open_work),
             closed_work=within(self.closed_work),
@@ -80,34 +76,40 @@ class DigestNotes(NamedTuple):
     def as_object(self) -> dict[str, Any]:
         """Return everything as plain values."""
         rest = self._asdict()
-        answers = rest.pop("answers")
-        sessions = [{**session._asdict(), "answer": answers.get(session.session)} for session in rest.pop("sessions")]
         span = {"since": rest.pop("since"), "until": rest.pop("until")}
-        return {**span, "seconds": round(self.seconds), "sessions": sessions, **rest}
+        return {**span, "seconds": round(self.seconds), **rest}
 
 
-def collect(config: Config, query: Query, project: str, session: str = "") -> DigestNotes:
-    """Return what happened in the span of a query. session: only this one."""
+def start_of(moment: datetime, by: str) -> datetime:
+    """Return when the local day, week or month of a local time began."""
+    start = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    return start - timedelta(days={"week": start.weekday(), "month": start.day - 1}.get(by, 0))
+
+
+def collect(config: Config, query: Query, project: str, session: str = "", by: str = "session") -> DigestNotes:
+    """Return what happened in the span of a query. session: only this one. by: as for `markdown.render`."""
     first = query.since or 0.0
     now = timestamps.now(os.environ)
     last = query.until if query.until is not None else now
     since, until = timestamps.iso_time(first) if query.since is not None else "", timestamps.iso_time(last)
     early = timestamps.iso_time(max(first - LONGEST_SESSION.total_seconds(), 0))
-    candidates = session_log.sessions(config, project=project, since=early, session=session)
-    sessions = [row for row in candidates if row.ended >= since and row.started <= until]
 
-    answers: dict[str, str] = {}
+    def period(time: str) -> str:
+        if not since <= time <= until:
+            return ""
+        local = datetime.fromtimestamp(timestamps.epoch(time), when.LOCAL)
+        return by if by == "session" else start_of(local, by).isoformat()
+
+    logged = session_log.sessions(config, project=project, since=early, session=session, period=period)
+    sessions = sorted(logged, key=lambda row: row.started)
 
     def gather(view: View) -> tuple[list[NoteRow], frozenset[str]]:
-        answers.clear()
         marked = view.notes("facet", "is:private")
         relevant = []
         for number in rows.select(view, config.vault, query):
             row = rows.row(view, number)
             if (session and row.session != session) or (number in marked and not _may_be_shared(config, row.path)):
                 continue
-            if row.kind == "response":
-                answers.setdefault(row.session, row.id)
             if row.kind in note.WRITTEN or row.success is False:
                 relevant.append(row)
         return relevant, frozenset(decisions.paths_of_kinds(view, decisions.KINDS))
@@ -123,8 +125,7 @@ def collect(config: Config, query: Query, project: str, session: str = "") -> Di
     return DigestNotes(
         since=since,
         until=until,
-        sessions=sessions[::-1],
-        answers=answers,
+        sessions=sessions,
         decisions=[row for row in written if row.path in decided],
         notes=[row for row in written if row.path not in decided],
         failures=[row for row in relevant if row.success is False],

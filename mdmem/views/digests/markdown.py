@@ -15,7 +15,7 @@ from mdmem.search.asking import small_talk
 from mdmem.vault import note, people
 from mdmem.views import wording
 from mdmem.views.conversation import Conversation, ConversationStep
-from mdmem.views.digests.collected import DigestNotes
+from mdmem.views.digests.collected import DigestNotes, start_of
 from mdmem.views.vault_pages.open_work import LABELS
 
 MAX_ASKS = 12
@@ -66,8 +66,7 @@ def _periods(digest: DigestNotes, by: str) -> Iterator[tuple[str, DigestNotes]]:
     ]
     if times:
         begin = max(begin, datetime.fromtimestamp(timestamps.epoch(min(times)), when.LOCAL))
-    start = begin.replace(hour=0, minute=0, second=0, microsecond=0)
-    start -= timedelta(days={"week": start.weekday(), "month": start.day - 1}.get(by, 0))
+    start = start_of(begin, by)
     while start.timestamp() <= timestamps.epoch(digest.until):
         following = _next_period(start, by)
         first, last = timestamps.iso_time(start.timestamp()), timestamps.iso_time(following.timestamp())
@@ -87,14 +86,13 @@ def _next_period(start: datetime, by: str) -> datetime:
 def _one_line_each(digest: DigestNotes) -> Iterator[str]:
     """Yield each session as one line: project, request, outcome."""
     for session in digest.sessions:
-        outcome = f" → {_outcome(session, digest)}" if session.outcome else ""
+        outcome = f" → {_outcome(session)}" if session.outcome else ""
         yield f"- {plain(session.project) or 'Without a project'}: {plain(_first_request(session))}{outcome}"
 
 
-def _outcome(session: LoggedSession, digest: DigestNotes) -> str:
+def _outcome(session: LoggedSession) -> str:
     """Return a session's outcome with the citation of its answer."""
-    citation = f" [mem:{digest.answers[session.session]}]" if session.session in digest.answers else ""
-    return f"{plain(session.outcome)}{citation}"
+    return f"{plain(session.outcome)}{f' [mem:{session.answer}]' if session.answer else ''}"
 
 
 def _first_request(session: LoggedSession) -> str:
@@ -109,10 +107,11 @@ def _files(files: list[str]) -> str:
 def _summary(digest: DigestNotes) -> str:
     if not (digest.sessions or digest.notes or digest.decisions):
         return "Nothing was stored in this time."
+    sessions = len({session.folder for session in digest.sessions})  # one may have several parts
     projects = len({session.project for session in digest.sessions})
     prompts = sum(len(session.asks) for session in digest.sessions)
     about_sessions = [
-        f"{plural.number(len(digest.sessions), 'session')} in {plural.number(projects, 'project')}",
+        f"{plural.number(sessions, 'session')} in {plural.number(projects, 'project')}",
         plural.number(prompts, "prompt"),
         plural.number(len(digest.failures), "failed run"),
     ]
@@ -134,7 +133,7 @@ def _session_section(session: LoggedSession, digest: DigestNotes) -> Iterator[st
     if len(asks) > MAX_ASKS:
         yield f"- and {plural.number(len(asks) - MAX_ASKS, 'more prompt')}"
     if session.outcome:
-        yield f"- Outcome: {_outcome(session, digest)}"
+        yield f"- Outcome: {_outcome(session)}"
     if session.files:
         yield f"- Changed: {plural.some([f'`{file}`' for file in session.files], MAX_FILES)}"
     failed = [row for row in digest.failures if row.session == session.session]

@@ -143,8 +143,9 @@ def _fact_lines(config: Config, digest: DigestNotes, room: int, view: View) -> l
 
 
 def _session_lines(config: Config, view: View, session: LoggedSession, room: int) -> Iterator[str]:
-    """Yield a session's prompts and answers that may be sent."""
-    numbers = view.of_session(session.session) - view.internal
+    """Yield a session's prompts and answers that may be sent, of its part in the digest."""
+    part = view.between(timestamps.epoch(session.started), timestamps.epoch(session.ended) + 1)
+    numbers = (view.of_session(session.session) & part) - view.internal
     steps = [
         line for number in rows.in_order(view, numbers) if (line := _step_line(config, rows.row(view, number), room))
     ]
