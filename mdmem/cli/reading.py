@@ -82,9 +82,10 @@ def _head(conversation: Conversation, marker: str) -> list[list[Piece]]:
     times = conversation.times
     start, end = (times[0], times[-1]) if times else ("", "")
     took = wording.worked(timestamps.worked(map(timestamps.epoch, times)))
+    until = (wording.clock if wording.day(start) == wording.day(end) else timestamps.readable)(end)
     facts = [
         conversation.fact("project"),
-        f"{timestamps.readable(start)}–{wording.clock(end)}" + (f" ({took})" if took else ""),
+        f"{timestamps.readable(start)}–{until}" + (f" ({took})" if took else ""),
         conversation.fact("agent"),
         conversation.fact("branch"),
         conversation.session,

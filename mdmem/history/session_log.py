@@ -81,6 +81,7 @@ class Stat(NamedTuple):
 def sessions(
     config: Config,
     sees: Sees | None = None,
+    period: Period | None = None,
     /,
     *,
     project: str = "",
@@ -88,7 +89,6 @@ def sessions(
     file: str = "",
     session: str = "",
     agent: str = "",
-    period: Period | None = None,
 ) -> Iterator[LoggedSession]:
     """Yield the sessions of the vault, newest first, whatever time zones they were written in.
 
@@ -103,13 +103,10 @@ def sessions(
     for _, folder in layout.newest_first(named, partial(journal.began, config.vault)):
         for logged in _read(config.vault, folder, rules, sees, period):
             is_named = find.is_named(session, logged.session) or folder.rpartition("/")[2].startswith(session)
-            if (since and logged.started < since) or (session and not is_named):
-                continue
-            if agent.lower() not in logged.agent.lower():
-                continue
-            if file and not any(file in path for path in logged.files):
-                continue
-            yield logged
+            is_wanted = logged.started >= since and (not session or is_named)
+            is_wanted &= not file or any(file in path for path in logged.files)
+            if is_wanted and agent.lower() in logged.agent.lower():
+                yield logged
 
 
 def count(config: Config, project: str, most: int) -> int:

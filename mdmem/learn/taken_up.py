@@ -71,14 +71,12 @@ def finder(view: View, notes: Set[int]) -> TakenUpTest:
         said = said_in(project_at(own), asked=asked)
         terms = frozenset(analysis.query_terms(undone.subject(text))) - STOPWORDS
         fewest = turn_groups.LEAST_ASKED if asked else 1
-        least = max(ceil(turn_groups.SHARE * len(terms)), fewest)
-        half = max(ceil(len(terms) / 2), fewest)
+        least, half = (max(ceil(share * len(terms)), fewest) for share in (turn_groups.SHARE, 0.5))
         changed = changed_in(text)
         for turn in said.turns_with(terms, half if changed else least):
             later = [note for note in said.turns[turn] if created[note] > created[number]]
-            counted = said.count(terms, later)
-            enough = counted >= (half if turn in changed else least)
-            if enough and not (asked and turn[0] == own) and turn[1] in worked(turn[0]):
+            enough = half if turn in changed else least
+            if said.count(terms, later) >= enough and not (asked and turn[0] == own) and turn[1] in worked(turn[0]):
                 return True
         return False
 

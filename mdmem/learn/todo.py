@@ -78,11 +78,11 @@ def _boxes(parsed: note.Parsed, path: str) -> Iterator[Listed]:
             yield _listed(parsed, path, text, sentence[1] != " ")
 
 
-def left_by_answer(config: Config, path: str, *, worked: bool) -> Iterator[Listed]:
-    """Yield what an answer says at its end is left to do, in words. worked: as for `unfinished.at_end`."""
+def left_by_answer(config: Config, path: str, *, worked: bool) -> list[Listed]:
+    """Return what an answer says at its end is left to do, in words. worked: as for `unfinished.at_end`."""
     parsed = people.try_load_clean(config.vault, path)
-    for sentence in unfinished.at_end(list(excerpts.sentences(parsed.body)), worked=worked)[:_MAX_LEFT]:
-        yield _listed(parsed, path, note.one_line(sentence), is_said=True)
+    left = unfinished.at_end(list(excerpts.sentences(parsed.body)), worked=worked)[:_MAX_LEFT]
+    return [_listed(parsed, path, note.one_line(sentence), is_said=True) for sentence in left]
 
 
 _MAX_LEFT = 5

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property, partial
 from itertools import chain, islice, takewhile
 from typing import NamedTuple
 
@@ -184,9 +184,10 @@ class _Project:
         sessions: dict[str, list[int]] = {}
         for number in self._of_tools(TOOLS):
             sessions.setdefault(str(self._view.facts(number).get("session", "")), []).append(number)
+        every: list[tuple[list[int], Callable[[Config, Iterable[str]], list[todo.Listed]]]]
         every = [(numbers, todo.of_session) for numbers in sessions.values()]
-        every += [([number], todo.of_answers) for number in self._last_boxes()]
-        every += [([number], self._left_by) for number in self._last_answers()]
+        every += [([number], todo.of_answers) for number in self._last_answers(layout.BOXES)]
+        every += [([number], partial(self._left_by, number)) for number in self._last_answers(layout.LEFT)]
         latest: dict[tuple[str, str], tuple[str, int, todo.Listed]] = {}
         for numbers, read in every:
             project = str(self._view.facts(numbers[0]).get("project", ""))
@@ -204,45 +205,33 @@ class _Project:
     def _is_taken_up(self) -> taken_up.TakenUpTest:
         return taken_up.finder(self._view, self._notes)
 
-    def _last_boxes(self) -> Iterator[int]:
-        """Yield each session's last answer with boxes, unless a file was changed after it: nobody ticks a plan."""
-        view = self._view
-        answers = view.notes("facet", layout.BOXES) & self._notes
-        last = {str(view.facts(number).get("session", "")): number for number in view.by_time(answers)}
-        for session, number in last.items():
-            place = journal.numbers(view.name(number))
-            edits = filter(turn_groups.is_edit, map(view.name, view.of_session(session) if session else ()))
-            if not any(journal.numbers(name) > place for name in edits):
-                yield number
+    def _last_answers(self, facet: str) -> Iterator[int]:
+        """Yield each session's last answer with this facet, unless a file was changed after it: nobody ticks a plan."""
+        answers = self._view.notes("facet", facet) & self._notes
+        return (number for number in answers if not self._is_replaced(number, answers, facet))
 
-    def _last_answers(self) -> Iterator[int]:
-        """Yield each session's last answer that may say what is left to do and is not old: nobody ticks a sentence.
+    def _is_replaced(self, number: int, answers: set[int], facet: str) -> bool:
+        """Whether later notes of its session take the place of an answer.
 
-        What is only said after it does not replace it, unless that says what is left, too, or that it is not wanted.
+        Of what is only said, and may be old, a mere "thanks" or a question does not, but "no, we won't" does.
         """
-        left = self._view.notes("facet", layout.LEFT) & self._notes
-        for number in left:
-            if self._created[number] > self._now - STALE_DAYS * _DAY and not self._is_replaced(number, left):
-                yield number
-
-    def _is_replaced(self, number: int, left: set[int]) -> bool:
         view = self._view
         session = str(view.facts(number).get("session", ""))
-        later = {other for other in view.of_session(session) if _is_after(view.name(other), view.name(number))}
+        others = view.of_session(session) if session else ()
+        later = {other for other in others if _is_after(view.name(other), view.name(number))}
         names = list(map(view.name, later))
+        if not answers.isdisjoint(later) or any(map(turn_groups.is_edit, names)):
+            return True
+        if facet == layout.BOXES:
+            return False
         worked = {journal.numbers(name)[0] for name in names if turn_groups.is_shell(name)}
-        if not left.isdisjoint(later) or any(map(turn_groups.is_edit, names)):
-            return True
-        if any(_is_answer(name) and journal.numbers(name)[0] in worked for name in names):
-            return True
-        return any(corrections.declines(self._title(prompt)) for prompt in self._of_kind(_PROMPT, later))
+        is_done = any(_is_answer(name) and journal.numbers(name)[0] in worked for name in names)
+        is_old = self._created[number] <= self._now - STALE_DAYS * _DAY
+        return is_old or is_done or any(corrections.declines(self._title(n)) for n in self._of_kind(_PROMPT, later))
 
-    def _left_by(self, config: Config, paths: Iterable[str]) -> Iterator[todo.Listed]:
-        for path in paths:
-            number = self._view.find(path)
-            turn = self._turn(number) if number is not None else []
-            worked = any(map(turn_groups.is_work, map(self._view.name, turn)))
-            yield from todo.left_by_answer(config, path, worked=worked)
+    def _left_by(self, number: int, config: Config, _: Iterable[str]) -> list[todo.Listed]:
+        worked = any(map(turn_groups.is_work, map(self._view.name, self._turn(number))))
+        return todo.left_by_answer(config, self._view.path(number), worked=worked)
 
     def _task_notes(self) -> Iterator[OpenItem]:
         """Yield open tasks that are notes of their own."""

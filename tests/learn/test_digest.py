@@ -124,6 +124,7 @@ def test_a_day_tells_only_its_part_of_a_session_that_was_resumed(at: Work) -> No
     days = at.day.run("digest", "--since", "2026-09-14", "--by", "day").stdout
     assert "\n1 session in 1 project, 6 prompts" in days
     assert days.count("- app: Write the ") == 3
+    assert " 2026-09-14 09:02–2026-09-16 09:19 (15 min)" in at.day.run("history", "latest").stdout
     assert "- app: Write the third chapter → The third chapter is written. [mem:" in days
 
 

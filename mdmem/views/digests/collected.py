@@ -55,23 +55,14 @@ class DigestNotes(NamedTuple):
         """Return the time worked in its sessions, in seconds."""
         return sum(session.seconds for session in self.sessions)
 
-    def of(self, sessions: Iterable[LoggedSession], since: str, until: str) -> DigestNotes:
-        """Return the part that belongs to these sessions and to a shorter span."""
+    def of(self, since: str, until: str) -> DigestNotes:
+        """Return the part that belongs to a shorter span."""
 
-        def within(items: list[Any]) -> list[Any]:
-            return [item for item in items if since <= item.created < until]
+        def within(value: Any) -> Any:
+            return [item for item in value if since <= (getattr(item, "started", "") or item.created) < until]
 
-        return DigestNotes(
-            since,
-            until,
-            sessions=list(sessions),
-            decisions=within(self.decisions),
-            notes=within(self.notes),
-            failures=within(self.failures),
-            fixes=within(self.fixes),
-            open_work=within(self.open_work),
-            closed_work=within(self.closed_work),
-        )
+        _, _, *parts = self
+        return DigestNotes(since, until, *map(within, parts))
 
     def as_object(self) -> dict[str, Any]:
         """Return everything as plain values."""
@@ -100,7 +91,7 @@ def collect(config: Config, query: Query, project: str, session: str = "", by: s
         local = datetime.fromtimestamp(timestamps.epoch(time), when.LOCAL)
         return by if by == "session" else start_of(local, by).isoformat()
 
-    logged = session_log.sessions(config, project=project, since=early, session=session, period=period)
+    logged = session_log.sessions(config, None, period, project=project, since=early, session=session)
     sessions = sorted(logged, key=lambda row: row.started)
 
     def gather(view: View) -> tuple[list[NoteRow], frozenset[str]]:

@@ -70,7 +70,7 @@ def _periods(digest: DigestNotes, by: str) -> Iterator[tuple[str, DigestNotes]]:
     while start.timestamp() <= timestamps.epoch(digest.until):
         following = _next_period(start, by)
         first, last = timestamps.iso_time(start.timestamp()), timestamps.iso_time(following.timestamp())
-        part = digest.of((session for session in digest.sessions if first <= session.started < last), first, last)
+        part = digest.of(first, last)
         if part.sessions or part.decisions or part.notes or part.closed_work:
             heading = f"{start:%Y-%m}" if by == "month" else f"{start:%Y-%m-%d}"
             yield (f"Week of {heading}" if by == "week" else heading), part
