@@ -106,11 +106,6 @@ def _is_superseded(config: Config, view: View, pages: set[int], session: str) ->
     return any(decisions.marks_of(config, view, page).get("superseded_by") for page in pages_of_session)
 
 
-def _is_after(name: str, other: str) -> bool:
-    place = journal.numbers(name)
-    return bool(place) and place > journal.numbers(other)
-
-
 def _is_answer(name: str) -> bool:
     return turn_groups.source(name) == "response" and "-subagent-" not in name
 
@@ -217,8 +212,8 @@ class _Project:
         """
         view = self._view
         session = str(view.facts(number).get("session", ""))
-        others = view.of_session(session) if session else ()
-        later = {other for other in others if _is_after(view.name(other), view.name(number))}
+        others, place = view.of_session(session) if session else (), journal.numbers(view.name(number))
+        later = {other for other in others if journal.numbers(view.name(other)) > place}
         names = list(map(view.name, later))
         if not answers.isdisjoint(later) or any(map(turn_groups.is_edit, names)):
             return True

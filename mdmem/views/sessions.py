@@ -131,7 +131,7 @@ class _Sets:
         self._failed = _marked(view, view.each("facet", "is:failed"))
         self._private = _marked(view, view.each("facet", "is:private"), view.each("facet", "is:redacted"))
         self._edits = _marked(view, solved.each_edit(view))
-        shells = [view.each("facet", f"tool:{name}") for name in runs.SHELLS]
+        shells = (view.each("facet", f"tool:{name}") for name in runs.SHELLS)
         self._works = _marked(view, solved.each_edit(view), *shells)
         self._same: dict[str, str] = {}
 

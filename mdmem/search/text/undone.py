@@ -15,16 +15,17 @@ PATTERN = rf"(?:n['’]t|\bnot)\b[^,;\n]{{0,200}}?\byet\b|{_OPEN}|{_PROMISE}[^\n
 _SAID = lazy(f"(?i){PATTERN}")
 _MARKS = lazy(f"(?i){_OPEN}|{_LATER}|{_PROMISE}")
 _PAUSE = lazy(r"[,;:.!?]\s|\s[–—(-]|\s(?:because|since|as|until|weil|da|bis|porque|parce)\s")
+_START = lazy(r".*(?:[.;:]|,? (?:but|aber|pero|mais))\s")
 _REASON = lazy(r"\b(?:because|weil|porque|parce que)\b")
 
 
 def clause(sentence: str) -> str:
-    """Return a sentence up to the end of the clause that says so, "" if it says nothing of the kind."""
+    """Return the clause of a sentence that says so, "" if it says nothing of the kind."""
     said = _SAID.search(_REASON.split(sentence)[0])  # "… fail because the library does not support it yet"
     if said is None or "?" in sentence or " if you" in sentence.lower():
         return ""
-    pause = _PAUSE.search(sentence, said.end())
-    return sentence[: pause.start()] if pause else sentence
+    start, pause = _START.match(sentence, 0, said.start() + 1), _PAUSE.search(sentence, said.end())
+    return sentence[start.end() if start else 0 : pause.start() if pause else None]
 
 
 def subject(text: str) -> str:
