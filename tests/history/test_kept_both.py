@@ -87,6 +87,18 @@ def test_both_versions_stay_whole_without_a_mark_whichever_side_merges(
     assert list(found.kept) == places
 
 
+def test_a_side_whose_line_ends_git_has_converted_is_merged_line_by_line(repo: Repository) -> None:
+    base = "---\nid: decision12\ntags: [a]\n---\n\nFirst.\n\nSecond.\n"
+    one = base.replace("First.", "One.").replace("\n", "\r\n")
+    other = base.replace("Second.", "Two.").replace("[a]", "[a, b]")
+    both = base.replace("First.", "One.").replace("Second.", "Two.").replace("[a]", "[a, b]")
+
+    assert merged(repo, base, one, other) == (both.encode(), (), ())
+    assert merged(repo, base, other, one) == (both.encode(), (), ())
+    windows = merged(repo, base, one, other.replace("\n", "\r\n"))
+    assert windows == (both.replace("\n", "\r\n").encode(), (), ())
+
+
 def test_the_place_is_counted_from_the_top_of_the_note(repo: Repository) -> None:
     text = "---\nid: decision12\ntitle: On dates\n---\n\nFirst.\n\n{}\n"
 

@@ -55,6 +55,12 @@ def merge_note(repo: Repository, path: str, ours: bytes, base: bytes | None, the
     """
     if not path.endswith(disk.NOTE_ENDINGS):
         return _merge_other(repo, path, ours, base or b"", theirs)
+    ends = [text.partition(b"\n")[0].endswith(b"\r") for text in (ours, base or b"", theirs)]
+    if any(ends):  # git writes them where it converts line ends, as on Windows
+        plain = [text and text.replace(b"\r\n", b"\n") for text in (ours, base, theirs)]
+        merged = merge_note(repo, path, plain[0] or b"", plain[1], plain[2] or b"")
+        is_kept = merged and ends[0] and ends[2]
+        return merged._replace(data=merged.data.replace(b"\n", b"\r\n")) if merged and is_kept else merged
     if None in map(_text, (ours, base or b"", theirs)):
         return None
     if base and journal.is_page(path):
@@ -162,7 +168,7 @@ def _text(data: bytes) -> str | None:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return None
-    broken = text.startswith(("---\r\n", "\ufeff")) or (text.startswith("---\n") and "\n---\n" not in text[3:])
+    broken = text.startswith("\ufeff") or (text.startswith("---\n") and "\n---\n" not in text[3:])
     return None if broken or "\0" in text else text
 
 
