@@ -348,7 +348,7 @@ class _Work:
             repository.run(repo, "update-ref", fetching.tracked(remote, remote_branch), ours)
             return int(count)
         if lease and REFUSED in result.err and not any(reason in result.err for reason in MOVED):
-            raise GitError(unpurged.protected(remote, url))
+            raise GitError(unpurged.kept_by(repo, remote, url, result))
         if any(reason in result.err for reason in OVERTAKEN):
             return None
         raise GitError(f"{unpurged.refusal(repo, remote, url, result)} Everything is committed here.")

@@ -1087,6 +1087,21 @@ def test_a_remote_that_keeps_its_history_is_told_after_a_purge(first: Config, re
     assert "CANARY" not in unpacked(remote)
 
 
+def test_a_remote_that_refuses_a_purge_for_a_reason_of_its_own_is_quoted(first: Config, remote: Path) -> None:
+    put(Path(first.vault), "notes/a.md", "one\nthe CANARY\n")
+    sync.sync(first)
+    assert purge.apply(first, purge.plan(first, "CANARY")).left == []
+    full = put(remote, "hooks/pre-receive", "#!/bin/sh\necho 'The repository is over its quota.' >&2\nexit 1\n")
+    full.chmod(0o755)
+
+    with pytest.raises(GitError) as refused:
+        sync.sync(first)
+
+    said = "declined. It says: The repository is over its quota. It still has what was purged here. Everything is"
+    assert said in str(refused.value)
+    assert "denyNonFastForwards" not in str(refused.value)
+
+
 @pytest.mark.slow
 def test_two_purges_at_the_same_time_and_the_new_notes_of_a_third_machine_all_arrive(
     first: Config, tmp_path: Path, remote: Path

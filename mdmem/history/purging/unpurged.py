@@ -75,10 +75,13 @@ def unreachable(url: str) -> str:
     return f"The remote ({url}) may keep the old commits although no branch refers to them. To drop them, {way}."
 
 
-def protected(remote: str, url: str) -> str:
-    """Return what to do about a remote that refuses to have its history replaced."""
-    here = f"git -C {shlex.quote(_path(url))} config receive.denyNonFastForwards false"
-    way = next((way for part, way in FORCE.items() if part in url), f"run there: {here}")
+def kept_by(repo: Repository, remote: str, url: str, done: GitResult) -> str:
+    """Return why a remote refused to have its history replaced, and what to do if that is known."""
+    here = f"run there: git -C {shlex.quote(_path(url))} config receive.denyNonFastForwards false"
+    of_git = here if "(non-fast-forward)" in done.err else ""
+    way = next((way for part, way in FORCE.items() if part in url), of_git)
+    if not way or _FOUND_SECRET.search(done.err):
+        return f"{refusal(repo, remote, url, done)} It still has what was purged here. Everything is committed here."
     return (
         f"{remote} ({url}) refuses to have its history replaced, so it still has what was purged here. "
         f"Everything is committed here. Allow it for one push ({way}), and run `mdmem sync` again."
