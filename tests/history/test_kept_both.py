@@ -99,6 +99,20 @@ def test_a_side_whose_line_ends_git_has_converted_is_merged_line_by_line(repo: R
     assert windows == (both.replace("\n", "\r\n").encode(), (), ())
 
 
+@pytest.mark.parametrize("base", [None, "# Diary\n\nA.\n"])
+def test_a_note_that_became_private_stays_so_when_the_other_side_changed_it(repo: Repository, base: str | None) -> None:
+    mine, theirs = "--- \nprivate: true\n---\n# Diary\n\nA canary.\n", "# DIARY\n\nB.\n"
+
+    for one, other in ((mine, theirs), (theirs, mine)):
+        assert note.parse(merged(repo, base, one, other).data).meta == {"private": True}
+
+
+def test_front_matter_in_toml_is_not_merged(repo: Repository) -> None:
+    mine = b"+++\nprivate = true\n+++\n# Diary\n\nA canary.\n"
+
+    assert both.merge_note(repo, "notes/a.md", mine, None, b"# Diary\n\nB.\n") is None
+
+
 def test_the_place_is_counted_from_the_top_of_the_note(repo: Repository) -> None:
     text = "---\nid: decision12\ntitle: On dates\n---\n\nFirst.\n\n{}\n"
 

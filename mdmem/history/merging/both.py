@@ -168,16 +168,14 @@ def _text(data: bytes) -> str | None:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return None
-    broken = text.startswith("\ufeff") or (text.startswith("---\n") and "\n---\n" not in text[3:])
-    return None if broken or "\0" in text else text
+    _, _, problem = front_matter.split(text)
+    return None if problem or text.startswith("\ufeff") or "\0" in text else text
 
 
 def _split(text: str) -> tuple[str, str]:
     """Split a text into its front matter, without fences, and the rest."""
-    if not text.startswith("---\n"):
-        return "", text
-    end = text.index("\n---\n", 3)
-    return text[4 : end + 1], text[end + 5 :]
+    start, end, below = front_matter.span(text) or (0, 0, 0)
+    return text[start:end], text[below:]
 
 
 def _without_gap(ours: str, base: str, theirs: str) -> tuple[list[str], bytes]:
