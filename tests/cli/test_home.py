@@ -560,6 +560,19 @@ def test_a_bar_has_no_end_when_it_is_not_known_any_more_how_much_there_is(monkey
     assert screen.getvalue().rpartition("40 ")[2].split("\n")[0].find("of") < 0
 
 
+def test_a_bar_leaves_the_cursor_visible_for_whoever_stops_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = _Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress.ProgressBar("Indexing") as bar:
+        bar._begun -= 10
+        bar.report(40, 400)
+        shown = screen.getvalue()
+
+    assert "Indexing" in shown
+    assert shown.rfind("\x1b[?25l") < shown.rfind("\x1b[?25h")
+
+
 def test_a_bar_names_its_work_again_when_the_wait_that_it_showed_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = _Terminal()
     monkeypatch.setattr(sys, "stderr", screen)

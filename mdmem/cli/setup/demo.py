@@ -154,6 +154,7 @@ def replay(scratch: Scratch, console: Console) -> list[tuple[dict[str, Any], str
         hook, inject = (command_line.command(verb, "claude-code", str(scratch.vault)) for verb in ("hook", "inject"))
     answers = []
     with console.status("Replaying a day of two sessions, and the morning after…"):
+        console.show_cursor()  # else it would stay hidden after Ctrl-Z
         for when, payload in recording(scratch.project):
             env = {**scratch.env, "MDMEM_NOW": str(int(when.timestamp()))}
             if payload["hook_event_name"] in ("SessionStart", "UserPromptSubmit"):

@@ -86,6 +86,7 @@ class ProgressBar:
             self._bar.update(self._bar.task_ids[0], completed=done, total=total or None, made=made, count=count)
             if is_first:
                 self._bar.start()
+                self._bar.console.show_cursor()  # rich hides it, and nobody shows it after Ctrl-Z or a kill
 
 
 @contextmanager
