@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@options.value("--session", "ID", "Only what this session wrote: its id or the beginning of it.", completions.sessions)
+@options.value("--session", "ID", "Only what this session wrote: its id or its beginning.", completions.sessions)
 @options.several("--accept", "PATH", "Commit this file even if the gate holds it back.")
 @click.option("--quiet", is_flag=True, help="Print nothing unless it fails, and pack the repository when needed.")
 @options.as_json("an object: commits, held_back, staged, left_out")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option("--report", is_flag=True, help="Print what happened, as JSON; for people and scripts.")
 @click.pass_obj
 def hook(vault: str | None, agent: str, report: bool) -> None:
-    """Store one hook payload of AGENT, read from stdin. Exits with 0 whatever happens.
+    """Store one hook payload of AGENT, read from stdin. Always exits with 0.
 
     \b
     Example:  mdmem hook claude-code --report < payload.json

@@ -96,7 +96,7 @@ def import_(config: Config, /, **values: Any) -> None:
     Transcripts of Claude Code, Codex, Gemini CLI, Copilot CLI and OpenCode become the notes that hooks would have
     stored, with their original times; sessions that hooks stored are completed. A folder of markdown, such as an
     Obsidian vault, is copied to notes/imported/. PATH may also be an unpacked export from ChatGPT or Claude.ai,
-    claude-mem's memory, ~/.claude-mem, or the JSON file of another memory tool (`mdmem help import` lists them).
+    claude-mem's memory (~/.claude-mem), or the JSON file of another memory tool (`mdmem help import` lists them).
     Private sections and secrets are removed from everything. --since, --until and --on select sessions by their last
     event.
 

@@ -23,7 +23,9 @@ _MAX_CHARS = 8_000
 
 @click.command()
 @click.argument("reference", metavar="NOTE", shell_complete=completions.notes)
-@options.value("--to target", "FILE", "The instruction file (default: the one in this project).", default="")
+@options.value(
+    "--to target", "FILE", "The file (default: the project's AGENTS.md, CLAUDE.md or GEMINI.md).", default=""
+)
 @click.option("--remove", is_flag=True, help="Take the note out of the file again.")
 @options.yes
 @options.as_json("an object: id, file, action")
@@ -93,11 +95,10 @@ def _promoted(config: Config, reference: str, file: Path, before: str | None) ->
     if parsed.problem or not meta.get("id"):
         todo = f"Add the line `id: {notes.id_of_path(path)}` to its front matter."
         todo = f"Its front matter is broken: {parsed.problem}." if parsed.problem else todo
-        raise UsageError(f"{path} has no id by which it would be found again in that file. {todo}")
+        raise UsageError(f"{path} has no id, so it could not be found again in that file. {todo}")
     if not parsed.body.strip() or len(parsed.body) > _MAX_CHARS:
-        raise UsageError(
-            f"{path} is empty." if not parsed.body.strip() else f"{path} is longer than {_MAX_CHARS:,} characters."
-        )
+        problem = f"longer than {_MAX_CHARS:,} characters" if parsed.body.strip() else "empty"
+        raise UsageError(f"{path} is {problem}, so it is not promoted.")
     note_id, title = str(meta["id"]), notes.one_line(str(meta.get("title") or "Note"))
     return note_id, promotion.with_note(before, note_id, title, parsed.body)
 

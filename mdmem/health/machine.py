@@ -162,7 +162,9 @@ def registrations(config: Config) -> Iterator[HealthFinding]:
         yield note(f"{agent.title} is on this machine but not registered.", f"`mdmem install {agent.agent}`")
     if not present:
         names = ", ".join(agent.title for agent in missing) or "none"
-        yield warning(f"No agent is registered. On this machine: {names}.", f"{catalog.advice()} registers the hooks.")
+        yield warning(
+            f"No agent is registered. Found on this machine: {names}.", f"{catalog.advice()} registers the hooks."
+        )
 
 
 def _registration(row: Status, config: Config) -> Iterator[HealthFinding]:

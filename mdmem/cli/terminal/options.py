@@ -289,14 +289,12 @@ by_relevance = click.option(
 )
 yes = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 agent = value("--agent", "NAME", "Only from this agent.", completions.agents, default="", callback=_resolve_agent)
-one_session = value(
-    "--session", "ID", "Only this session: its id or the beginning of it.", completions.sessions, default=""
-)
+one_session = value("--session", "ID", "Only this session: its id or its beginning.", completions.sessions, default="")
 
 _ANY, _ALL = "repeatable (any may match)", "repeatable (all must match)"
 _FILTERS = (
     several("--kind", "KIND", f"Only this kind: prompt, response, note, …; {_ANY}.", completions.kinds),
-    several("--project", "NAME", f"Only this project; {_ANY}.", completions.projects),
+    several("--project", "NAME", f"Only this project: its name or a part of it; {_ANY}.", completions.projects),
     several("--session", "ID", f"Only this session: its id or its beginning; {_ANY}.", completions.sessions),
     several("--tool", "NAME", f"Only runs of this tool; {_ANY}.", completions.tools),
     several("--file", "PATH", f"Only notes about this file: a part of its path, or a glob; {_ALL}."),
