@@ -46,11 +46,10 @@ def today(request: PageRequest) -> Response:
     table = sessions.table(request.view)
     now = timestamps.local_day(time.time())
     ended = [(wording.day(row.ended), row) for row in table]
-    written = _written(request.view, now)
     written_days = [each for each in sessions.written_by_day(request.view) if each <= now]
     days = {*written_days, *(last for last, _ in ended)}
     day = now if now in days else max(days, default=now)
-    written = written if day == now else _written(request.view, day)
+    written = _written(request.view, day)
     session_rows = sorted((row for last, row in ended if last == day), key=lambda row: row.ended, reverse=True)
     log = [row for row in injections.log(request.config) if wording.day(str(row.get("time", ""))) == day]
     given = injections.read(request.view, log)
