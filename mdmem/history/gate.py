@@ -172,14 +172,14 @@ class CommitGate:
         if generated.lines_of(text) is None:
             return False
         page = note.parse(text)
-        titles = [(_unescaped(title), _origin(target)) for title, target in _LINKED.findall(page.body)]
+        titles = [(generated.unescaped(title), _origin(target)) for title, target in _LINKED.findall(page.body)]
         other_text = _MADE_NAME.sub(r"\1", _LINKED.sub("", page.body))
         front_texts = [value for value in page.meta.values() if isinstance(value, (str, list))]
         has_comments = "#" in text[: text.find(page.body)]  # comments are in no value
         return not (page.problem or has_comments) and bool(
             any(
                 privacy.clean(rest, rules=self._rules, origin=origin).value == rest
-                for rest in (other_text, _unescaped(other_text))  # the latter for subjects of commits
+                for rest in (other_text, generated.unescaped(other_text))  # the latter for subjects of commits
             )
             and all(privacy.clean(title, rules=self._rules, origin=of).value == title for title, of in titles)
             and all(privacy.clean(value, rules=self._rules).value == value for value in front_texts)
@@ -192,12 +192,6 @@ _LINKED = re.compile(r"(?<=\[)((?:\\.|[^\\\[\]\n])*)(?=\]\(<?([^()<>\n]*))")
 """The title and the target of a link."""
 _MADE_NAME = re.compile(r"(?<=[(</])(?:\d{3}-\d{3}|\d{4})-([^()<>/\n]*)-[0-9a-hjkmnp-tv-z]{8,10}(?=\.md[)>]|/)")
 """The file name of a note or a session in a link: number or time, slug, id."""
-_ESCAPED = re.compile(rf"\\([{re.escape(generated.ESCAPED)}])")
-
-
-def _unescaped(text: str) -> str:
-    """Return what was escaped by `page.link_text`."""
-    return _ESCAPED.sub(r"\1", text)
 
 
 def _line_in(data: bytes, text: bytes, line: int) -> int:

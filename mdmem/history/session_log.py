@@ -18,7 +18,7 @@ from mdmem.errors import VaultError
 from mdmem.history import find
 from mdmem.history.git import checked_out, repository
 from mdmem.history.message import SESSION_FORMAT
-from mdmem.vault import disk, journal, layout, note, people, turns
+from mdmem.vault import disk, generated, journal, layout, note, people, turns
 
 UNREAD_LABELS = frozenset(["bash", "read", "grep", "glob", "ls", "webfetch", "websearch", "task", "agent"])
 """Labels, the third part of file names, of notes that add nothing to the journal: they are counted but not read."""
@@ -186,7 +186,7 @@ def _read(root: str, path: str, rules: privacy.Rules, sees: Sees | None, period:
     if period is None:
         logged = _session(path, page, notes)
         commits = None if people.keeps_private(page) else _COMMITS.search(page_data.decode("utf-8", "replace"))
-        return [logged._replace(commits=commits[1].replace("`", "").strip()) if commits else logged]
+        return [logged._replace(commits=_subject(commits[1])) if commits else logged]
     parts: dict[str, list[_Note]] = {}
     key = min(periods, default="")
     for note_name, meta in notes:
@@ -206,6 +206,11 @@ def _pauses(found: Mapping[str, dict[str, object]]) -> bool:
     """Whether there is a pause between notes that does not count as work unless there are others in it."""
     times = [timestamps.epoch(_text(meta, "created")) for meta in found.values() if meta.get("created")]
     return bool(times) and timestamps.worked(times) < max(times) - min(times)
+
+
+def _subject(text: str) -> str:
+    """Return what a page says of commits, without its code marks and backslashes."""
+    return generated.unescaped(re.sub(r"(?<!\\)`", "", text)).strip()
 
 
 def _meta(root: str, data: bytes, rules: privacy.Rules) -> dict[str, object]:

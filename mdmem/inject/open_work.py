@@ -91,7 +91,7 @@ def _item(
     parsed = people.load_clean(occasion.config.vault, path, occasion.gate.rules)
     if not parsed.meta.get("id") or eligibility.left_out(parsed):
         return None
-    name, title = str(parsed.meta["id"]), "".join(_unescaped(escaped))
+    name, title = str(parsed.meta["id"]), generated.unescaped(escaped)
     done, staged = parsed.meta.get("done"), str(parsed.meta.get("staged") or occasion.here.branch)
     if (
         done is True
@@ -138,10 +138,3 @@ def _passed_since(occasion: Occasion, path: str, failed: Parsed) -> bool:
 def _words(name: str) -> str:
     """Return a file's name without its numbers and its id."""
     return name.split("-", 2)[-1].rpartition("-")[0]
-
-
-def _unescaped(text: str) -> Iterator[str]:
-    """Yield the characters of an escaped title without its backslashes."""
-    marks = iter(text)
-    for mark in marks:
-        yield next(marks, "") if mark == "\\" else mark

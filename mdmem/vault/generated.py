@@ -139,6 +139,15 @@ def last_review(lines: list[str]) -> str:
 
 ESCAPED = "\\[]`<*_&%~$="
 """Characters before which the text of a link on a page may have a backslash: see `page.link_text`."""
+
+
+def unescaped(text: str) -> str:
+    """Return the title of which `page.link_text` has made the text of a link."""
+    signs = iter(text)
+    pairs = ((sign, next(signs, "") if sign == "\\" else "") for sign in signs)
+    return "".join([after if after and after in ESCAPED else sign + after for sign, after in pairs])
+
+
 _ENCODED = {"%": "%25", "#": "%23", "?": "%3F"}
 """Characters that have a meaning in an address, and may be in a file name that a person chose; `%` is the first."""
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from mdmem import timestamps
+from mdmem.capture import page
 from mdmem.history import commit, session_log
 from mdmem.vault import turns
 from tests.helpers.history_vault import FOLDER, PAGE, SESSION, captured, git, put, start, turn
@@ -110,6 +111,18 @@ def test_a_session_without_its_page_and_a_broken_note_are_shown_as_far_as_they_g
 
     assert found.title == "Why does it fail, take 1?"
     assert found.started == "2026-09-14T08:00:01Z"
+
+
+def test_the_subject_of_a_commit_is_listed_as_it_was_written(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    subject = page.link_text("Fix the [parser] of `dates`")
+    with (vault / PAGE).open("a", encoding="utf-8") as file:
+        file.write(f"- Commits made: `1a2b3c4` {subject}\n")
+
+    (found,) = session_log.sessions(config)
+
+    assert found.commits == "1a2b3c4 Fix the [parser] of `dates`"
 
 
 def test_the_title_of_a_private_page_is_not_listed(vault: Path) -> None:
