@@ -79,7 +79,8 @@ def move(repo: Repository, branch: str, head: str, goal: str, lock_fd: int) -> b
     """
     command = ("update-ref", "-m", "mdmem", branch, goal, head or "0" * len(goal))
     locks = [lock for lock in _locks(repo, branch) if not lock.exists()]
-    result = repository.attempt(repo, *command, env=_committed_by(*repository.identity(repo)), lock_fd=lock_fd)
+    env = _committed_by(*repository.OWN_IDENTITY)  # of the line in git's log of the branch
+    result = repository.attempt(repo, *command, env=env, lock_fd=lock_fd)
     # It has left locks when it was killed (on Windows, 1 and no message), or could not delete one, about which git is
     # silent. Our next mark will be younger, so that `heal` would keep them.
     if result.status == 0:
