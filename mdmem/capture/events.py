@@ -125,13 +125,14 @@ def _prompt(capture: Capture) -> Outcome:
     if "@" in text or text[:1] == "/" or "<ide_" in host_text or capture.event.extra.get("attached"):
         _learn_mentioned(capture)
     if may_hide:
-        turn.mark_unsure(capture)  # before judging: if the hook is killed from here on, the turn stays private
+        marks.write(capture, marks.UNSURE)  # before judging: if the hook is killed from here on, the turn stays private
         capture.session.append(turn.JUDGED, short(text, 10))
     if capture.event.extra.get("asked_at"):
         capture.session.append("asked", capture.event.extra["asked_at"])
     outcome = store.store(capture, drafts.of_prompt(capture, text, host_text))
     if outcome.ignored == pending.PRIVATE:
-        outcome.unmarked = outcome.unmarked or not turn.mark_private(capture)  # nobody asked for a withheld turn
+        # nobody asked for a withheld turn
+        outcome.unmarked = outcome.unmarked or not marks.write(capture, marks.PRIVATE)
         capture.session.skip_prompt(short("\0".join((capture.event.prompt_id or str(capture.now), "private")), 10))
     elif not (outcome.withheld and may_hide):  # else the turn stays unsure: all of the prompt may have been private
         turn.mark_open(capture, sure=not outcome.stored)  # later notes of the turn must queue behind a queued prompt

@@ -66,7 +66,7 @@ def is_private(capture: Capture) -> bool:
     is_known = (is_after_open and capture.session.is_continuous()) or _has_prompt(capture, sure=not is_after_open)
     if is_known and marks.LOST not in by_prompt:
         return False
-    mark_unsure(capture)
+    marks.write(capture, marks.UNSURE)
     return True
 
 
@@ -127,16 +127,6 @@ def is_asked_for(capture: Capture) -> bool:
     prompts = {capture.session.key: marks.prompt_key(capture)}
     of_sessions = (marks.of_prompt(marks.read(capture, key), prompts.get(key, b"")) for key in capture.session_keys())
     return marks.PRIVATE in of_sessions
-
-
-def mark_private(capture: Capture) -> bool:
-    """Mark this turn as private; return False if no mark could be written."""
-    return marks.write(capture, marks.PRIVATE)
-
-
-def mark_unsure(capture: Capture) -> None:
-    """Mark this turn as unsure: store nothing until its prompt is judged, and tell the user what was left out."""
-    marks.write(capture, marks.UNSURE)
 
 
 def mark_open(capture: Capture, *, sure: bool) -> None:
@@ -202,7 +192,7 @@ def mark_passed_over(capture: Capture, *, typed: bool) -> bool:
     """
     from mdmem.capture import remembered  # needed only for events that are not stored
 
-    marked = not typed or mark_private(capture)
+    marked = not typed or marks.write(capture, marks.PRIVATE)
     learned = remembered.learn_from(capture)
     if not learned:
         withhold(capture)
@@ -243,9 +233,9 @@ def learn_asked(capture: Capture) -> None:
         if not remembered.learn_cleaned(capture, cleaned):
             withhold(capture)
         elif cleaned.value == "":
-            mark_private(capture)
+            marks.write(capture, marks.PRIVATE)
         elif _may_be_private(cleaned):
-            mark_unsure(capture)
+            marks.write(capture, marks.UNSURE)
 
 
 def _is_private_unseen(capture: Capture) -> bool:

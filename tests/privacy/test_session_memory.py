@@ -644,7 +644,7 @@ def test_the_events_of_a_prompt_that_waits_in_the_queue_wait_behind_it(
 
 def test_a_hook_waits_for_the_one_that_judges_its_prompt_at_the_same_time(vault: Path) -> None:
     at = Capture(config.load(), agents.load("claude-code").read(prompt("Log in"), {}), START)
-    turn.mark_unsure(at)
+    marks.write(at, marks.UNSURE)
 
     judge = threading.Timer(0.2, lambda: turn.mark_open(at, sure=True))
     judge.start()
