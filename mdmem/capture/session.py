@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 
-from mdmem import files
+from mdmem import files, timestamps
 from mdmem.agents import aliases
 from mdmem.slug import slug
 from mdmem.vault import JOURNAL, MAX_PATH_CHARS, disk, journal, note
@@ -164,7 +164,7 @@ class Session(journal.Record):
         them.
         """
         began = self.began or now
-        days = {time.strftime("%Y-%m-%d", time.localtime(moment)) for moment in (began, began - _RACE_SECONDS)}
+        days = {timestamps.local_day(moment) for moment in (began, began - _RACE_SECONDS)}
         return journal.find_session(self.config, self.id, renamed=bool(self.folder), days=days)
 
     def _free_place(self, project: str, words: str, now: float) -> tuple[str, ...]:
