@@ -210,7 +210,9 @@ def _moved(config: Config, paths: Collection[str]) -> dict[str, str]:
 
     Their folders may be renamed; the file name with the id stays the same.
     """
-    missing = {path for path in paths if layout.is_in_session(path) and not disk.exists(config.vault, path)}
+    root = config.vault
+    gone = (path for path in paths if layout.is_in_session(path) and not os.path.lexists(f"{root}/{path}"))
+    missing = {path for path in gone if not disk.is_packed(root, path)}
     names = {path.rpartition("/")[2] for path in missing}
     walked = (entry.path for entry in disk.walk(config.vault, JOURNAL)) if names else iter(())
     candidates = (path for path in walked if path.rpartition("/")[2] in names and layout.is_in_session(path))

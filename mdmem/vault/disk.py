@@ -12,7 +12,6 @@ import time
 
 from mdmem import files, system
 from mdmem.hook_errors import VaultError, no_vault
-from mdmem.named_tuple import NamedTuple
 from mdmem.vault import START_PAGE, is_in_journal
 
 TYPE_CHECKING = False
@@ -257,13 +256,16 @@ def _remove(folder: Folder, name: str) -> None:
         return
 
 
-class WalkedFile(NamedTuple):
+class WalkedFile:
     """A note found by the walk: vault-relative POSIX path, and what shows that it changed."""
 
-    path: str
-    mtime_ns: int
-    size: int
-    inode: int
+    __slots__ = ("inode", "mtime_ns", "path", "size")
+
+    def __init__(self, path: str, mtime_ns: int, size: int, inode: int) -> None:
+        self.path = path
+        self.mtime_ns = mtime_ns
+        self.size = size
+        self.inode = inode
 
 
 def walk(
@@ -373,11 +375,6 @@ def lstat(root: str, path: str) -> os.stat_result:
         from mdmem.vault import layout
 
         return os.lstat(f"{root}/{layout.archive_of(layout.folder_of(path))}")
-
-
-def exists(root: str, path: str) -> bool:
-    """Whether there is a note at a path: a file, or a note in an archive."""
-    return os.path.lexists(os.path.join(root, path)) or _packed_note(root, path) is not None
 
 
 def is_packed(root: str, path: str) -> bool:
