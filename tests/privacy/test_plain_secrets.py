@@ -596,6 +596,8 @@ def test_what_another_tool_about_secrets_says_stays(tool: str, given: Any, respo
         "python gen.py > tokens\nmake",
         "cat x > token.txt\nmake build",
         'echo "$TOKEN" > token.txt',
+        "echo done > token_count.txt",
+        "a -> echo b > token",
         "cat > password.md <<'EOF'\nhow to sign in\nEOF",
         "*** Begin Patch\n*** Add File: src/token.py\n+pass\n*** End Patch",
         "*** Begin Patch\n*** Update File: src/password\n@@\n a\n-foo\n+bar\n b\n*** End Patch",
@@ -605,6 +607,7 @@ def test_a_command_that_writes_no_value_stays(command: str) -> None:
     run = {"input": {"command": command}, "response": ""}
 
     assert clean(run, origin="tool").value == run
+    assert clean(command).value == command
 
 
 @pytest.mark.parametrize(
@@ -699,6 +702,8 @@ def test_a_password_that_begins_like_an_option_is_masked() -> None:
         "Lance `rclone obscure {}` pour moi",
         "Ejecuta `cf auth ana {}` y luego `cf push`",
         "まず `poetry config pypi-token.pypi {}` を実行してください",
+        "Run `echo {} > ~/.vault_pass` once, then the playbook",
+        "Try `curl -u ana:{} https://h.example` and `redis-cli AUTH {}`",
         "Use `doppler secrets set FOO {}` or `convex env set FOO {}` for it",
     ],
 )
@@ -707,6 +712,13 @@ def test_a_password_in_a_command_that_a_sentence_quotes_is_masked(sentence: str,
     hidden = clean(sentence.replace("{}", "otterpond56"), origin=origin)
 
     assert hidden.value == sentence.replace("{}", "[REDACTED]")
+
+
+def test_a_backtick_inside_a_quoted_password_does_not_end_the_command_that_a_sentence_quotes() -> None:
+    for sentence in ('run `curl -u "ana:otter`{}" https://h` now', 'run ``curl -u "ana:otter`{}" https://h`` now'):
+        hidden = clean(sentence.format("pond56"))
+
+        assert hidden.value == sentence.replace("otter`{}", "[REDACTED]")
 
 
 @pytest.mark.parametrize(

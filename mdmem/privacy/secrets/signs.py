@@ -49,7 +49,8 @@ COMMAND_FAMILIES: Families = (
     ("user", ("userid=", "user add", "samba-tool user", "cf create-user")), ("server ", ("acs-server ", "us-server ")),
     ("-", ('"-p', "http-basic", "key-string ", "-key ", "pypi-token", "tcoin-cli", "ize-acc", "md-creds ", "-Dsonar.")),
     ("U", ("SETUSER", "cli AUTH ", "createUser")), (":", ("::add-mask::",)),
-    ("<", ("<<<", "<(echo ", "<(printf ")), (">", ("6379> ",)), ("_", ("_pw ",)), ("D", ("ENTIFIED ",)),
+    ("<", ("<<<", "<(echo ", "<(printf ")), (">", ("6379> ", "echo ", "printf ")), ("_", ("_pw ",)),
+    ("D", ("ENTIFIED ",)),
 )  # fmt: skip
 """Every command line that `commands` knows contains one of these, or one of the flags above."""
 

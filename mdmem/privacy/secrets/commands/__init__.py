@@ -38,8 +38,15 @@ def find(text: str, low: str, words: frozenset[str] | None) -> Iterator[Span]:
         yield from stdin.piped(text, low, judged)
         yield from stdin.expected(text)
         yield from stdin.substituted(text, low)
+    if ">" in text and secrets.has_any(text, _PRINTERS):
+        from mdmem.privacy.secrets import printed
+
+        for start, end in printed.written_in(text):
+            if ":" not in text[start:end]:  # not a whole line of a file of accounts
+                yield start, end, "secret"
 
 
+_PRINTERS = ("echo ", "printf ")
 _TO_STDIN = ("|", "<<", "assword", "assphrase", "<(")
 
 
@@ -82,5 +89,7 @@ def _command_end(text: str, at: int) -> int:
     end = min(end, at + _LONGEST_COMMAND)
     if line_before(text, at, _LONGEST_COMMAND).count("`") % 2:  # in a sentence: "run `bw unlock …` first"
         close = text.find("`", at, end)
+        while close >= 0 and text.count('"', at, close) % 2:  # it belongs to a password in quotes
+            close = text.find("`", close + 1, end)
         end = close if close >= 0 else end
     return end
