@@ -20,6 +20,8 @@ PROSE = frozenset(
     "and or with without needs need the is are was a an of to your my no has have via by using plus for in on".split()
 )
 """Function words, which do not occur in commands or settings files."""
+PLACES = frozenset(("at", "in", "on", "since", "until"))
+"""Words that a place, a version or a commit follows directly, never a secret: `the password form in 4d1c2f0`."""
 ESCAPES = {
     "&quot;": '\\\\\\\\\\"',
     "&#34;": '\\\\\\\\"',

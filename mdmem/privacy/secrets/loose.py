@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from mdmem.privacy import limits, secrets
 from mdmem.privacy.secrets import groups, technologies, values
-from mdmem.privacy.secrets.literals import QUOTES, line_at, run_end, skip_blank
+from mdmem.privacy.secrets.literals import PLACES, QUOTES, line_at, run_end, skip_blank
 from mdmem.privacy.secrets.names import ELSEWHERE, SHORT
 from mdmem.privacy.secrets.tokens import is_camel_case, shape, turns
 from mdmem.privacy.secrets.tokens.formats import DOTTED, HEX
@@ -30,6 +30,7 @@ LOGINS = (*_SIGNING_IN, "login:", "account:", "telnet:", "telnet ", "ssh:", "ftp
 _IN_PATHS = frozenset("/\\.-_~@$%=")  # before a pair that is a part of a path
 _JOINS = " :(,-/)"  # between a name and its value
 _BEFORE_VALUE = ":/( "  # between a user's name and the value
+_SEPARATORS = frozenset(":/(,-")
 _HANGUL = ("가", "힣")  # the first and the last syllable
 _STOPS = " \t\r\n,;:)/\"'`<>|"  # end a value
 _SIGNS = frozenset("!@#$%^&*+~")
@@ -59,14 +60,16 @@ def after_name(name: Name) -> list[Span]:
         return [(start, start + len(word), name.kind)] if is_value else []  # 密码…
     if _is_secret(word):
         return [(start, start + len(word), name.kind)]
-    for _ in range(_MOST_USERS):
-        start = _behind_user(text, start)
+    for skipped in range(_MOST_USERS):
+        user, start = start, _behind_user(text, start)
         word = _word(text, start) if start else ""
         if not start or _is_secret(word):
             break
-        if name.kind == "credentials" and values.is_unlike_words(word) and word[:1].isalpha():
+        is_user = skipped == 0 or not _SEPARATORS.isdisjoint(text[name.closed : start])
+        if name.kind == "credentials" and is_user and values.is_unlike_words(word) and word[:1].isalpha():
             return [(start, start + len(word), name.kind)]  # creds: bob / …
-    return [(start, start + len(word), name.kind)] if _is_secret(word) else _in_foreign_sentence(name)
+    is_found = _is_secret(word) and text[user:start].strip() not in PLACES
+    return [(start, start + len(word), name.kind)] if is_found else _in_foreign_sentence(name)
 
 
 def _is_commit(word: str) -> bool:

@@ -10,7 +10,7 @@ from itertools import takewhile
 
 from mdmem.privacy import secrets
 from mdmem.privacy.secrets import signs, technologies, values
-from mdmem.privacy.secrets.literals import line_at, line_before
+from mdmem.privacy.secrets.literals import PLACES, line_at, line_before
 from mdmem.privacy.secrets.names import WEAK
 from mdmem.privacy.secrets.tokens import is_opaque
 
@@ -85,7 +85,7 @@ def _after_name(name: Name) -> list[Span]:
     if text.startswith(", ", at):
         return []  # one of several names
     line = line_at(text, at, _REACH)
-    place = 0
+    place, previous = 0, ""
     for word in line.split(None, _MOST_WORDS)[:_MOST_WORDS]:
         start = line.index(word, place)
         place = start + len(word)
@@ -93,7 +93,8 @@ def _after_name(name: Name) -> list[Span]:
             start += at + len(word) - len(word.lstrip(_AROUND))
             value = _word(text, start)
             if is_opaque(value):
-                return [(start, start + len(value), name.kind)]
+                return [(start, start + len(value), name.kind)] if previous not in PLACES else []
+        previous = word.lower()
         if word[-1] in _STOPS or not _CODE.isdisjoint(word) or word.strip(_AROUND).lower() in _PUBLIC:
             return []
     return []
@@ -245,6 +246,9 @@ def _is_given(words: list[tuple[int, str]], number: int, sentence: str) -> bool:
     if last_word in _EQUALS and last_word not in _AS_A:
         subject = before[-2] if len(before) > 1 else ""
         return subject in _SUBJECTS or _speaks_of_signing_in(subject + " ")
+    after = {following.lower() for _, following in words[number + 2 : number + 7]} if next_word in _AS_A else set()
+    if not _USER_NAMES.isdisjoint(after) and _PASSWORDS.isdisjoint(after):
+        return False
     if technologies.is_used(last_word, word) and _AS_USER.isdisjoint(before) and next_word not in _AS_A:
         return False
     if last_word in _INTO:
@@ -293,7 +297,7 @@ _PROGRAMS = frozenset(
     python pypy mysql mariadb postgres postgresql mongo redis node nodejs php ruby java jdk django rails vue react
     angular bootstrap ubuntu debian fedora centos rhel windows macos android ios utf ucs latin iso ipv http https tls
     ssl urllib sqlite oauth openid saml error status code exit step page form input field user test version win lib
-    sprint phase release chapter part task ticket issue build es
+    sprint phase release chapter part task ticket issue build es chrome chromium firefox safari iphone ipad rfc port
     """.split()
 )
 """Words that numbers follow: programs, formats, parts."""
@@ -312,6 +316,8 @@ _GIVING = frozenset(
 )
 """Words before a password."""
 _AS_A = frozenset(("as", "als", "comme", "como"))  # rather before a user than a password
+_USER_NAMES = frozenset(("name", "username", "user", "benutzername", "utilisateur", "usuario"))
+"""Say that the word before "as" is a user: `use … as the login name`."""
 _EQUALS = frozenset(("is", "are", "was", "ist", "war", "est", "es", *_AS_A))
 """Words after a password that begins a sentence, or before one."""
 _SUBJECTS = frozenset(("it", "this", "that", "which", "one", "code", "es", "das", "wifi", "server", "root", "admin"))
