@@ -10,7 +10,7 @@ from __future__ import annotations
 from mdmem.search.asking import at_hand, english, general
 from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, SURE
 from mdmem.search.asking.facts import asks_a_fact
-from mdmem.search.asking.languages import LANGUAGES, is_unspaced
+from mdmem.search.asking.languages import is_unspaced
 from mdmem.search.asking.prose import folds, words
 from mdmem.search.text import analysis
 from mdmem.values import Value
@@ -59,86 +59,66 @@ _STANDS_OUT = Bar(3, 2.0, 0.5, 3.0)
 """Enough for any question about this code, even one for a reason that may be known in general."""
 _ABOUT_THE_PAST: dict[int, Bars] = {
     SURE: (
-        Bar(3, 0.75, 0.2), Bar(2, 1.0, 0.3), Bar(2, 0.75, 0.35, 1.2), Bar(3, 0.3, 0.35),
+        Bar(3, 0.75, 0.2), Bar(2, 1.0, 0.3), Bar(2, 0.75, 0.35, 1.2),
         Bar(2, 0.0, 0.6), Bar(1, 0.75, 0.5), Bar(1, 0.3, 0.95),
     ),
-    LIKELY: (
-        Bar(3, 1.0, 0.28), Bar(2, 1.0, 0.4), Bar(3, 0.5, 0.7),
-        Bar(2, 1.4, 0.28, 2.0), Bar(1, 0.9, 0.9, 2.0), Bar(2, 0.95, 0.95, 1.5),
-    ),
+    LIKELY: (Bar(3, 1.0, 0.28), Bar(2, 1.0, 0.4), Bar(2, 1.4, 0.28, 2.0)),
     POSSIBLE: (
-        Bar(3, 1.25, 0.6, 1.2), Bar(2, 2.2, 0.6), _STANDS_OUT,
-        Bar(2, 1.5, 0.6, 3.0), Bar(2, 1.3, 0.5, 5.0), Bar(4, 1.25, 0.6),
-        Bar(3, 2.4, 0.4, 2.0), Bar(2, 1.6, 0.9, 2.0), Bar(2, 1.5, 0.95),
-        Bar(2, 1.1, 0.95, 3.0),
+        Bar(3, 1.25, 0.6, 1.2), Bar(2, 2.2, 0.6), _STANDS_OUT, Bar(2, 1.5, 0.6, 3.0),
+        Bar(4, 1.25, 0.6), Bar(2, 1.5, 0.95), Bar(2, 1.1, 0.95, 3.0),
     ),
 }  # fmt: skip
 """For a question in English, by how surely it asks about the past."""
 
-_BY_NAMES = (
-    Bar(2, 1.2, 0.2),
-    Bar(1, 0.8, 0.4, 2.5),
-    Bar(1, 0.9, 0.5),
-    Bar(3, 1.5, 0.0, 2.0),
-    Bar(1, 0.9, 0.3, 2.0),
-    Bar(1, 0.7, 0.9),
-)
+_BY_NAMES = (Bar(2, 1.2, 0.2), Bar(1, 0.8, 0.4, 2.5), Bar(1, 0.9, 0.5), Bar(1, 0.9, 0.3, 2.0), Bar(1, 0.7, 0.9))
 _FOREIGN: dict[int, Bars] = {
-    SURE: (Bar(1, 0.9, 0.0), Bar(1, 0.65, 0.0, 2.0), Bar(1, 0.45, 0.0, 3.5), Bar(1, 0.3, 0.95)),
+    SURE: (Bar(1, 0.9, 0.0), Bar(1, 0.65, 0.0, 2.0), Bar(1, 0.3, 0.95)),
     LIKELY: _BY_NAMES,
     POSSIBLE: (*_ABOUT_THE_PAST[POSSIBLE], Bar(2, 1.5, 0.3, 2.0)),
 }
-_ALIKE = Bar(1, 0.6, 0.6, 1.5)
-"""For a question and a note in other languages than English: the only word, mistyped or in another form."""
-_UNSPACED = (*_BY_NAMES, Bar(1, 0.9, 0.0, 2.0), Bar(1, 0.7, 0.0, 3.0))
+_UNSPACED = (*_BY_NAMES, Bar(1, 0.7, 0.0, 3.0))
 """If question and vault are in different languages, they may share only names; the last in one without spaces."""
 
-_WHETHER = (Bar(3, 1.25, 0.9, 1.2), Bar(2, 1.6, 0.9, 2.0))
+_WHETHER = (Bar(2, 1.6, 0.9, 2.0),)
 """For a question of what something does or is, which a note about it need not say."""
-_IN_FULL, _IN_MOST = Bar(3, 2.0, 0.9, 1.5), Bar(3, 2.0, 0.65, 4.0)
+_IN_FULL = Bar(3, 2.0, 0.9, 1.5)
 """For a prompt that does not ask about the past."""
-_ERROR = (Bar(3, 1.5, 0.6, 1.4), Bar(4, 1.5, 0.5, 1.4), Bar(5, 2.5, 0.4, 1.5), Bar(4, 2.0, 0.3, 2.0))
-"""For an error, and notes without its message."""
 
 _COVERAGE_OF_GENERAL = 0.7
 """A question for a reason that may be known in general, or of how something is now, needs this coverage."""
 _COVERAGE_WITH_UNKNOWN = 0.6
 """A question that names something unknown needs this coverage."""
 
-_FACT = (Bar(2, 1.3, 0.9, 2.0), Bar(2, 1.4, 0.6, 2.5), Bar(1, 0.95, 0.95, 2.0))
+_FACT = (Bar(2, 1.3, 0.6, 2.0), Bar(1, 0.95, 0.95, 2.0))
 """Also enough for a question of which, who, when or how much, even if all it names is one rare word.
 
 Few of these are general questions."""
-_IS_BACK = (Bar(1, 0.9, 0.95, 2.0), Bar(2, 1.4, 0.6, 2.0))
-"""Also enough if a problem is back: the error's code may be all that the prompt says about it."""
 
 # -- by what answers -------------------------------------------------------------------------------
 
 _SAID_IN_PAST = (Bar(1, 0.95, 0.5, 2.5), Bar(1, 0.7, 0.95, 2.0), Bar(1, 0.8, 0.95))
 """Also enough for a question about the past if the answer was said, not run: a rare word, or the only one."""
-_SAID = (Bar(2, 1.5, 0.6, 2.0), Bar(1, 0.95, 0.95, 2.5))
+_SAID = Bar(2, 1.5, 0.6, 2.0)
 """Also enough if a prompt that the files may answer too is answered by a turn that changed none of them."""
 _OURS = frozenset(["we", "our", "us", "ours"])
-"""With these words, the first of them for any turn: `where do we keep the keys`."""
+"""With these words, also for other turns: `where do we keep the keys`."""
 
 PERSONS = ("note", "decision", "preference", "lesson")
 """Kinds of notes that a person keeps."""
 _KEPT: dict[int, Bars] = {
     NOT: (),
-    POSSIBLE: (Bar(2, 1.4, 0.6, 2.0), Bar(2, 1.0, 0.95, 1.5)),
+    POSSIBLE: (Bar(2, 1.4, 0.6, 2.0),),
     LIKELY: (Bar(1, 0.5, 0.9, 2.0),),
     SURE: (Bar(1, 0.3, 0.35, 1.5), Bar(2, 0.3, 0.35)),
 }
 """Also enough for such a note, as there are few of them; but one word of three is not evidence."""
-_KEPT_WITHOUT_TITLE = (Bar(3, 1.2, 0.65, 1.3),)
 _KEPT_WITH_TITLE = (Bar(2, 0.8, 0.7, 1.3), Bar(2, 1.5, 0.45, 2.5))
-"""The same, by whether its title has a word of the question."""
+"""The same if its title has a word of the question."""
 _KEPT_FACT, _KEPT_OF_US = Bar(2, 1.6, 0.95, 2.5), Bar(1, 0.95, 0.95, 2.5)
 """Also enough for such a note, whatever the grade: if it has all of a question for a fact, and stands out; or the only
 word of a question of what "we" do, a rare one."""
 _ONLY_WORD = Bar(1, 0.7, 0.95, 1.5)
-_ONLY_WORD_OF_ANY = Bar(1, 0.9, 0.95, 2.0)
-"""The same if its title has the only word of the question; the second for a prompt that the files may answer too."""
+"""The same if its title has the only word of a question about the past."""
 
 
 def sufficient(shape: Shape, first: Answer) -> Bars:
@@ -153,11 +133,10 @@ def of_question(shape: Shape, *, is_foreign: bool = False) -> Bars:
     if shape.grade == NOT:
         if general.defines_name(shape.words):
             return ()
-        if general.explains(question) or shape.language != "en":
-            return (_IN_FULL,) if general.asks_how_to(question) or shape.language != "en" else ()
-        return (_IN_FULL, _IN_MOST)
+        is_explained = shape.language == "en" and general.explains(question) and not general.asks_how_to(question)
+        return () if is_explained else (_IN_FULL,)
     if shape.language == "error":
-        return _ERROR if shape.grade > POSSIBLE else ()  # without an error's name, only the message identifies it
+        return ()  # only its message identifies it
     grade = _needed_grade(shape)
     if grade == POSSIBLE and general.defines_name(shape.words):
         return ()
@@ -171,8 +150,7 @@ def of_question(shape: Shape, *, is_foreign: bool = False) -> Bars:
     if in_english and not is_foreign:
         return in_english
     by_names = shape.grade == LIKELY and is_unspaced(shape.language)
-    alike = (_ALIKE,) if is_foreign and grade == SURE and shape.language in LANGUAGES else ()
-    return in_english + (_UNSPACED if by_names else _FOREIGN[grade]) + alike
+    return in_english + (_UNSPACED if by_names else _FOREIGN[grade])
 
 
 def _of_possible(shape: Shape) -> Bars:
@@ -180,8 +158,7 @@ def _of_possible(shape: Shape) -> Bars:
     if shape.grade != POSSIBLE:
         return ()
     question = _question(shape)
-    is_fact = asks_a_fact(question) and not general.asks_whether(question) and not at_hand.counts(shape)
-    return (*(_IS_BACK if "again" in shape.words.split() else ()), *(_FACT if is_fact else ()))
+    return _FACT if asks_a_fact(question) and not general.asks_whether(question) and not at_hand.counts(shape) else ()
 
 
 def _of_answer(shape: Shape, first: Answer) -> Bars:
@@ -198,22 +175,17 @@ def _of_answer(shape: Shape, first: Answer) -> Bars:
         counts = "many" in question or at_hand.counts(shape)  # the files may say how many there are now
         bars += (_KEPT_FACT,) if asks_a_fact(question) and not counts else ()
         bars += (_KEPT_OF_US,) if not _OURS.isdisjoint(question) else ()
-        if title_terms.isdisjoint(analysis.query_terms(shape.topic)):
-            bars += _KEPT_WITHOUT_TITLE
-        else:
-            bars += (*_KEPT_WITH_TITLE, _ONLY_WORD if shape.grade > NOT else _ONLY_WORD_OF_ANY)
+        if not title_terms.isdisjoint(analysis.query_terms(shape.topic)):
+            bars += (*_KEPT_WITH_TITLE, *((_ONLY_WORD,) if shape.grade > NOT else ()))
     is_general = general.explains(question) or general.defines_name(shape.words) or shape.language != "en"
-    if shape.grade == NOT and not is_general:
-        if first.is_said:
-            bars += _SAID
-        elif not _OURS.isdisjoint(question):
-            bars += _SAID[:1]
+    if shape.grade == NOT and not is_general and (first.is_said or not _OURS.isdisjoint(question)):
+        bars += (_SAID,)
     return bars
 
 
 def _question(shape: Shape) -> list[str]:
-    """Return the words of a question, without those that only say that it is about the present."""
-    return [word for word in english.without_leading(folds(words(shape.words))) if word not in english.NOW]
+    """Return the words of a question, from the question word on."""
+    return english.without_leading(folds(words(shape.words)))
 
 
 def _needed_grade(shape: Shape) -> int:
