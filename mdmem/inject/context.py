@@ -196,7 +196,7 @@ def _session_start(occasion: Occasion) -> Offer:
     shown = [session.folder for session in recent.with_what_is_left(sessions, newest=newest)]
     in_view = current.folder if current and compacted else ""
     later_sections = [
-        ("open", _new(occasion, open_work.of_project(occasion, shown, in_view))),
+        ("open", _new(occasion, open_work.of_project(occasion, [*shown, in_view], in_view))),
         ("recent", _new(occasion, recent.last_done(sessions, newest=newest))),
         ("open", _new(occasion, recent.left_open(sessions[:2], current))),
     ]

@@ -291,6 +291,19 @@ def test_what_a_session_has_finished_is_not_open_to_it_after_a_compaction(at: Wo
     assert "Write the export" not in part and "Check the umlauts" not in part
 
 
+def test_what_the_last_answer_leaves_to_do_is_told_once_after_a_compaction(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Draw the curve of the tide")
+    one.answer("The curve is drawn.\n\nLeft: mark the night hours in gray.")
+    upkeep.refresh(at.day.config(), now=at.now, everything=True)
+    event = Event(agent="claude-code", name="SessionStart", session=one.name, cwd=at.cwd, source="compact")
+
+    made = context.at_start(at.day.config(), event, at.now + HOUR, 1e12)
+
+    assert made is not None
+    assert made.text.count("mark the night hours in gray") == 1
+
+
 def test_what_a_session_left_open_takes_no_more_work_per_turn_in_a_long_session(at: Work) -> None:
     settings = at.day.config()
     gate, work = Gate(settings), {}
