@@ -117,23 +117,19 @@ def explain(config: Config, event: Event, now: float, deadline: float, place: Pr
         return explanation
     triggered = trigger.of_prompt(occasion.turns, text)
     explanation.trigger, explanation.asked = triggered.once, triggered.asked
-    days = None
-    if triggered.asked:
-        asked, days = _without_days(occasion, text, triggered.asked)
-        explanation.query = asked.topic
-    else:
-        explanation.query = _of_last_turns(occasion, text) if triggered.once else text
     offer = Offer()
     elsewhere = _add_elsewhere(occasion, offer, text, triggered.asked) if triggered.asked else []
     explanation.by_days = triggered.asked is not None and _add_dated(occasion, offer, text, triggered.asked)
-    if explanation.by_days or not candidates.has_topic(explanation.query):
-        explanation.query = ""
-    if triggered.asked and explanation.query:
-        explanation.results = candidates.answers(occasion, text, asked, days=days)
+    if triggered.asked is None:
+        query = _of_last_turns(occasion, text) if triggered.once else text
+        explanation.results = candidates.looked_up(occasion, query)
+    elif explanation.by_days:
+        query = ""
     else:
-        explanation.results = candidates.looked_up(occasion, explanation.query)
-    if triggered.asked and not explanation.by_days:
-        _add_recall(occasion, offer, text, triggered.asked, explanation.results)
+        asked, explanation.results = _answers(occasion, text, triggered.asked)
+        query = asked.topic
+        _add_recall(occasion, offer, text, asked, explanation.results)
+    explanation.query = query if candidates.has_topic(query) else ""
     explanation.results = [*elsewhere, *explanation.results]
     if triggered.once:
         query = _of_last_turns(occasion, text)

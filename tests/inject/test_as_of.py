@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from mdmem import config
+from mdmem.agents import Event
+from mdmem.inject import context
 from mdmem.inject.as_of import CHANGED_SINCE
 from tests.helpers.injected import ask, entries, new_session
 from tests.helpers.talk import Talk
@@ -67,6 +71,16 @@ def test_the_value_of_that_time_comes_first_and_then_what_changed_it(now: Talk, 
     assert "365 days" in first
     assert f"({CHANGED_SINCE})" in first
     assert "90 days" in second
+
+
+def test_the_explanation_of_such_a_question_has_the_block_that_it_is_given(now: Talk) -> None:
+    question = "how long did we keep the audit log before the Kestrel review?"
+    event = Event(agent="claude-code", name="UserPromptSubmit", session="new", cwd=str(now.cwd), prompt=question)
+
+    block = context.explain(config.load(str(now.vault)), event, now.now + 60, time.monotonic() + 240).block
+
+    assert block is not None
+    assert entries(block.text)[0] == entries(ask(now, question))[0]
 
 
 def test_before_the_first_of_two_changes_the_first_value_was_in_force(now: Talk) -> None:
