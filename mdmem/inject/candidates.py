@@ -271,11 +271,11 @@ def _chosen(
     )
     if same:
         return same
-    chosen, why = evidence.chosen(None if guess else shape, _persons_first(answers))
+    chosen, why = evidence.chosen(None if guess else shape, answers)
     if chosen:
         return chosen, why
     left = versions.in_force(occasion.config, query, asker, None if guess else shape, answers)
-    return (chosen, why) if left is answers else evidence.chosen(shape, _persons_first(left))
+    return (chosen, why) if left is answers else evidence.chosen(shape, left)
 
 
 def _beside_changes(
@@ -395,13 +395,6 @@ ANOTHER_ERROR = "another error"
 
 def _text(occasion: Occasion, hit: SearchHit) -> str:
     return f"{hit.title}\n{people.load_clean(occasion.config.vault, hit.path).body[:_ERROR_CHARS]}"
-
-
-def _persons_first(answers: Iterable[Answer]) -> list[Answer]:
-    """Sort what a person wrote or decided before other answers that score about as high."""
-    ordered = list(answers)
-    top = ordered[0].score if ordered else 0.0
-    return sorted(ordered, key=lambda answer: not (answer.score >= 0.7 * top and bars.is_kept(answer)))
 
 
 def _item_of(
