@@ -252,8 +252,10 @@ def _answers(occasion: Occasion, text: str, asked: Shape) -> tuple[Shape, Sequen
     if going_on is not None and follow_ups.points(asked):
         return look(going_on)
     shape, answers = look(follow_ups.only_pointed_at(occasion, asked, text) or asked)
-    if not any(one.item for one in answers) and (around := follow_ups.around(occasion, asked, text)):
-        answers = candidates.of_one_word(occasion, asked, answers, around) or answers
+    is_told = any(one.item for one in answers) and not follow_ups.names_number(asked)
+    if not is_told and (around := follow_ups.around(occasion, asked, text)):
+        of_word = candidates.of_one_word(occasion, asked, answers, around)
+        answers = of_word or [one for one in answers if one.item is None]
     return (shape, answers) if going_on is None or candidates.any_answers(answers) else look(going_on)
 
 

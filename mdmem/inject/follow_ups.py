@@ -97,6 +97,15 @@ def around(occasion: Occasion, asked: Shape, text: str) -> str:
 _MOST_WORDS = 4
 
 
+def names_number(asked: Shape) -> bool:
+    """Whether a question names nothing but a small number, which other sessions have by chance."""
+    return all(word.isdecimal() and len(word) <= _SMALL for word in turns.own_words(asked.topic))
+
+
+_SMALL = 3
+"""Maximum number of digits."""
+
+
 def going_on(occasion: Occasion, asked: Shape, text: str) -> Shape | None:
     """Return what a prompt asks that names one word, together with what the turn before asked; None for others.
 

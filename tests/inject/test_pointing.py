@@ -162,6 +162,18 @@ def test_such_a_question_that_is_repeated_gets_no_other_answer(backoff: Talk) ->
     assert entries(again) == []
 
 
+def test_a_question_for_a_number_of_new_work_is_not_about_one_that_only_another_session_has(backoff: Talk) -> None:
+    other = new_session(backoff, 1)
+    other.says("Load test the shop")
+    other.edits("load.py", ["+RATE = 120"])
+    other.answers("With 120 orders a second p95 was 2.3 s because the pool had 10 connections.")
+    now = new_session(backoff, 3)
+    now.says("Shrink the map tiles")
+    now.answers("Tiles are 120 px now.")
+
+    assert ask(now, "why 120?") == ""
+
+
 def test_a_question_for_a_number_of_new_work_recalls_nothing(backoff: Talk) -> None:
     backoff.says("Rename Parcel to Shipment")
     backoff.answers("Renamed in 12 files.")
