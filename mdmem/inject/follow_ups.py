@@ -1,64 +1,23 @@
-"""Follow-ups: what a question in the middle of a session has to do with the session itself.
+"""Follow-ups: what a question in the middle of a session has to do with the turn before it.
 
-It may be about what the session's agent just said, or go on with the turn before it, or only point at that.
+It may go on with that turn, ask about a word or number in it, or only point at it.
 """
 
 from __future__ import annotations
 
-from mdmem.inject import echoes, recent, turns
+from mdmem.inject import recent, turns
 from mdmem.inject.rendering import excerpts
-from mdmem.search import turn_groups
 from mdmem.search.asking import shape
-from mdmem.search.asking.english import POSSIBLE, SURE
+from mdmem.search.asking.english import POSSIBLE
 from mdmem.search.asking.languages import LANGUAGES, is_unspaced, unspaced
 from mdmem.search.asking.orders import word_set
 from mdmem.search.asking.prose import folds, words
 from mdmem.search.asking.shape import Shape
-from mdmem.vault import disk, journal, people
-from mdmem.vault.note import PAGES
+from mdmem.vault import journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from mdmem.inject.occasion import Occasion
-    from mdmem.search.answering import Answer
-
-SAID_HERE = "this session says as much of it"
-_MAX_ANSWERS = 10
-"""Number of the session's last answers that are read."""
-_OURS = frozenset(["we", "our", "us", "ours", "weve", "wed"])
-
-
-def is_of_this_session(occasion: Occasion, asked: Shape, answers: Sequence[Answer]) -> bool:
-    """Whether a question is about what this session's agent just said, rather than about what others tell.
-
-    answers: best first. The session names at least as many of the question's words as the best of them, and one that it
-    does not name. A question that surely asks about the past or about what "we" did, and an error, are answered all the
-    same.
-    """
-    if (
-        not answers
-        or not occasion.record.folder
-        or asked.grade == SURE
-        or asked.language == "error"
-        or _asks_of_us(asked)
-    ):
-        return False
-    root, folder = occasion.config.vault, "/".join(occasion.record.folder)
-    names = sorted(filter(journal.numbers, disk.names_in(root, folder)), key=journal.numbers)
-    said = [name for name in names if turn_groups.source(name) == "response"][-_MAX_ANSWERS:]
-    wanted = frozenset(echoes.sought(asked.topic))
-    here = echoes.in_texts((people.load_clean(root, f"{folder}/{name}").body for name in said), wanted)
-    there = echoes.in_hits(root, (hit for hit in answers[0].hits if hit.kind not in PAGES), wanted)
-    return len(here) >= len(there) and not here <= there
-
-
-def _asks_of_us(asked: Shape) -> bool:
-    typed = [word.lower() for word in words(asked.words)]
-    folded = folds(typed)
-    known = LANGUAGES.get(asked.language)
-    return not _OURS.isdisjoint(folded) or (known is not None and known.speaks_of_us(folded, typed)[0])
 
 
 def only_pointed_at(occasion: Occasion, asked: Shape, text: str) -> Shape | None:
