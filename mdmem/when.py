@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import os
-import re
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from mdmem import timestamps
+from mdmem.lazy_pattern import lazy
 
-_AGO = r"(\d{1,5})\s*(h|d|w|m|mo|y|hours?|days?|weeks?|months?|years?)(?:\s+ago)?"
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+
+_AGO = lazy(r"(\d{1,5})\s*(h|d|w|m|mo|y|hours?|days?|weeks?|months?|years?)(?:\s+ago)?")
 _HOURS = {"h": 1, "d": 24, "w": 24 * 7, "m": 24 * 30, "y": 24 * 365}
-_DAY = r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?"
-_YEAR = r"(?:19|20)\d{2}"
+_DAY = lazy(r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?")
+_YEAR = lazy(r"(?:19|20)\d{2}")
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _REST = "(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)?"
-_MONTH = re.compile(rf"(?:(\d{{1,2}})\s+)?({'|'.join(_MONTHS)}){_REST}(?:\s+(\d{{1,2}}))?(?:,?\s+(\d{{4}}))?")
+_MONTH = lazy(rf"(?:(\d{{1,2}})\s+)?({'|'.join(_MONTHS)}){_REST}(?:\s+(\d{{1,2}}))?(?:,?\s+(\d{{4}}))?")
 """`november`, `nov 2025`, `17 nov`, `nov 17, 2025`."""
 _NAMED_DAYS = {"today": 0, "yesterday": 1}
-_PERIOD = re.compile(r"(this|last)\s+(week|month|year)")
+_PERIOD = lazy(r"(this|last)\s+(week|month|year)")
 UNREAD = "Can't read {0!r:.42} as a time. Try 2w, 3d, yesterday, 2026-09-14."
 """The message about a text that is not a time."""
 
@@ -67,7 +71,7 @@ def span(text: str, now: datetime) -> tuple[float, float] | None:
     the same.
     """
     text = text.strip().lower()
-    ago = re.fullmatch(_AGO, text)
+    ago = _AGO.fullmatch(text)
     try:
         if ago:
             start = (now.astimezone(UTC) - timedelta(hours=int(ago[1]) * _HOURS[ago[2][0]])).timestamp()
@@ -97,10 +101,10 @@ def _calendar(text: str, now: datetime) -> tuple[float, float] | None:
     named = _MONTH.fullmatch(text)
     if named:
         return _in_month(midnight, named)
-    if re.fullmatch(_YEAR, text):
+    if _YEAR.fullmatch(text):
         start, end = (midnight.replace(year=int(text) + years, month=1, day=1) for years in (0, 1))
         return start.timestamp(), end.timestamp()
-    day = re.fullmatch(_DAY, text)
+    day = _DAY.fullmatch(text)
     if not day:
         return None
     year, month = int(day[1]), int(day[2])

@@ -7,10 +7,13 @@ import gc
 import io
 import os
 import sys
-from typing import NoReturn
 
 from mdmem import quick_import
 from mdmem.errors import MdmemError, UsageError, VaultError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 _LIMITS = {errno.EMFILE: "-n", errno.EFBIG: "-f"}
 """Error -> the option of the shell's `ulimit` that sets the limit which was met."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import posixpath
-from typing import TYPE_CHECKING
 
 from mdmem.vault import JOURNAL, NOTES, disk, links
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-
+from mdmem.lazy_pattern import lazy
 from mdmem.vault.note import CAPTURED, PAGES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator, Sequence
 
 _SIGNS = (
     r"```[\w-]*|`|\*\*|(?<!\S)#{1,6}\s+|<!--.*?(?:-->|$)"  # fences, code, emphasis, headings, comments
     r"|(?<!\S)(?:---|\+\+\+) (?:[ab]/\S+|/dev/null)|@@ -[\d,]+ \+[\d,]+ @@|[=_-]{6,}"  # heads of diffs, rules
 )
 _LINK = r"!?\[(?=[^\[\]]*\]\()|\]\([^()\s]*(?:\)|$)"  # a link except its words
-_SYNTAX = re.compile(f"{_SIGNS}|{_LINK}")
+_SYNTAX = lazy(f"{_SIGNS}|{_LINK}")
 _WIDTH = r"\d+(?:x\d+)?"
-_OWN_SYNTAX = re.compile(
+_OWN_SYNTAX = lazy(
     rf"{_SIGNS}|{_LINK}|(?:>\s)?\[![\w-]+\][+-]?\s(?:>\s)?"
     rf"|(?<!\w)!?\[\[(?:[^\[\]|]*\|(?!{_WIDTH}\]))?(?P<words>[^\s\[\]|][^\[\]|]*)(?:\|{_WIDTH})?\]\]"
 )
 """In a note that is not captured, also the kind of a callout, and a wikilink except its words; an image with a width
 keeps its name."""
-_PAGE_SYNTAX = re.compile(
+_PAGE_SYNTAX = lazy(
     rf"{_SIGNS}|(?<!\\)\[(?=(?:\\.|[^\[\]\\])*(?:\]\(|$))|(?<!\\)\]\((?:<[^<>]*>|[^()\s<>]*)(?:\)|$)"
     r"|\\(?=[^\w\s])|(?<!\S)(?P<item>[-*]|\d+\.)(?=\s)|(?<=\A…)[^\s()\[\]]*\.md\)"
 )

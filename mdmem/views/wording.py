@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-import shlex
-
 from mdmem import timestamps
 from mdmem.errors import UsageError
+from mdmem.lazy_pattern import lazy
 from mdmem.vault import layout, note
 
 
@@ -14,6 +12,8 @@ def none_yet(vault: str) -> str:
     """Return the message for a vault without notes; a folder of other files may have been named by mistake."""
     if layout.is_vault(vault):
         return "No notes yet. `mdmem status` shows which agents are registered."
+    import shlex
+
     return (
         f"{vault} has no notes and is not set up as a vault. Name yours with --vault, MDMEM_VAULT or `vault` in your"
         f" config.toml, or set this one up: `mdmem init {shlex.quote(vault)}`."
@@ -81,12 +81,13 @@ def size(count: int) -> str:
     return f"{amount:.1f} GB"
 
 
+_EVERY = lazy(r"([0-9]{1,5})\s*(m|min|h|d|w)")
 _SECONDS = {"m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 
 
 def seconds_of(text: str) -> float:
     """Parse a duration (`30m`, `1h`, `2d`) into seconds. Raises UsageError when it cannot be read."""
-    found = re.fullmatch(r"([0-9]{1,5})\s*(m|min|h|d|w)", text.strip().lower())
+    found = _EVERY.fullmatch(text.strip().lower())
     if found is None or not int(found[1]):
         raise UsageError(f"Can't read {text!r:.42} as a duration. Try 30m, 1h, 2d.")
     return float(int(found[1]) * _SECONDS[found[2]])

@@ -15,7 +15,7 @@ from mdmem.system import local
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _socket import socket as Socket  # noqa: N812 - the type that `socket.socket` extends
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from mdmem.config import Config
@@ -62,11 +62,18 @@ def sender(config: Config) -> str:
 
 
 def ask(
-    config: Config, words: str, env: Mapping[str, str], body: bytes, *, seconds: float, name: str = NAME
+    config: Config,
+    words: str,
+    env: Mapping[str, str],
+    body: bytes | Callable[[], bytes],
+    *,
+    seconds: float,
+    name: str = NAME,
 ) -> bytes | None:
     """Ask the server at the socket `name`; None when there is none, or it does not answer within `seconds`.
 
-    If it has not begun to answer after `SILENT_SECONDS`, it is not asked again for `SILENCE_SECONDS`.
+    body: or a function that returns it, called only if there is a server. If the server has not begun to answer after
+    `SILENT_SECONDS`, it is not asked again for `SILENCE_SECONDS`.
     """
     place = (config.runtime_dir, name)
     is_patient = words in ANYBODY
@@ -88,7 +95,7 @@ def ask(
         return link
 
     try:
-        data = memoryview(head.encode("utf-8", "replace") + body)
+        data = memoryview(head.encode("utf-8", "replace") + (body() if callable(body) else body))
         while data:
             data = data[in_time().send(data[: 1 << 16]) :]
         link.shutdown(1)  # end of the request

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any, NamedTuple
-
+from mdmem.named_tuple import NamedTuple
 from mdmem.watcher import client as watcher
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from mdmem.config import Config
     from mdmem.search.engine import SearchResult
     from mdmem.search.query import Query
@@ -47,10 +48,17 @@ def ask(config: Config, query: Query, options: dict[str, Any]) -> WarmAnswer | N
 
     options: fields of `search.engine.SearchOptions` as JSON values.
     """
-    body = json.dumps({"query": query._asdict(), "how": options}).encode()
+
+    def body() -> bytes:
+        import json  # slow to load
+
+        return json.dumps({"query": query._asdict(), "how": options}).encode()
+
     response = watcher.ask(config, "search", {}, body, seconds=SECONDS)
     if not response:
         return None
+    import json
+
     try:
         result = json.loads(response)
         return WarmAnswer(
@@ -67,6 +75,8 @@ def answer(config: Config, words: list[str], env: dict[str, str], body: bytes) -
 
     Raises an exception when the request is wrong in any way; the client then searches in-process.
     """
+    import json
+
     from mdmem.search import engine, overturned
     from mdmem.search.staged import Place
 
@@ -84,6 +94,8 @@ def _query(fields: dict[str, Any]) -> Query:
 
 
 def _encoded(result: SearchResult) -> bytes:
+    import json
+
     hits = [[getattr(hit, field) for field in WarmHit._fields] for hit in result.hits]
     answer = {"hits": hits, "total": result.total, "hints": result.hints, "suggestion": result.suggestion}
     return json.dumps(answer).encode()

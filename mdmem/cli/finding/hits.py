@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 from itertools import chain
-from typing import TYPE_CHECKING, Any
 
 from mdmem import plural
 from mdmem.cli.terminal import extent, render, startup
@@ -16,8 +15,10 @@ from mdmem.vault.note import PAGES
 from mdmem.views import wording
 from mdmem.watcher import warm_search
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Any
 
     from mdmem.cli.terminal.render import Piece
     from mdmem.config import Config

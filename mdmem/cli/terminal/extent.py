@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from itertools import islice
-from typing import Any
 
 from mdmem import plural
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
 
 
 def part(items: Iterator[Any], offset: int, limit: int) -> tuple[list[Any], bool]:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import math
-import re
-import shutil
 import sys
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem.cli.terminal import startup
+from mdmem.lazy_pattern import lazy
+from mdmem.named_tuple import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
 
     from rich.console import Console
     from rich.markdown import Markdown
@@ -31,6 +31,8 @@ def toml(value: Any) -> str:
         return f"[{', '.join(toml(item) for item in value)}]"
     if not isinstance(value, str):
         return str(value)
+    import json  # a plain search needs none
+
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # the one that TOML adds
 
 
@@ -40,6 +42,8 @@ def as_json(value: Any) -> str:
     A named tuple becomes an object, and a number that JSON lacks, such as infinity, a string. What a terminal would
     obey is escaped: control characters, also those above ASCII, and direction marks.
     """
+    import json  # a plain search needs none
+
     value = _jsonable(value)
     text = json.dumps(value, ensure_ascii=False, default=str)
     if text.isprintable():
@@ -49,7 +53,7 @@ def as_json(value: Any) -> str:
     return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-_OBEYED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_OBEYED = lazy("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 """Matches what JSON leaves as it is, and a terminal obeys."""
 
 
@@ -95,6 +99,8 @@ def warn(text: str) -> None:
 
 def console(*, stderr: bool = False) -> Console:
     """Return rich's console for stdout or stderr: color on a terminal only (and not with NO_COLOR)."""
+    import shutil  # a plain search needs none
+
     from rich.console import Console
 
     class PipedConsole(Console):
@@ -160,9 +166,8 @@ def block(pieces: Iterable[Piece], indent: int) -> None:
     """Print a text of styled pieces, indented, and wrapped on a terminal."""
     screen = terminal()
     if screen is None:
-        import textwrap  # a plain search needs none
-
-        print(textwrap.indent(safe("".join([text for text, _ in pieces])), " " * indent))
+        lines = safe("".join([text for text, _ in pieces])).splitlines(keepends=True)
+        print("".join([" " * indent + line if line.strip() else line for line in lines]))
         return
     from rich.text import Text
 
