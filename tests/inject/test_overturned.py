@@ -8,7 +8,7 @@ import pytest
 
 from mdmem import config
 from mdmem.inject.candidates import CHANGED_LATER
-from mdmem.search import engine, hits, overturned, query
+from mdmem.search import engine, hits, index, overturned, query
 from tests.helpers.injected import ask, entries, new_session
 from tests.helpers.talk import Talk
 
@@ -97,6 +97,22 @@ def test_a_decision_that_a_later_session_replaced_is_given_behind_it(vault: Path
 
     assert "p99 fell" in newer
     assert f"for the API? ({CHANGED_LATER})" in older
+
+
+def test_a_replacement_is_found_before_many_later_notes_that_mention_the_name(vault: Path, tmp_path: Path) -> None:
+    talk = new_session(replaced(vault, tmp_path), 2)
+    for number in range(overturned.MAX_READ + 5):
+        talk.says(f"Which line of the old file {number} did winston write?")
+    talk.answers("winston wrote the first one.")
+
+    settings = config.load(str(vault))
+
+    found = overturned.search(settings, query.parse("API logging library"), engine.SearchOptions())
+
+    first = found.hits[0]
+    assert first.title == "Which logging library should we use for the API?"
+    assert first.superseded_by
+    assert "winston-blocks-the-event-loop" in index.resolve(settings, first.superseded_by)
 
 
 def test_a_choice_that_a_later_session_replaced_is_given_behind_it_in_chinese(vault: Path, tmp_path: Path) -> None:
