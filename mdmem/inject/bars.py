@@ -112,13 +112,11 @@ _KEPT: dict[int, Bars] = {
     SURE: (Bar(1, 0.3, 0.35, 1.5), Bar(2, 0.3, 0.35)),
 }
 """Also enough for such a note, as there are few of them; but one word of three is not evidence."""
-_KEPT_WITH_TITLE = (Bar(2, 0.8, 0.7, 1.3), Bar(2, 1.5, 0.45, 2.5))
-"""The same if its title has a word of the question."""
+_KEPT_WITH_TITLE = (Bar(2, 0.8, 0.7, 1.3), Bar(2, 1.5, 0.45, 2.5), Bar(1, 0.7, 0.95, 1.5))
+"""The same if its title has a word of the question; the last if that is its only word."""
 _KEPT_FACT, _KEPT_OF_US = Bar(2, 1.6, 0.95, 2.5), Bar(1, 0.95, 0.95, 2.5)
 """Also enough for such a note, whatever the grade: if it has all of a question for a fact, and stands out; or the only
 word of a question of what "we" do, a rare one."""
-_ONLY_WORD = Bar(1, 0.7, 0.95, 1.5)
-"""The same if its title has the only word of a question about the past."""
 
 
 def sufficient(shape: Shape, first: Answer) -> Bars:
@@ -176,7 +174,7 @@ def _of_answer(shape: Shape, first: Answer) -> Bars:
         bars += (_KEPT_FACT,) if asks_a_fact(question) and not counts else ()
         bars += (_KEPT_OF_US,) if not _OURS.isdisjoint(question) else ()
         if not title_terms.isdisjoint(analysis.query_terms(shape.topic)):
-            bars += (*_KEPT_WITH_TITLE, *((_ONLY_WORD,) if shape.grade > NOT else ()))
+            bars += _KEPT_WITH_TITLE
     is_general = general.explains(question) or general.defines_name(shape.words) or shape.language != "en"
     if shape.grade == NOT and not is_general and (first.is_said or not _OURS.isdisjoint(question)):
         bars += (_SAID,)
