@@ -38,12 +38,21 @@ def find(text: str, low: str, words: frozenset[str] | None) -> Iterator[Span]:
         yield from stdin.piped(text, low, judged)
         yield from stdin.expected(text)
         yield from stdin.substituted(text, low)
-    if ">" in text and secrets.has_any(text, _PRINTERS):
-        from mdmem.privacy.secrets import printed
+    yield from _written(text)
 
-        for start, end in printed.written_in(text):
-            if ":" not in text[start:end]:  # not a whole line of a file of accounts
-                yield start, end, "secret"
+
+def _written(text: str) -> Iterator[Span]:
+    """Find the secrets in `echo … > ~/.vault_pass`."""
+    done = 0
+    for at, _ in sorted(secrets.occurrences(text, *_PRINTERS)) if ">" in text else ():
+        command = text[at : _command_end(text, at)] if at >= done else ""
+        done = max(done, at + len(command))
+        if ">" in command:
+            from mdmem.privacy.secrets import printed
+
+            for start, end in printed.written_in(command):
+                if ":" not in command[start:end]:  # not a whole line of a file of accounts
+                    yield at + start, at + end, "secret"
 
 
 _PRINTERS = ("echo ", "printf ")
