@@ -9,7 +9,6 @@ from operator import mul
 
 from mdmem.search import engine, freshness, index, ranking, turn_groups, withheld
 from mdmem.search.all_but import in_all
-from mdmem.search.asking import topics
 from mdmem.search.hits import Shown, hits_of
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.search.text import analysis, numbers, stem
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
 
 POOL = 150
 """Number of best notes whose sessions are considered."""
-SAME = 0.8
-"""Share of words that two questions must have in common to be the same."""
 SNIPPET_CHARS = 300
 MAX_CHECKED = 50
 """Number of best notes whose turns are checked for only repeating others: each check reads a file."""
@@ -158,7 +155,7 @@ def _answers_in(
     answers = []
     for group in turn_groups.by_turn(view, kind_of, scores, order, limit=limit):
         answer = answer_of(group)
-        if not (answer.is_echo and group.is_retold) and not _repeats(config, answer, text):
+        if not (answer.is_echo and group.is_retold) and not _is_generated(config, answer.hits[0], text):
             answers.append(answer)
     return tuple(answers)
 
@@ -175,12 +172,9 @@ def _among(view: View, asker: Asker) -> Set[int] | None:
     return among
 
 
-def _repeats(config: Config, answer: Answer, text: str) -> bool:
-    """Whether an answer says nothing of its own: what mdmem wrote on a project's page, or the same question before."""
-    first = answer.hits[0]
-    if first.kind == "project":
-        return not is_written_on(config, first, frozenset(analysis.query_terms(text)))
-    return answer.is_talk and not answer.is_said and _asks_the_same(answer.hits, text)
+def _is_generated(config: Config, first: SearchHit, text: str) -> bool:
+    """Whether a hit is a project's page on which only what mdmem wrote has a question's words."""
+    return first.kind == "project" and not is_written_on(config, first, frozenset(analysis.query_terms(text)))
 
 
 def is_written_on(config: Config, page: SearchHit, terms: Set[str]) -> bool:
@@ -229,20 +223,6 @@ def _questions_and_echoes(
         if prompts and all(map(was_given, prompts)):  # stops at the first that was not
             echoes.add(note)
     return only_asked, echoes
-
-
-def _asks_the_same(hits: Iterable[SearchHit], text: str) -> bool:
-    """Whether a turn is the same question, asked before."""
-    asked_words = _words(text)
-    for hit in hits:
-        words = _words(topics.topic(hit.title)) if hit.kind == "prompt" else set()
-        if len(words & asked_words) >= SAME * len(words | asked_words) > 0:
-            return True
-    return False
-
-
-def _words(text: str) -> set[str]:
-    return {word.lower() for word in analysis.words(text)}
 
 
 def make_ready(config: Config, budget_seconds: float) -> None:
@@ -300,16 +280,14 @@ class _Coverage:
         self._numbers_in: dict[int, set[Number]] = {}
         asked_numbers = numbers.of_question(text, foreign=foreign)
         self._numbers = dict(asked_numbers).keys()
-        lists = {one[0] for one in asked_numbers if numbers.may_be_several(*one) and not self._is_known(one[0])}
-        single = [one for one in asked_numbers if one[0] not in lists]
-        spelled = frozenset(chain(map(numbers.joined, lists), *(numbers.spelling(*one) for one in single)))
+        spelled = frozenset(chain(*(numbers.spelling(*one) for one in asked_numbers)))
         by_word = [units for units in _by_word(text, asked) if units[0].term not in spelled]
         weighed = [(units[0].term, self._weighed(units, known)) for units in by_word]
         self._words = [
             word for term, word in weighed if any(word.notes) or not (term in _CHANGES or analysis.is_across(term))
         ]
         self._naming = [word for term, word in weighed if term in name]
-        for number in dict(single):  # a version identifies more than a decimal number
+        for number in self._numbers:  # a version identifies more than a decimal number
             self._words += [self._of_number(number)] * (1 if numbers.joined(number) else len(number) - 1)
         self._whole = sum(word.weight for word in self._words) or 1.0
         self.names_others = any(word.is_unknown for word in self._words)
@@ -351,9 +329,6 @@ class _Coverage:
             notes = {one: 1.0 for one in notes if number in self._numbers_in[one]}
         notes |= as_one
         return _WeighedWord(self._rarity(notes), [notes], parts=[], is_part=False, is_unknown=False)
-
-    def _is_known(self, number: Number) -> bool:
-        return any(self._of_number(number).notes)
 
     def _with_groups(self, number: Number) -> set[int]:
         """Return the notes that have each group of digits of a number; the last is often the rarest."""
