@@ -103,6 +103,7 @@ PATTERNS = (
     "mdmem.search.text.errors",
     "mdmem.search.text.numbers",
     "mdmem.search.text.steps",
+    "mdmem.search.text.undone",
     "mdmem.search.text.wordings",
     "mdmem.vault.creation",
     "mdmem.vault.links",

@@ -59,7 +59,7 @@ class LoggedSession(NamedTuple):
 Sees = Callable[[str, Mapping[str, object]], bool]
 """Whether a reader may see a note, by its path and front matter."""
 
-Period = Callable[[str], str]
+PeriodOf = Callable[[str], str]
 """Returns the period that a time (ISO 8601, UTC) belongs to, "" for none; later periods sort after earlier ones."""
 
 _Note = tuple[str, dict[str, object]]
@@ -81,7 +81,7 @@ class Stat(NamedTuple):
 def sessions(
     config: Config,
     sees: Sees | None = None,
-    period: Period | None = None,
+    period: PeriodOf | None = None,
     /,
     *,
     project: str = "",
@@ -163,7 +163,9 @@ def _sessions(root: str, day: str) -> Iterator[str]:
             yield folder
 
 
-def _read(root: str, path: str, rules: privacy.Rules, sees: Sees | None, period: Period | None) -> list[LoggedSession]:
+def _read(
+    root: str, path: str, rules: privacy.Rules, sees: Sees | None, period: PeriodOf | None
+) -> list[LoggedSession]:
     try:
         names = sorted(name for name in disk.names_in(root, path) if disk.is_note_path(name, ours=False))
         name = journal.page_of(names, path)
