@@ -88,9 +88,11 @@ def with_decoded_signs(low: str) -> str:
 
     low = low.replace("&amp;#", "    &#")
     parts: list[str] = []
-    done = 0
+    done = end = 0
     for at in sorted(at for _, signs in SIGN_CODES for at, _ in occurrences(low, *signs)):
-        end, decoded = (views.READERS[low[at]](low, at) if at >= done else None) or (at, "")
+        if at < end:
+            continue  # a row of bytes was decoded as a whole
+        end, decoded = views.READERS[low[at]](low, at) or (at, "")
         if not decoded.isascii():
             parts += (low[done:at], _padded(decoded, end - at))
             done = end

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from mdmem.hook_errors import PatternError
-from mdmem.privacy import Rules, clean
+from mdmem.privacy import Rules, clean, sections
 from tests.helpers.call_count import calls
 
 
@@ -113,6 +113,15 @@ def test_a_name_of_a_secret_takes_few_steps_wherever_it_is_repeated(unit: str, m
 
     names = 2_400 // len(unit)
     assert names < calls < most * names
+
+
+@pytest.mark.parametrize("unit", [r"\x41", r"\303", "%e3%81", r"\u3010", "&#12304;", "=e3=80=90"])
+def test_an_escape_takes_few_steps_however_often_it_is_repeated(unit: str) -> None:
+    sections.with_decoded_signs(unit)  # imports the readers
+    few, many = (calls(partial(sections.with_decoded_signs, unit * count)) for count in (300, 600))
+
+    assert few > 300
+    assert many < 2.2 * few
 
 
 def test_hundreds_of_known_secrets_add_few_steps_to_each_further_string() -> None:
