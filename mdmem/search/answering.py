@@ -280,14 +280,16 @@ class _Coverage:
         self._numbers_in: dict[int, set[Number]] = {}
         asked_numbers = numbers.of_question(text, foreign=foreign)
         self._numbers = dict(asked_numbers).keys()
-        spelled = frozenset(chain(*(numbers.spelling(*one) for one in asked_numbers)))
+        lists = {one[0] for one in asked_numbers if numbers.may_be_several(*one) and not self._is_known(one[0])}
+        single = [one for one in asked_numbers if one[0] not in lists]
+        spelled = frozenset(chain(map(numbers.joined, lists), *(numbers.spelling(*one) for one in single)))
         by_word = [units for units in _by_word(text, asked) if units[0].term not in spelled]
         weighed = [(units[0].term, self._weighed(units, known)) for units in by_word]
         self._words = [
             word for term, word in weighed if any(word.notes) or not (term in _CHANGES or analysis.is_across(term))
         ]
         self._naming = [word for term, word in weighed if term in name]
-        for number in self._numbers:  # a version identifies more than a decimal number
+        for number in dict(single):  # a version identifies more than a decimal number
             self._words += [self._of_number(number)] * (1 if numbers.joined(number) else len(number) - 1)
         self._whole = sum(word.weight for word in self._words) or 1.0
         self.names_others = any(word.is_unknown for word in self._words)
@@ -329,6 +331,9 @@ class _Coverage:
             notes = {one: 1.0 for one in notes if number in self._numbers_in[one]}
         notes |= as_one
         return _WeighedWord(self._rarity(notes), [notes], parts=[], is_part=False, is_unknown=False)
+
+    def _is_known(self, number: Number) -> bool:
+        return any(self._of_number(number).notes)
 
     def _with_groups(self, number: Number) -> set[int]:
         """Return the notes that have each group of digits of a number; the last is often the rarest."""

@@ -75,6 +75,11 @@ _GROUP, _MOST_GROUPS = 3, 2
 """Digits of a group, and groups after the first: `192.168.100.200` is an address."""
 
 
+def may_be_several(number: Number, typed: str) -> bool:
+    """Whether a whole number, as typed, may also be a list of numbers: `502 503 504`."""
+    return " " in typed and bool(joined(number))
+
+
 def _in_thousands(number: str) -> Number:
     digits = "".join(filter(str.isdigit, number))
     first = len(digits) % _GROUP or _GROUP
