@@ -39,6 +39,7 @@ ROOTS = {
     "a-search": (
         "mdmem.inject.context",
         "mdmem.inject.dated",
+        "mdmem.search.asking.topics",
         "mdmem.search.index.document",
         "mdmem.search.select",
         "mdmem.vault.packed",
