@@ -7,7 +7,7 @@ from functools import partial
 from itertools import islice
 
 from mdmem import timestamps
-from mdmem.inject import as_of, echoes, evidence, turns, versions
+from mdmem.inject import as_of, echoes, evidence, follow_ups, turns, versions
 from mdmem.inject.rendering import answer_item
 from mdmem.inject.rendering.block import Item, Section
 from mdmem.search import answering, overturned
@@ -93,6 +93,9 @@ def answers(
     found = look(asked.topic, shape=asked)
     for part in parts.of(text, asked) or ([] if _covers(found) else parts.named(asked)):
         found = _joined(found, look(part.topic, shape=part))
+    best = next((one.answer for one in found if one.item is not None), None)
+    if best and without_session and days is None and follow_ups.is_of_this_session(occasion, asked, best):
+        return [Candidate(one.answer, None, one.left_out or follow_ups.SAID_HERE) for one in found]
     return found
 
 

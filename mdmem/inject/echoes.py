@@ -50,9 +50,14 @@ def sought(query: str) -> Iterator[str]:
 
 def in_hits(root: str, hits: Iterable[SearchHit], wanted: frozenset[str]) -> frozenset[str]:
     """Return what is in the titles and the beginnings of the texts of some notes."""
+    return in_texts((f"{hit.title}\n{people.load_clean(root, hit.path).body}" for hit in hits), wanted)
+
+
+def in_texts(texts: Iterable[str], wanted: frozenset[str]) -> frozenset[str]:
+    """Return what is in the beginnings of some texts."""
     found: set[str] = set()
-    for hit in hits if wanted else ():
-        text = f"{hit.title}\n{people.load_clean(root, hit.path).body}"[:_CHARS]
+    for text in texts if wanted else ():
+        text = text[:_CHARS]
         numbers = {one for one in wanted if one[-1:].isdigit() and _has_number(text.lower(), one)}
         found |= (wanted & analysis.counts(text).keys()) | numbers
     return frozenset(found)

@@ -1,23 +1,52 @@
-"""Follow-ups: what a question in the middle of a session has to do with the turn before it.
+"""Follow-ups: what a question in the middle of a session has to do with the session itself.
 
-It may go on with that turn, ask about a word or number in it, or only point at it.
+It may be about what the session's agent just said, go on with the turn before it, ask about a word or number in that,
+or only point at it.
 """
 
 from __future__ import annotations
 
-from mdmem.inject import recent, turns
+from mdmem.inject import echoes, recent, turns
 from mdmem.inject.rendering import excerpts
-from mdmem.search.asking import shape
-from mdmem.search.asking.english import POSSIBLE
+from mdmem.search.asking import english, shape
+from mdmem.search.asking.english import POSSIBLE, SURE
 from mdmem.search.asking.languages import LANGUAGES, is_unspaced, unspaced
 from mdmem.search.asking.orders import word_set
 from mdmem.search.asking.prose import folds, words
 from mdmem.search.asking.shape import Shape
 from mdmem.vault import journal
+from mdmem.vault.note import PAGES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mdmem.inject.occasion import Occasion
+    from mdmem.search.answering import Answer
+
+SAID_HERE = "this session says as much of it"
+_MAX_ANSWERS = 10
+"""Number of the session's last answers that are read."""
+
+
+def is_of_this_session(occasion: Occasion, asked: Shape, best: Answer) -> bool:
+    """Whether a question is about what this session's agent just said, rather than about the best answer of others.
+
+    The session names at least as many of the question's words, and one that the answer does not name. A question that
+    surely asks about the past or about what "we" did, and an error, are answered all the same.
+    """
+    if not occasion.record.folder or asked.grade == SURE or asked.language == "error" or _asks_of_us(asked):
+        return False
+    session = recent.SessionFolder(occasion.config, occasion.gate, "/".join(occasion.record.folder))
+    wanted = frozenset(echoes.sought(asked.topic))
+    said = (session.read(name).body for name in session.of_kind("response")[-_MAX_ANSWERS:])
+    here = echoes.in_texts(said, wanted)
+    there = echoes.in_hits(occasion.config.vault, (hit for hit in best.hits if hit.kind not in PAGES), wanted)
+    return len(here) >= len(there) and not here <= there
+
+
+def _asks_of_us(asked: Shape) -> bool:
+    typed = [word.lower() for word in words(asked.words)]
+    known = LANGUAGES.get(asked.language)
+    return known.speaks_of_us(folds(typed), typed)[0] if known else not english.WE.isdisjoint(folds(typed))
 
 
 def only_pointed_at(occasion: Occasion, asked: Shape, text: str) -> Shape | None:

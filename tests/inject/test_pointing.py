@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.injected import ask, entries, new_session
+from tests.helpers.injected import after_sessions, ask, entries, new_session
 from tests.helpers.talk import Talk
 
 
@@ -70,6 +70,72 @@ def test_a_question_behind_a_name_is_answered_by_what_has_all_of_it_and_stands_o
         talk.answers(ended)
 
     assert "40 per minute" in ask(new_session(first, 9), "turnstile: what must its limit be?")
+
+
+@pytest.fixture
+def cluster(vault: Path, tmp_path: Path) -> Talk:
+    """Return a new session in a project with a session about the metrics of an ingress."""
+    past = Talk(vault, tmp_path / "cluster")
+    past.start()
+    past.says("The ingress eats 6 GB and restarts every few hours")
+    past.edits("ingress.yaml")
+    past.answers("The heap is its metric registry, with a label for each path.")
+    for number, asked in enumerate(("Rotate the keys", "Move the jobs", "Split the chart")):
+        other = new_session(past, number)
+        other.says(asked)
+        other.edits(f"part_{number}.yaml")
+        other.answers("Done.")
+    return new_session(past, 9)
+
+
+def _add_panel(talk: Talk) -> None:
+    talk.says("Add their number to the dashboard")
+    talk.edits("lag.json")
+    talk.answers("A third panel shows the consumers per group.")
+
+
+def test_a_question_about_what_the_session_just_said_is_not_answered_from_another_one(cluster: Talk) -> None:
+    question = "which metric did you use for the consumers"
+    assert "metric registry" in ask(cluster, question)
+
+    later = new_session(cluster, 1)
+    _add_panel(later)
+
+    assert ask(later, question) == ""
+
+
+@pytest.mark.parametrize(
+    "question", ["what signal did you use for the worker to drain", "why does it drain for 20 seconds?"]
+)
+def test_nor_is_one_for_the_value_or_signal_that_it_just_chose(vault: Path, tmp_path: Path, question: str) -> None:
+    ends = ("Deploys drain for 90 seconds, so that clients reconnect.", "Signed.", "Moved.", "Split.")
+    asked = ("Deploys break the websocket sessions", "Sign the images", "Move the jobs", "Split the chart")
+    files = ("deploy.yaml", "image.yaml", "jobs.yaml", "chart.yaml")
+    talk = after_sessions(Talk(vault, tmp_path / "cluster"), zip(asked, files, ends, strict=True))
+    assert "90 seconds" in ask(talk, question.replace("20", "90"))
+
+    later = new_session(talk, 1)
+    later.says("Give the worker a graceful stop")
+    later.edits("worker.yaml")
+    later.answers("The worker drains its queue for 20 seconds when it gets SIGTERM.")
+
+    assert ask(later, question) == ""
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "which metric made the ingress restart, not the consumers",
+        "which metric did we have for the consumers",
+        "which metric do we use for the consumers?",
+        "welche metric nutzen wir für consumers?",
+        "do you remember which metric it was with the consumers?",
+    ],
+)
+def test_a_question_about_more_than_that_or_about_us_or_the_past_is(cluster: Talk, question: str) -> None:
+    _add_panel(cluster)
+
+    assert "metric registry" in ask(cluster, question)
 
 
 @pytest.fixture
