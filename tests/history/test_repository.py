@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -453,6 +454,24 @@ def test_a_lock_of_a_killed_run_goes_even_if_the_clock_was_set_back_since(vault:
 
     assert commit.commit(settings).commits
     assert not lock.exists()
+
+
+def test_two_users_with_locks_of_their_own_do_not_stumble_over_the_mark_of_the_other(vault: Path) -> None:
+    start(vault)
+    repo = repository.open_vault(vault)
+
+    def write_commits(oid: str) -> set[tuple[str, str]]:
+        seen = set()
+        for _ in range(300):
+            writer.mark(repo, oid, oid)
+            seen.add(writer.interrupted(repo))
+            writer.unmark(repo)
+        return seen
+
+    with ThreadPoolExecutor(2) as users:
+        seen = set().union(*users.map(write_commits, ("1" * 40, "2" * 40)))
+
+    assert seen <= {("1" * 40, "1" * 40), ("2" * 40, "2" * 40), ("", "")}
 
 
 def test_the_lock_of_a_git_that_still_runs_stays_although_the_clock_of_its_disk_is_behind(

@@ -128,10 +128,11 @@ def catch_up_copy(repo: Repository, copy: Copy, lock_fd: int) -> None:
 
 def _bring_copy(repo: Repository, copy: Copy, target: str, lock_fd: int) -> None:
     """Bring a copy to commit `target` from either commit at which an interrupted run may have left the index."""
-    _, goal = writer.interrupted(repo)
+    base, (_, goal) = writer.marked(repo), writer.interrupted(repo)
     if goal:
         advance(repo, copy, goal, target, lock_fd)
-    advance(repo, copy, writer.marked(repo) or "", target, lock_fd)
+    if base is not None:
+        advance(repo, copy, base, target, lock_fd)
 
 
 def move(repo: Repository, copy: Copy, branch: str, head: str, goal: str, lock_fd: int) -> bool:

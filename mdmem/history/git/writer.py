@@ -6,6 +6,7 @@ The cost does not grow with the vault. Afterwards the branch moves in one step, 
 from __future__ import annotations
 
 import os
+import secrets
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -125,23 +126,29 @@ def mark(repo: Repository, head: str, goal: str = "") -> None:
     goal: the commit that the branch is about to move to.
     """
     base = marked(repo)
-    temp = repo.git_dir / f"{MARK}.new"  # one name is enough under the committer's lock; a leftover is overwritten
+    temp = repo.git_dir / f"{MARK}.{secrets.token_hex(6)}"
     temp.write_text(f"{head if base is None else base}\n{head} {goal}", encoding="ascii")
     temp.replace(repo.git_dir / MARK)
 
 
 def marked(repo: Repository) -> str | None:
     """Return the last commit before an interrupted run, "" for none; None when no run was interrupted."""
-    try:
-        return (repo.git_dir / MARK).read_text("ascii").partition("\n")[0].strip()
-    except FileNotFoundError:
-        return None
+    mark = _mark(repo)
+    return None if mark is None else mark.partition("\n")[0].strip()
 
 
 def interrupted(repo: Repository) -> tuple[str, str]:
     """Return the tip from which an interrupted run was about to move the branch, and where to; "" before that point."""
-    head, _, goal = (repo.git_dir / MARK).read_text("ascii").partition("\n")[2].partition(" ")
+    head, _, goal = (_mark(repo) or "").partition("\n")[2].partition(" ")
     return head, goal
+
+
+def _mark(repo: Repository) -> str | None:
+    """Return the mark's text, None without one: a user with another state folder has a committer's lock of its own."""
+    try:
+        return (repo.git_dir / MARK).read_text("ascii")
+    except FileNotFoundError:
+        return None
 
 
 def unmark(repo: Repository) -> None:
@@ -156,14 +163,13 @@ def heal(repo: Repository, branch: str) -> None:
     than our mark, and stays, has no owner, unless a hook or a program makes another git keep it: then the branch's
     lock has another commit than the one that the run was moving to.
     """
-    path = repo.git_dir / MARK
-    if not path.exists():
+    began_ns = _changed_ns(repo.git_dir / MARK)
+    if not began_ns:
         return
     goal = interrupted(repo)[1]
     written = files.try_read_any(str(repo.common_dir / f"{branch}.lock"), len(goal)) if goal else b""
     if written not in (b"", goal.encode()):
         return
-    began_ns = path.stat().st_mtime_ns
     _remove_stale([lock for lock in _locks(repo, branch) if _changed_ns(lock) >= began_ns])
 
 
