@@ -11,7 +11,7 @@ from mdmem.inject.rendering.block import Item, Section
 from mdmem.lazy_pattern import lazy
 from mdmem.search import turn_groups
 from mdmem.search.asking import small_talk
-from mdmem.vault import JOURNAL, disk, generated, journal, people
+from mdmem.vault import JOURNAL, disk, generated, journal, layout, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,11 +101,12 @@ def _item(
         return None
     if f"- [x] {title}\n" in f"{parsed.body}\n":
         return None
-    own = [path.rpartition("/")[0]] if "-taskcreate-" in path else []
+    session, _ = layout.split(path)
+    own = [session] if "-taskcreate-" in path else []
     if kind == "To do" and finished.has(title, [*own, *([current] if current else [])]):
         return None
     told = str(parsed.meta.get("kind"))
-    if (told == "response" and path.rpartition("/")[0] in shown) or (told != "task" and _is_stale(occasion, parsed)):
+    if (told == "response" and session in shown) or (told != "task" and _is_stale(occasion, parsed)):
         return None
     if kind == "Still fails" and _passed_since(occasion, path, parsed):
         return None
@@ -127,7 +128,7 @@ def _is_stale(occasion: Occasion, parsed: Parsed) -> bool:
 
 def _passed_since(occasion: Occasion, path: str, failed: Parsed) -> bool:
     """Whether the last run of the same command in the session succeeded."""
-    folder, _, name = path.rpartition("/")
+    folder, name = layout.split(path)
     words = _words(name)
     notes = filter(journal.numbers, disk.names_in(occasion.config.vault, folder))
     runs = [run for run in notes if _words(run) == words]

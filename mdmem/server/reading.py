@@ -20,7 +20,7 @@ from mdmem.search.text import analysis
 from mdmem.server import entries, lookup, safe_text
 from mdmem.server.access import FOR_TEXT, Access
 from mdmem.server.entries import FoundNotes, NoteLine
-from mdmem.vault import disk, generated, journal, note
+from mdmem.vault import disk, generated, journal, layout, note
 from mdmem.views import rows
 from mdmem.views.conversation import ConversationStep
 
@@ -183,8 +183,8 @@ def _said_once(page: Sequence[tuple[str, NoteLine]]) -> list[NoteLine]:
 
 
 def _turn(path: str) -> tuple[str, tuple[int, ...]]:
-    """Return the folder of a captured note and the number of its prompt."""
-    return path.rpartition("/")[0], journal.numbers(path)[:1]
+    """Return the session's folder of a captured note and the number of its prompt."""
+    return layout.folder_of(path), journal.numbers(path)[:1]
 
 
 def _visible_id(access: Access, note_id: str) -> str:

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from mdmem.agents import Event
+from mdmem.capture import session
 from mdmem.config import load
 from mdmem.inject import context, open_work, recent
 from mdmem.learn import decisions
 from mdmem.search.gate import Gate
-from mdmem.vault import generated
+from mdmem.vault import generated, layout
 from mdmem.views.vault_pages import upkeep
 from tests.helpers import cli_day
 from tests.helpers.call_count import calls
@@ -99,6 +100,32 @@ def test_what_was_closed_since_the_page_was_made_is_not_said_to_be_open(at: Work
 
     assert "Announce it" in part and "npm test" in part
     assert "Write the export" not in part and "pytest -q" not in part
+
+
+def test_what_is_closed_and_shown_once_is_so_in_a_session_of_several_folders(
+    at: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(layout, "MANY", 3)
+    monkeypatch.setattr(session, "_FEW", 0)
+    one = at.session(1)
+    one.ask("Plan the export")
+    one.tool("TaskCreate", {"subject": "Write the export"}, {"task": {"id": "1", "subject": "Write the export"}})
+    for number in range(5):
+        one.run(f"npm run step{number}", FAILED)
+    one.answer("It is planned.\n\n- [ ] Embed the font")
+    upkeep.refresh(at.day.config(), now=at.now, everything=True)
+    for number in range(4):
+        one.run(f"npm run step{number}")
+    one.tool("TaskUpdate", {"taskId": "1", "status": "completed"}, {"success": True, "taskId": "1"})
+    assert list(at.day.vault.rglob("part4"))
+
+    text = start(at)
+
+    part = text.partition("## Open work")[2].partition("\n## ")[0]
+    assert "step4" in part
+    assert not any(f"step{number}" in part for number in range(4))
+    assert "Write the export" not in part
+    assert text.count("Embed the font") == 1
 
 
 def test_the_boxes_of_an_answer_are_listed_unless_its_session_is_shown_with_them_or_they_are_old(at: Work) -> None:

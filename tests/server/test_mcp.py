@@ -267,6 +267,19 @@ def test_a_prompt_keeps_its_answer_beside_an_entry_of_another_that_begins_alike(
     assert said.count("  > ") == said.count("  > → Fixed: the notes name each change.") == 1
 
 
+def test_an_answer_in_the_next_part_of_a_long_session_is_told_once(server: Server, vault: Path) -> None:
+    home = "journal/acme-notes/2026-09-18/0800-notes-bbbb2222"
+    common = {"project": "acme-notes", "session": "bbbb2222-19fa-41d2-8238-13269b9b3ca0", "agent": "claude-code"}
+    rows = (
+        ("999-000-prompt-x.md", "Write the notes of this release", "prompt", "08:00:03"),
+        ("part2/999-001-response-x.md", "Written: the notes name each change.", "response", "08:00:04"),
+    )
+    for name, body, kind, clock in rows:
+        put(vault, f"{home}/{name}", body, kind=kind, created=f"2026-09-18T{clock}Z", **common)
+
+    assert server.call("recent", {}).said.count("Written: the notes name each change.") == 1
+
+
 def test_a_timeline_leaves_out_the_pages_of_sessions(server: Server, vault: Path, day: dict[str, str]) -> None:
     home = "journal/acme-notes/2026-09-14/0800-dates-aaaa1111"
     common = {"project": "acme-notes", "session": "aaaa1111-19fa-41d2-8238-13269b9b3ca0"}
