@@ -167,7 +167,8 @@ def _read(
     root: str, path: str, rules: privacy.Rules, sees: Sees | None, period: PeriodOf | None
 ) -> list[LoggedSession]:
     try:
-        names = sorted(name for name in disk.names_in(root, path) if disk.is_note_path(name, ours=False))
+        listed = (name for name in disk.names_in(root, path) if disk.is_note_path(name, ours=False))
+        names = sorted(listed, key=lambda name: (journal.numbers(name), name))
         name = journal.page_of(names, path)
         others = [other for other in names if other != name]
         wanted = [other for other in others if other == others[-1] or _label(other) not in UNREAD_LABELS]

@@ -50,6 +50,18 @@ def test_a_session_that_ends_with_a_command_ended_when_that_ran(vault: Path) -> 
     assert found.answers[-1] == ""
 
 
+@pytest.mark.parametrize(("before", "last"), [("999", "1000"), ("part9/4050", "part10/4051")])
+def test_the_last_note_is_the_one_with_the_highest_number(vault: Path, before: str, last: str) -> None:
+    config = start(vault)
+    for minute, number in enumerate((before, last)):
+        at = {"prompt": number.rpartition("/")[2], "created": f"2026-09-14T09:{minute:02}:00Z"}
+        captured(vault, f"{number}-001-bash-x", "observation", "make", tool="Bash", **at)
+
+    (found,) = session_log.sessions(config)
+
+    assert found.ended == "2026-09-14T09:01:00Z"
+
+
 def test_runs_in_a_long_pause_between_other_notes_count_as_work(vault: Path) -> None:
     config = start(vault)
     turn(vault)
