@@ -53,10 +53,16 @@ def _page(root: str, page: str) -> Mapping[str, object]:
 
 def stays(path: str, data: bytes, private_projects: frozenset[str]) -> bool:
     """Whether the note in a file stays on this machine, as `is_private` tells; it is parsed only when needed."""
-    end = -1 if layout.archived_in(path) else data.find(b"\n---", len(data) - len(data.lstrip()) + 3)
-    head = data if end < 0 else data[:end]
+    end = None if layout.archived_in(path) else _END.search(data, len(data) - len(data.lstrip(_ABOVE)) + 3)
+    head = data[: end.start()] if end and end[1] not in (b"---", b"+++") else data
     may_be = private_projects or re.search(rb"(?i)sync|private", head)
     return bool(may_be) and is_private(path, meta_of(path, data), private_projects)
+
+
+_ABOVE = b" \t\r\n\xef\xbb\xbf"
+"""White space and the bytes of a byte order mark."""
+_END = re.compile(rb"\n---[ \t\r]*(?:\n|\Z)\s*(\S{0,3})")
+"""The line that ends front matter, and the first bytes below, by which more front matter begins."""
 
 
 def meta_of(path: str, data: bytes) -> dict[str, object]:

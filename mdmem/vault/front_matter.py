@@ -143,6 +143,8 @@ def split(text: str) -> tuple[str | None, str, str | None]:
     if not start:
         if text.startswith("+++\n") and "\n+++" in text:
             return None, text, "line 1: the front matter is TOML; write it as YAML, between two lines `---`"
+        if switches_above(text):
+            return None, text, "line 1: front matter begins and ends with a line `---`"
         return None, text, None
     if not below:
         return None, text, "line 1: the front matter is never closed by a line `---`"
@@ -250,6 +252,19 @@ def private_switches(header: str) -> dict[str, Any]:
     if re.search(_TAGGED_PRIVATE, header):
         switches["private"] = True
     return switches
+
+
+def switches_above(body: str) -> dict[str, Any]:
+    """Return the privacy switches between dashes or pluses at the top of a text that is no front matter.
+
+    It may be meant as such: second front matter, one after `---yaml`, one whose lines end in a lone carriage return.
+    """
+    if body.lstrip()[:3] not in ("---", "+++"):
+        return {}
+    import re
+
+    block = re.match(r"\s*(---|\+\+\+)[^\r\n]*[\r\n](.*?)[\r\n]\1", body, re.DOTALL)
+    return private_switches(block[2].replace("\r", "\n")) if block else {}
 
 
 _TAGGED_PRIVATE = r"""(?im)^["']?tags?["']?\s*:[^:]*?(?<![\w-])private(?![\w-]|["']?\s*:)"""

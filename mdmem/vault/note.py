@@ -331,7 +331,7 @@ def parse(data: bytes | str) -> Parsed:
 
     A byte order mark and CRLF are accepted. A file without front matter is all body. Front matter that is broken, too
     long or too complex gives an empty `meta`, except for its privacy switches; `problem` says what is wrong and where,
-    and the body is kept.
+    and the body is kept. Switches in what only looks like front matter count too.
     """
     text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
     text = as_captured = text.removeprefix("\ufeff")
@@ -343,6 +343,9 @@ def parse(data: bytes | str) -> Parsed:
         meta, problem = front_matter.read(header)
     if problem:
         meta = front_matter.private_switches(header or text[: max(len(text) - len(body), _UNCLOSED_CHARS)])
+    if "digest" not in meta:  # what a captured note begins with is quoted
+        doubtful = front_matter.switches_above(body)
+        meta = {**doubtful, **meta, **doubtful}
     parsed = Parsed(meta, body, problem)
     if text is not as_captured and is_edited(parsed):
         before = Parsed(meta, front_matter.split(as_captured)[1], "")

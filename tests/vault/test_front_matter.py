@@ -11,8 +11,9 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from mdmem.errors import UsageError
 from mdmem.history import private
-from mdmem.vault import front_matter, note, yaml_loader
+from mdmem.vault import editing, front_matter, note, people, yaml_loader
 
 HARD = [
     "yes", "no", "y", "N", "on", "Off", "null", "~", "true", "---", "...", "1e3", "1e-7", "0x1f", "0o7", "1_000",
@@ -247,6 +248,41 @@ def test_white_space_around_the_dashes_hides_no_front_matter(head: str, newline:
     assert (parsed.meta, parsed.problem) == ({"private": True}, None)
     assert frontmatter.parse(text.replace("\r\n", "\n"))[0] == {"private": True}
     assert private.stays("notes/a.md", text.encode(), frozenset())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---yaml\nprivate: true\n---\n",
+        "--- # mine\ntags: [private]\n---\n",
+        "\n---\nSome words\nprivate: true\n---\n",
+        "---\rprivate: true\r---\rthe body\r",
+        "---\ra: b\rtags: [private]\r---\rthe body\r",
+        "---\na: b\n---\n\n---\nprivate: true\n---\n",
+        "---\na: b\n---\n+++\nprivate = true\n+++\n",
+        "---\nprivate: false\n---\n---\nprivate: true\n---\n",
+        "---\na: b\n---x: y\nprivate: true\n---\n",
+        "\ufeff\n---\nprivate: true\n---\n",
+        "---yaml\n" + "a: b\n" * 2000 + "private: true\n---\n",
+    ],
+)
+def test_what_may_be_meant_as_front_matter_keeps_its_note_private(text: str) -> None:
+    assert people.keeps_private(note.parse(text).meta)
+    assert private.stays("notes/a.md", text.encode(), frozenset())
+
+
+def test_front_matter_that_a_captured_note_quotes_does_not_keep_it_private() -> None:
+    text = "---\nid: a1b2c3d4e5\nkind: prompt\ndigest: 0a1b2c3d\n---\n\n---\nprivate: true\n---\n\nIs this right?\n"
+
+    assert not people.keeps_private(note.parse(text).meta)
+
+
+def test_a_note_with_second_front_matter_is_pinned_and_stays_private() -> None:
+    data = b"---\na: b\n---\n---\nprivate: true\n---\nbody\n"
+
+    assert editing.set_keys(data, {"pinned": True}) == data.replace(b"a: b\n", b"a: b\npinned: true\n")
+    with pytest.raises(UsageError, match="in your editor"):
+        editing.set_keys(data, {"private": False})
 
 
 @pytest.mark.parametrize("text", ["---", "--- a\nb: c\n---\n", "\n---\nSome words: a\n---\n", "    ---\nb: c\n---\n"])
