@@ -12,7 +12,7 @@ from mdmem.history import sync
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import both, undecided
-from mdmem.vault import note
+from mdmem.vault import note, people
 from tests.helpers.history_vault import PAGE, git, put, run_here, start
 from tests.helpers.machines import machine, settle, trees
 from tests.helpers.plain_git import make_remote
@@ -105,6 +105,23 @@ def test_a_note_that_became_private_stays_so_when_the_other_side_changed_it(repo
 
     for one, other in ((mine, theirs), (theirs, mine)):
         assert note.parse(merged(repo, base, one, other).data).meta == {"private": True}
+
+
+@pytest.mark.parametrize(("key", "one", "other"), [("private", "true", "false"), ("tags", "private", "[a]")])
+def test_a_note_that_one_side_made_private_is_so_until_a_person_chooses(
+    repo: Repository, key: str, one: str, other: str
+) -> None:
+    base = "---\nid: decision12\n---\n\nOne.\n"
+    mine, theirs = (base.replace("---\n\n", f"{key}: {value}\n---\n\n") for value in (one, other))
+
+    for sides in ((mine, theirs), (theirs, mine)):
+        found = merged(repo, base, *sides)
+        assert found.keys == (key,)
+        assert people.keeps_private(note.parse(found.data).meta)
+
+
+def test_a_note_of_one_line_that_ends_in_a_carriage_return_is_merged(repo: Repository) -> None:
+    assert merged(repo, "one\r", "one\r", "two\n").data == b"two\n"
 
 
 def test_front_matter_in_toml_is_not_merged(repo: Repository) -> None:

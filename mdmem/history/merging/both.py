@@ -20,6 +20,7 @@ from mdmem.vault import (
     is_in_journal,
     journal,
     note,
+    people,
 )
 
 LISTS = (".gitignore", ".gitattributes", "CODEOWNERS")
@@ -55,7 +56,7 @@ def merge_note(repo: Repository, path: str, ours: bytes, base: bytes | None, the
     """
     if not path.endswith(disk.NOTE_ENDINGS):
         return _merge_other(repo, path, ours, base or b"", theirs)
-    ends = [text.partition(b"\n")[0].endswith(b"\r") for text in (ours, base or b"", theirs)]
+    ends = [text[: text.find(b"\n") + 1].endswith(b"\r\n") for text in (ours, base or b"", theirs)]
     if any(ends):  # git writes them where it converts line ends, as on Windows
         plain = [text and text.replace(b"\r\n", b"\n") for text in (ours, base, theirs)]
         merged = merge_note(repo, path, plain[0] or b"", plain[1], plain[2] or b"")
@@ -259,7 +260,7 @@ def _other_key(key: str) -> str:
 
 
 def _merge_entry(key: str, our: str, was: str, their: str, newest: str) -> tuple[str, str]:
-    """Merge two values of one key; when both sides changed a text, return the two, sorted.
+    """Merge two values of one key; when both sides changed a text, return the two, sorted, one that is private first.
 
     Lists get what either side added and lose what either side removed; of times and numbers, the later one wins.
     """
@@ -280,7 +281,8 @@ def _merge_entry(key: str, our: str, was: str, their: str, newest: str) -> tuple
     if key.endswith(OTHER):  # unchosen values of both sides
         values = [value for side in (one, other) for value in (side if isinstance(side, list) else [side])]
         return front_matter.line(key, [value for _, value in sorted(_as_written(values).items())]) + "\n", ""
-    return min(our, their), max(our, their)
+    first, second = sorted((our, their), key=lambda text: (not people.stays_here(front_matter.read(text)[0]), text))
+    return first, second
 
 
 def _as_written(values: list[Any]) -> dict[str, Any]:
