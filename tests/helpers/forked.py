@@ -210,13 +210,14 @@ def _load() -> None:
 
 
 def _be_patient() -> None:
-    """Raise the deadlines of hooks, because a busy machine is not a failure, and show no bar of progress."""
+    """Raise the deadlines of hooks, because a busy machine is not a failure, and tell of no wait or progress."""
+    from mdmem import progress as waits
     from mdmem.capture import hook
     from mdmem.cli.terminal import progress
     from mdmem.recall import hook as recall
     from mdmem.vault import disk
 
-    progress.AFTER_SECONDS = 100.0
+    progress.AFTER_SECONDS = waits.TOLD_AFTER_SECONDS = 100.0
     hook.READ_SECONDS = hook.DEADLINE_SECONDS = recall.SECONDS = disk.WAIT_SECONDS = 100.0
 
 

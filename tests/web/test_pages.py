@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlencode
 import pytest
 from watchdog.events import FileModifiedEvent
 
-from mdmem import config, upgrade
+from mdmem import config, timestamps, upgrade
 from mdmem.errors import BusyError, NotFoundError
 from mdmem.history.git import lock
 from mdmem.inject import injection_log
@@ -34,7 +34,7 @@ from mdmem.views.sessions import SessionTurn
 from mdmem.web import app, live
 from mdmem.web.pages import health, search, session
 from tests.conftest import session_pages
-from tests.helpers import cli_day
+from tests.helpers import cli_day, forked
 from tests.helpers.cli_day import FIRST, MORNING
 from tests.helpers.indexed import indexed
 from tests.helpers.injected import new_session
@@ -534,8 +534,7 @@ def test_a_vault_that_is_away_is_said_and_is_no_fault_of_the_server(tmp_path: Pa
 def hooked(web: Web, **payload: Any) -> None:
     """Run a hook as an agent does."""
     given = {"cwd": str(web.vault.parent / "api"), "session_id": "commits-1", **payload}
-    command = [sys.executable, "-m", "mdmem", "hook", "claude-code"]
-    subprocess.run(command, input=json.dumps(given).encode(), env={**os.environ, **web.day.env}, check=True)
+    forked.run(["hook", "claude-code"], json.dumps(given).encode(), {**os.environ, **web.day.env}).check_returncode()
 
 
 def test_a_session_lists_the_memories_that_it_was_given(web: Web, cookie: str) -> None:
@@ -583,17 +582,19 @@ def test_an_injection_names_the_prompt_that_got_it(web: Web, cookie: str) -> Non
     assert "/preview?prompt=Which+walrus+did+we+choose&amp;project=api" in page
 
 
-def test_the_latest_session_has_an_address_of_its_own(web: Web, cookie: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MDMEM_NOW", str(time.time() + 60))  # later than other tests' sessions of this second
-    hooked(web, hook_event_name="UserPromptSubmit", prompt="The newest question", session_id="newest-1")
-    view = index.current(indexed(config.load(str(web.vault), {**os.environ, **web.day.env})))
-    assert view is not None
-    newest = sessions.table(view)[0]
+def test_the_latest_session_has_an_address_of_its_own(web: Web, cookie: str) -> None:
+    def newest() -> sessions.SessionRow:
+        view = index.current(indexed(config.load(str(web.vault), {**os.environ, **web.day.env})))
+        assert view is not None
+        return sessions.table(view)[0]
+
+    web.day.ask("The newest question", timestamps.epoch(newest().started) + 60, "newest-1")
+    tag = newest().tag
 
     status, headers, _ = web.served.ask("/session/latest", headers={"Cookie": cookie})
 
-    assert (status, headers["location"]) == (303, f"/session/{newest.tag}")
-    assert "The newest question" in get(web, cookie, f"/session/{newest.tag}")
+    assert (status, headers["location"]) == (303, f"/session/{tag}")
+    assert "The newest question" in get(web, cookie, f"/session/{tag}")
 
 
 def test_a_session_leads_to_the_runs_that_committed_and_to_each_turn(web: Web, cookie: str) -> None:
