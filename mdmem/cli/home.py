@@ -71,10 +71,11 @@ def _of_vault(config: Config, view: View, now: float) -> Iterator[list[Piece]]:
         (f"  ({plural.number(sum(days.values()), 'note')} in all)", "dim"),
     ]
     if table and not began:
+        last = max(table, key=lambda session: session.ended)  # the one that `mdmem history` shows
         yield [
             ("Last session: ", "bold"),
-            (render.safe(table[0].title), ""),
-            (f"  {table[0].day}: `mdmem history`", "dim"),
+            (render.safe(last.title), ""),
+            (f"  {wording.day(last.ended)}: `mdmem history`", "dim"),
         ]
     if not days:
         yield []

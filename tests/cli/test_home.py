@@ -49,6 +49,14 @@ def test_a_task_without_a_project_is_shown_with_its_day_alone(day: Day) -> None:
     assert re.fullmatch(r"  Order more tea  \d{4}-\d\d-\d\d: to do", line)
 
 
+def test_a_resumed_session_is_the_last_one_as_for_history(day: Day) -> None:
+    day.ask("And for a day?", MORNING + 300_000, SECOND)
+
+    title = day.run("history").stdout.splitlines()[0]
+    assert title == day.json("history", SECOND)["title"]
+    assert f"Last session: {title}  2026-09-17: `mdmem history`\n" in day.run().stdout
+
+
 def test_alone_it_shows_whether_it_stores_and_what_is_open(day: Day) -> None:
     home = day.run().stdout
     assert home.startswith("Storing is on.\n")
