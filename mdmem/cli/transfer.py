@@ -224,6 +224,7 @@ def export(
     With `-` as FILE and --format, write to stdout.
 
     `mdmem export site DIR` writes a searchable site of plain files: open its index.html; no server is needed.
+    Only you can read a folder that it makes; an empty folder that you made keeps its permissions.
 
     Notes that stay on this machine, as their front matter or their project's page has `sync: false` or `private: true`,
     are left out and counted.

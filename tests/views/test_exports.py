@@ -83,6 +83,18 @@ def test_the_new_folder_of_a_site_is_the_users_alone(site: Path) -> None:
     assert site.stat().st_mode & 0o777 == 0o700
 
 
+@pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
+def test_a_folder_that_the_user_made_for_a_site_keeps_its_permissions(tmp_path: Path) -> None:
+    vault, target = tmp_path / "vault", tmp_path / "site"
+    (vault / "notes").mkdir(parents=True)
+    target.mkdir()
+    target.chmod(0o755)
+
+    exports.site(config.load(str(vault), {"HOME": str(tmp_path)}), target)
+
+    assert target.stat().st_mode & 0o777 == 0o755
+
+
 def test_notes_on_the_start_page_of_a_site_are_sorted_by_the_numbers_in_their_titles(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     (vault / "notes").mkdir(parents=True)

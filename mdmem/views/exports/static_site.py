@@ -36,7 +36,7 @@ SCRIPT = Path(__file__).with_name("search.js").read_text(encoding="utf-8")
 
 
 def write(config: Config, notes: Iterable[Exported], target: Path) -> None:
-    """Write the site into the folder `target`, which must be missing or empty.
+    """Write the site into the folder `target`, which must be missing or empty. Only the user can read a new one.
 
     The pictures that notes show are copied into its folder `files`. A run that is killed leaves no part of a site that
     looks like all of it, and what it leaves is deleted by the next one.
@@ -49,7 +49,7 @@ def write(config: Config, notes: Iterable[Exported], target: Path) -> None:
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UsageError(f"{target} is not empty; nothing was written. Give a new folder.")
     is_new = not target.exists()
-    target.mkdir(0o700, parents=True, exist_ok=True)  # as private as the vault, until the user opens it
+    target.mkdir(0o700, parents=True, exist_ok=True)  # as private as the vault and other exports
     try:
         folder = target / f"{UNFINISHED}{os.getpid()}"
         folder.mkdir()
