@@ -31,7 +31,8 @@ class LoggedSession(NamedTuple):
     started, ended: ISO 8601 in UTC. asks: titles of the prompts, in order.
     outcome: title of the answer that tells how it ended, as `turns.telling_answer` chooses it, "" without one; answer:
     that note's id. files: changed files, each once, in order.
-    commit: the code's commit at that time. commits: commits made in the code, with the subject of the last one.
+    commit: the code's commit at that time. commits: commits made in the code, with the subject of the last one;
+    "" in a part of a session, because its page does not tell in which part.
     notes: number of notes, without the page. Private notes are only counted.
     seconds: the time worked, as `timestamps.worked` counts it.
     """
@@ -186,18 +187,20 @@ def _read(
     if page and sees and not sees(f"{path}/{name}", page):
         page = {**page, "private": True}
     notes = [(other, found.get(other, {})) for other in others if other not in hidden]
+    commits = None if people.keeps_private(page) else _COMMITS.search(page_data.decode("utf-8", "replace"))
+    subject = _subject(commits[1]) if commits else ""
     if period is None:
-        logged = _session(path, page, notes)
-        commits = None if people.keeps_private(page) else _COMMITS.search(page_data.decode("utf-8", "replace"))
-        return [logged._replace(commits=_subject(commits[1])) if commits else logged]
+        return [_session(path, page, notes)._replace(commits=subject)]
     parts: dict[str, list[_Note]] = {}
     key = min(periods, default="")
     for note_name, meta in notes:
         key = period(_time(meta, "created")) if meta else key
         parts.setdefault(key, []).append((note_name, meta))
+    if len(parts) > 1:  # the page does not tell in which one the commits were made
+        subject = ""
     parts.pop("", None)
     page = {key: value for key, value in page.items() if key not in ("started", "ended")}
-    return [_session(path, page, parts[key]) for key in sorted(parts, reverse=True)]
+    return [_session(path, page, parts[key])._replace(commits=subject) for key in sorted(parts, reverse=True)]
 
 
 def _metas(root: str, path: str, names: Iterable[str], rules: privacy.Rules) -> dict[str, dict[str, object]]:

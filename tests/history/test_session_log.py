@@ -135,6 +135,10 @@ def test_the_subject_of_a_commit_is_listed_as_it_was_written(vault: Path) -> Non
     (found,) = session_log.sessions(config)
 
     assert found.commits == "1a2b3c4 Fix the [parser] of `dates`"
+    (found,) = session_log.sessions(config, None, lambda time: time[:10])
+    assert found.commits == "1a2b3c4 Fix the [parser] of `dates`"
+    captured(vault, "002-000-prompt-more", "prompt", "And now?", created="2026-09-15T08:00:01Z")
+    assert [part.commits for part in session_log.sessions(config, None, lambda time: time[:10])] == ["", ""]
 
 
 def test_the_title_of_a_private_page_is_not_listed(vault: Path) -> None:
