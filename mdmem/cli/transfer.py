@@ -149,7 +149,7 @@ def _sync_every(loaded: Config, minutes: int) -> None:
 @click.argument("path", required=False, type=click.Path(file_okay=False))
 @click.option("--since", metavar="TIME", help="Only sessions since this time: 2026, 2026-09-14, 52w.")
 @options.several(
-    "--project projects", "NAME", "Only sessions of this project; a part of its name is enough.", completions.projects
+    "--project projects", "NAME", "Only sessions of this project: its name or a part of it.", completions.projects
 )
 @options.as_json("an object: vault, since, projects")
 @click.pass_obj

@@ -277,8 +277,8 @@ def _print_unmatched(ctx: click.Context, filters: dict[str, str]) -> None:
         click.echo(f"hint: {sentence}", err=True)
 
 
-_IN_PART = "Only this project; a part of its name is enough."
-project = value("--project", "NAME", _IN_PART, completions.projects, default="", callback=_resolve_project)
+_PROJECT = "Only this project: its name or a part of it"
+project = value("--project", "NAME", f"{_PROJECT}.", completions.projects, default="", callback=_resolve_project)
 whole_project = value("--project", "NAME", "Only this project, by its whole name.", completions.projects, default="")
 since = value("--since", "TIME", f"Since this time: {TIMES}, 2026-09.", default="")
 until = value("--until", "TIME", "Until the end of this time.", default="")
@@ -294,7 +294,7 @@ one_session = value("--session", "ID", "Only this session: its id or its beginni
 _ANY, _ALL = "repeatable (any may match)", "repeatable (all must match)"
 _FILTERS = (
     several("--kind", "KIND", f"Only this kind: prompt, response, note, …; {_ANY}.", completions.kinds),
-    several("--project", "NAME", f"Only this project: its name or a part of it; {_ANY}.", completions.projects),
+    several("--project", "NAME", f"{_PROJECT}; {_ANY}.", completions.projects),
     several("--session", "ID", f"Only this session: its id or its beginning; {_ANY}.", completions.sessions),
     several("--tool", "NAME", f"Only runs of this tool; {_ANY}.", completions.tools),
     several("--file", "PATH", f"Only notes about this file: a part of its path, or a glob; {_ALL}."),
