@@ -63,22 +63,27 @@ def deletion_of(config: Config, name: str) -> str:
         return ""
     try:
         repo = repository.open_vault(config.vault)
-        uncommitted = uncommitted_deletion(repo, place)
+        missing, uncommitted = uncommitted_deletion(repo, place)
         oid, time, subject = ("", "", "") if uncommitted else last_deletion(repo, place)
     except MdmemError:
         return ""
     if uncommitted:
-        return f"Its file is {uncommitted}"
+        return f"Its file is {uncommitted}" if missing == path else f"Its file {missing} is {uncommitted}"
     return f"It was deleted on {time[:10]} ({subject}): `mdmem undo {oid[:8]}` brings it back." if oid else ""
 
 
-def uncommitted_deletion(repo: Repository, place: str) -> str:
-    """Return what files at a pathspec are that are missing, if that is not committed, to end a sentence; else ""."""
+def uncommitted_deletion(repo: Repository, place: str) -> tuple[str, str]:
+    """Return the first missing file at a pathspec whose deletion is not committed, and what it is, to end a sentence.
+
+    Both are "" without one.
+    """
     words = ("diff", "--name-only", "-z", "--no-renames", "--diff-filter=D", "HEAD", "--", place)
     missing = os.fsdecode(repository.attempt(repo, *words, env=PATTERNS).out).split("\0")[:-1]
-    if any(unreadable.is_elsewhere(str(repo.root), path) for path in missing):
-        return unreadable.ELSEWHERE
-    return "deleted, but that is not committed: `mdmem commit` completes it." if missing else ""
+    for path in missing:
+        if unreadable.is_elsewhere(str(repo.root), path):
+            return path, unreadable.ELSEWHERE
+    deleted = "deleted, but that is not committed: `mdmem commit` completes it."
+    return (missing[0], deleted) if missing else ("", "")
 
 
 def last_deletion(repo: Repository, place: str) -> tuple[str, str, str]:

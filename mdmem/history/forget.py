@@ -158,7 +158,8 @@ def deleted_session(config: Config, name: str) -> str:
     if not folder:
         return ""
     session, place = folder.rpartition("-")[2], f":(literal){folder}"
-    if uncommitted := find.uncommitted_deletion(repo, place):
+    _, uncommitted = find.uncommitted_deletion(repo, place)
+    if uncommitted:
         return f"The notes of the session {session} are {uncommitted}"
     oid, time, subject = find.last_deletion(repo, place)
     how = {"Forget": "forgotten", "Undo:": "undone"}.get(subject.partition(" ")[0], "deleted")

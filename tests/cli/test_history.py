@@ -413,6 +413,15 @@ def test_a_forget_whose_git_fails_at_the_end_says_what_is_done_and_what_is_not(
     assert not note.exists()
 
 
+def test_a_note_that_a_sync_program_keeps_elsewhere_is_named_with_its_file(mdmem: Run, kept: Path) -> None:
+    note = put(kept, "notes/plan-7m2x4kd9qp.md", "---\nid: 7m2x4kd9qp\n---\n\nThe plan.\n")
+    mdmem("commit", check=True)
+    note.rename(note.with_name(f".{note.name}.icloud"))
+
+    for command in (("show",), ("forget", "--yes"), ("pin",)):
+        assert f"Its file notes/{note.name} is not on this machine" in mdmem(*command, "7m2x4kd9qp").stderr
+
+
 def test_a_forget_of_several_that_was_killed_in_between_is_repeated_and_deletes_the_rest(
     mdmem: Run, kept: Path
 ) -> None:
