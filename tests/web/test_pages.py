@@ -424,6 +424,19 @@ def test_days_with_only_written_notes_are_days_before_and_after(tmp_path: Path) 
     assert 'rel="prev"' not in other
 
 
+def test_a_session_that_was_resumed_on_another_day_shows_the_days_of_its_times(tmp_path: Path) -> None:
+    day = cli_day.empty(tmp_path)
+    for seconds in (0, 60, 86_400):
+        day.ask(f"Question {seconds}", MORNING + seconds, FIRST)
+
+    with serving(day.vault, {**day.env, "TZ": "UTC"}) as served:
+        headers = {"Cookie": served.enter()}
+        pages = [served.ask(path, headers=headers)[2] for path in ("/", f"/session/{FIRST}")]
+
+    for page in pages:
+        assert "<span>2026-09-14 08:00–2026-09-15 08:00</span>" in re.sub(r"</?time[^>]*>", "", page)
+
+
 def test_a_search_shows_a_session_once_where_its_first_prompt_is_found_too(web: Web, cookie: str) -> None:
     page = get(web, cookie, "/search?q=date+parser")
     titles = re.findall(r'<a class="hit" href="[^"]+">(.*?)</a>', page)
