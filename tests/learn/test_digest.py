@@ -128,6 +128,18 @@ def test_a_day_tells_only_its_part_of_a_session_that_was_resumed(at: Work) -> No
     assert "- app: Write the third chapter → The third chapter is written. [mem:" in days
 
 
+def test_what_happened_at_midnight_is_told_only_of_the_day_that_begins(at: Work) -> None:
+    at.day.ask("Fix the date parser", at.now, "00000001")
+    midnight = timestamps.epoch("2026-09-15T00:00:00Z")
+    at.day.ask("Write the chapter", midnight, "00000002")
+
+    def told(day: str) -> list[str]:
+        return [session["title"] for session in at.day.json("digest", "--on", day)["sessions"]]
+
+    assert told("2026-09-14") == ["Fix the date parser"]
+    assert told("2026-09-15") == ["Write the chapter"]
+
+
 @pytest.mark.slow
 def test_weeks_are_rolled_up_one_line_a_session(at: Work) -> None:
     for number in range(1, 4):

@@ -84,9 +84,10 @@ def collect(config: Config, query: Query, project: str, session: str = "", by: s
     last = query.until if query.until is not None else now
     since, until = timestamps.iso_time(first) if query.since is not None else "", timestamps.iso_time(last)
     early = timestamps.iso_time(max(first - LONGEST_SESSION.total_seconds(), 0))
+    end = until if query.until is not None else timestamps.iso_time(now + 1)  # what is of this second counts
 
     def period(time: str) -> str:
-        if not since <= time <= until:
+        if not since <= time < end:
             return ""
         local = datetime.fromtimestamp(timestamps.epoch(time), when.LOCAL)
         return by if by == "session" else start_of(local, by).isoformat()
