@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from heapq import nlargest
 from itertools import chain, islice
 from math import log
@@ -15,7 +16,7 @@ from mdmem.search.text import analysis, numbers, stem
 from mdmem.search.text.abbreviations import WEIGHT
 from mdmem.search.units import JOINED, OtherNotes, Unit, units_of
 from mdmem.values import Value
-from mdmem.vault import journal, people
+from mdmem.vault import journal, people, unreadable
 from mdmem.vault.note import PAGES
 
 TYPE_CHECKING = False
@@ -138,7 +139,7 @@ def _answers_in(
     among = _among(view, asker)
     prior, most = engine.prior_by_kind(view, asker.now), POOL + ranking.POOL
     scores = ranking.scores(view, words + guessed, among=among, prior=prior, most=most)
-    order = list(islice(engine.in_order(view, scores), POOL))
+    order = [note for note in islice(engine.in_order(view, scores), POOL) if _is_here(config.vault, view.path(note))]
     kind_of = turn_groups.Kinds(view, config.vault)
     only_asked, echoes = _questions_and_echoes(config, view, kind_of, order)
     without, name = own_notes | only_asked | echoes, frozenset(analysis.terms(asker.project or ""))
@@ -158,6 +159,11 @@ def _answers_in(
         if not (answer.is_echo and group.is_retold) and not _is_generated(config, answer.hits[0], text):
             answers.append(answer)
     return tuple(answers)
+
+
+def _is_here(root: str, path: str) -> bool:
+    """Whether a sync program keeps a note's file on this machine: without its text, the note answers nothing."""
+    return os.path.lexists(f"{root}/{path}") or not unreadable.is_elsewhere(root, path)
 
 
 def _among(view: View, asker: Asker) -> Set[int] | None:

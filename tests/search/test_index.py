@@ -971,6 +971,18 @@ def test_a_note_that_a_sync_program_keeps_elsewhere_is_still_found_and_its_absen
     assert found(settings, "zebras") == []
 
 
+def test_a_note_that_a_sync_program_keeps_elsewhere_takes_no_place_among_answers(vault: Path, settings: Config) -> None:
+    files = [write(vault, f"notes/{n}.md", f"---\nid: 7m2x4kd9q{n}\n---\n\nzebras graze at dawn") for n in range(3)]
+    write(vault, "notes/here.md", "some zebras of the eastern plain rarely graze in the morning or at dusk, but dawn")
+    index.update(settings)
+    for file in files:
+        file.rename(file.with_name(f".{file.name}.icloud"))
+
+    (answer,) = answering.answers(settings, "zebras graze dawn", answering.Asker(), limit=1)
+
+    assert answer.hits[0].path == "notes/here.md"
+
+
 def test_an_index_in_a_folder_that_others_can_write_is_not_believed(vault: Path, settings: Config) -> None:
     write(vault, "a.md", "alpha")
     index.update(settings)
