@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import time
 from base64 import b64encode
 from typing import Any
@@ -608,6 +610,22 @@ def test_a_command_that_writes_no_value_stays(command: str) -> None:
 
     assert clean(run, origin="tool").value == run
     assert clean(command).value == command
+
+
+def test_a_command_that_writes_to_no_file_of_a_secret_loads_no_scanner() -> None:
+    run = {"input": {"command": "echo done > out.log; printf 'a' >> notes.md"}, "response": {"stdout": "a > b"}}
+    code = f"import sys; from mdmem.privacy import clean; clean({run}, origin='tool'); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout.split()
+
+    assert "mdmem.privacy.secrets.signs" in loaded
+    assert "mdmem.privacy.secrets.commands" not in loaded
+
+
+@pytest.mark.parametrize(
+    "file", ["~/.vault_pass", "access_code", "wallet-seed", "wifi.psk", "/run/secrets/db", "мой_пароль"]
+)
+def test_what_is_written_to_a_file_of_a_secret_is_masked_in_a_sentence(file: str) -> None:
+    assert clean(f"First echo Zk9qLm42 > {file}").value == f"First echo [REDACTED] > {file}"
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def may_find(text: str, low: str, *, is_output: bool) -> bool:
     may = may or secrets.may_log_in(text) or secrets.may_hold_chosen(text) or secrets.may_hold_dump(text)
     may = may or (not is_output and has_any(low, signs.PROSE_SIGNS))
     may = may or any(True for spans in secrets.numbers(text, low) for _ in spans)
-    return may or secrets.may_name(low)
+    return may or secrets.may_name(low) or signs.may_write(text, low)
 
 
 def finds_token(text: str, marks: tuple[str, ...]) -> bool:
@@ -140,7 +140,8 @@ def _places(of: Reading) -> Found:
 
 
 def _commands(of: Reading) -> Found:
-    if not (signs.may_hold_command(of.text) or (of.is_named and has_any(of.text, signs.NAMED_COMMAND_SIGNS))):
+    is_named = of.is_named and has_any(of.text, signs.NAMED_COMMAND_SIGNS)
+    if not (is_named or signs.may_hold_command(of.text) or signs.may_write(of.text, of.low)):
         return ()
     from mdmem.privacy.secrets import commands
 

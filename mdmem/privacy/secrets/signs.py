@@ -5,7 +5,7 @@ A text without these signs needs none of the scanners.
 
 from __future__ import annotations
 
-from mdmem.privacy.secrets import has_sign
+from mdmem.privacy.secrets import has_any, has_sign, may_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,8 +49,7 @@ COMMAND_FAMILIES: Families = (
     ("user", ("userid=", "user add", "samba-tool user", "cf create-user")), ("server ", ("acs-server ", "us-server ")),
     ("-", ('"-p', "http-basic", "key-string ", "-key ", "pypi-token", "tcoin-cli", "ize-acc", "md-creds ", "-Dsonar.")),
     ("U", ("SETUSER", "cli AUTH ", "createUser")), (":", ("::add-mask::",)),
-    ("<", ("<<<", "<(echo ", "<(printf ")), (">", ("6379> ", "echo ", "printf ")), ("_", ("_pw ",)),
-    ("D", ("ENTIFIED ",)),
+    ("<", ("<<<", "<(echo ", "<(printf ")), (">", ("6379> ",)), ("_", ("_pw ",)), ("D", ("ENTIFIED ",)),
 )  # fmt: skip
 """Every command line that `commands` knows contains one of these, or one of the flags above."""
 
@@ -90,6 +89,15 @@ def may_hold_command(text: str) -> bool:
             return True
         at = text.find(" -", at + 2)
     return has_sign(text, COMMAND_SIGNS, COMMAND_FAMILIES)
+
+
+def may_write(text: str, low: str) -> bool:
+    """Whether a text may hold a command that writes to a file of a secret: a quick check that never misses one."""
+    return ">" in text and has_any(text, WRITERS) and (has_any(low, _FILES_OF_CODES) or may_name(low))
+
+
+WRITERS = ("echo ", "printf ")
+_FILES_OF_CODES = ("code", "seed", "words", "psk")  # in names of files with the secrets that `may_name` may not know
 
 
 def may_print(told: str) -> bool:

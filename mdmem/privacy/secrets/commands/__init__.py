@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from mdmem.privacy import limits, secrets
 from mdmem.privacy.secrets.commands.table import BY_COMMAND, FlagRow
+from mdmem.privacy.secrets.signs import WRITERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def find(text: str, low: str, words: frozenset[str] | None) -> Iterator[Span]:
 def _written(text: str) -> Iterator[Span]:
     """Find the secrets in `echo … > ~/.vault_pass`."""
     done = 0
-    for at, _ in sorted(secrets.occurrences(text, *_PRINTERS)) if ">" in text else ():
+    for at, _ in sorted(secrets.occurrences(text, *WRITERS)) if ">" in text else ():
         command = text[at : _command_end(text, at)] if at >= done else ""
         done = max(done, at + len(command))
         if ">" in command:
@@ -55,7 +56,6 @@ def _written(text: str) -> Iterator[Span]:
                     yield at + start, at + end, "secret"
 
 
-_PRINTERS = ("echo ", "printf ")
 _TO_STDIN = ("|", "<<", "assword", "assphrase", "<(")
 
 
