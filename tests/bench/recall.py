@@ -224,7 +224,7 @@ def cold(settings: Config, vault: Path) -> list[measure.Row]:
     start = f"import sys; sys.path[:0] = [{str(package)!r}, {str(site)!r}]; from mdmem import config; "
     start += f"from mdmem.search import engine as search; settings = config.load({str(vault)!r}); "
     (text,) = prompts(vault, 1)
-    answers = f"from mdmem.search import recall; assert answering.answers(settings, {text!r}, answering.Asker())"
+    answers = f"from mdmem.search import answering; assert answering.answers(settings, {text!r}, answering.Asker())"
     codes = {
         "import search": start,
         "answers to a prompt, nothing new": f"{start} {answers}",

@@ -200,6 +200,16 @@ def test_function_words_do_not_find_anything_when_there_are_others(settings: Con
     assert ask(settings, "in of the").total > 1
 
 
+@pytest.mark.parametrize("question", ["which command did we use to {}", "what {} was before and after"])
+def test_a_question_for_a_command_or_for_two_states_finds_only_what_it_is_about(
+    vault: Path, settings: Config, question: str
+) -> None:
+    (vault / "notes/other.md").write_text("The command after the release comes before those of the nightly build.")
+    (vault / "notes/own.md").write_text("We migrate the orders in small batches.")
+
+    assert names(ask(settings, question.format("migrate"))) == ["own.md"]
+
+
 def test_an_answer_is_found_by_the_words_of_the_question_before_it(settings: Config) -> None:
     found = ids(ask(settings, "when do we ship the release, June?"))
 
