@@ -51,7 +51,8 @@ def note_time(seconds: float) -> str:
 
 def utc(created: str) -> str:
     """Return a note's time in the form of `iso_time`, for comparison; any other text is returned as it is."""
-    return created if created[-1:] == "Z" or not epoch(created) else iso_time(epoch(created))
+    seconds = 0.0 if created[-1:] == "Z" else epoch(created)
+    return iso_time(seconds) if seconds else created
 
 
 def worked(moments: Iterable[float]) -> float:

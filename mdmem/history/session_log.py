@@ -175,7 +175,7 @@ def _read(
         wanted = [other for other in others if other == others[-1] or _label(other) not in UNREAD_LABELS]
         page_data = (disk.read_path(root, f"{path}/{name}") or b"") if name else b""
         found = _metas(root, path, wanted, rules)
-        periods = {period(_time(meta, "created")) for meta in found.values()} if period else set()
+        periods = {period(time) for meta in found.values() if (time := _utc(meta))} if period else set()
         if len(periods) > 1 or _pauses(found):  # in a long pause, or before a period ended, there may have been runs
             found |= _metas(root, path, set(others).difference(wanted), rules)
     except (OSError, VaultError):
@@ -191,10 +191,10 @@ def _read(
     subject = _subject(commits[1]) if commits else ""
     if period is None:
         return [_session(path, page, notes)._replace(commits=subject)]
-    parts: dict[str, list[_Note]] = {}
-    key = min(periods, default="")
-    for note_name, meta in notes:
-        key = period(_time(meta, "created")) if meta else key
+    key = min(periods) if periods else period(_time(page, "created"))
+    parts: dict[str, list[_Note]] = {} if notes else {key: []}
+    for note_name, meta in notes:  # one whose time is not known belongs to the same period as the one before it
+        key = period(time) if (time := _utc(meta)) else key
         parts.setdefault(key, []).append((note_name, meta))
     if len(parts) > 1:  # the page does not tell in which one the commits were made
         subject = ""
@@ -293,6 +293,12 @@ def _touched(meta: dict[str, object]) -> list[str]:
 
 def _time(meta: dict[str, object], key: str) -> str:
     return timestamps.utc(_text(meta, key))
+
+
+def _utc(meta: dict[str, object]) -> str:
+    """Return when a note was written, in the form of `timestamps.iso_time`; "" if that cannot be read."""
+    time = _time(meta, "created")
+    return time if time.endswith("Z") else ""
 
 
 def _text(meta: dict[str, object], key: str) -> str:

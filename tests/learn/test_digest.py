@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -138,6 +139,21 @@ def test_what_happened_at_midnight_is_told_only_of_the_day_that_begins(at: Work)
 
     assert told("2026-09-14") == ["Fix the date parser"]
     assert told("2026-09-15") == ["Write the chapter"]
+
+
+@pytest.mark.parametrize("by", ["session", "day"])
+@pytest.mark.parametrize("created", ["", "created: 2026-09-14T08:05:00\n"])
+def test_a_session_whose_notes_have_no_time_counts_for_that_of_its_page(at: Work, created: str, by: str) -> None:
+    one = at.session(1)
+    one.ask("Fix the date parser")
+    one.answer("It knows leap days.")
+    for path in at.day.vault.glob("journal/**/00?-*.md"):
+        path.write_text(re.sub("(?m)^created: .*\n", created, path.read_text("utf-8")), encoding="utf-8")
+
+    said = at.day.run("digest", "--since", "2026-09-01", "--by", by).stdout
+    assert "1 session in 1 project, 1 prompt, " in said
+    assert "It knows leap days." in said
+    assert "1 session" not in at.day.run("digest", "--since", "2026-09-15", "--by", by).stdout
 
 
 @pytest.mark.slow

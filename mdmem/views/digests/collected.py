@@ -1,13 +1,14 @@
-"""The contents of a digest: sessions, answers, decisions, failures, fixes, open and closed work."""
+"""The contents of a digest: sessions, decisions, failures, fixes, open and closed work."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from datetime import date, timedelta
+from functools import cache
+from typing import Any, NamedTuple, TypeVar
 
-from mdmem import timestamps, when
+from mdmem import timestamps
 from mdmem.config import Config
 from mdmem.history import session_log
 from mdmem.history.session_log import LoggedSession
@@ -71,10 +72,12 @@ class DigestNotes(NamedTuple):
         return {**span, "seconds": round(self.seconds), **rest}
 
 
-def start_of(moment: datetime, by: str) -> datetime:
-    """Return when the local day, week or month of a local time began."""
-    start = moment.replace(hour=0, minute=0, second=0, microsecond=0)
-    return start - timedelta(days={"week": start.weekday(), "month": start.day - 1}.get(by, 0))
+def first_day(day: _Day, by: str) -> _Day:
+    """Return the first day of the week or month of a day."""
+    return day - timedelta(days={"week": day.weekday(), "month": day.day - 1}.get(by, 0))
+
+
+_Day = TypeVar("_Day", bound=date)
 
 
 def collect(config: Config, query: Query, project: str, session: str = "", by: str = "session") -> DigestNotes:
@@ -86,11 +89,13 @@ def collect(config: Config, query: Query, project: str, session: str = "", by: s
     early = timestamps.iso_time(max(first - LONGEST_SESSION.total_seconds(), 0))
     end = until if query.until is not None else timestamps.iso_time(now + 1)  # what is of this second counts
 
+    @cache
     def period(time: str) -> str:
-        if not since <= time < end:
-            return ""
-        local = datetime.fromtimestamp(timestamps.epoch(time), when.LOCAL)
-        return by if by == "session" else start_of(local, by).isoformat()
+        is_within = (since or early) <= time < end
+        if by == "session" or not is_within:
+            return by if is_within else ""
+        day = date.fromtimestamp(timestamps.epoch(time))  # noqa: DTZ012 - days are the user's
+        return first_day(day, by).isoformat()
 
     logged = session_log.sessions(config, None, period, project=project, since=early, session=session)
     sessions = sorted(logged, key=lambda row: row.started)

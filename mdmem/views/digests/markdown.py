@@ -15,7 +15,7 @@ from mdmem.search.asking import small_talk
 from mdmem.vault import note, people
 from mdmem.views import wording
 from mdmem.views.conversation import Conversation, ConversationStep
-from mdmem.views.digests.collected import DigestNotes, start_of
+from mdmem.views.digests.collected import DigestNotes, first_day
 from mdmem.views.vault_pages.open_work import LABELS
 
 MAX_ASKS = 12
@@ -66,7 +66,7 @@ def _periods(digest: DigestNotes, by: str) -> Iterator[tuple[str, DigestNotes]]:
     ]
     if times:
         begin = max(begin, datetime.fromtimestamp(timestamps.epoch(min(times)), when.LOCAL))
-    start = start_of(begin, by)
+    start = first_day(begin.replace(hour=0, minute=0, second=0, microsecond=0), by)
     while start.timestamp() <= timestamps.epoch(digest.until):
         following = _next_period(start, by)
         first, last = timestamps.iso_time(start.timestamp()), timestamps.iso_time(following.timestamp())
