@@ -195,7 +195,7 @@ def test_a_long_session_of_failed_runs_is_searched_in_linear_time(at: Work, monk
         return read(vault, path)
 
     monkeypatch.setattr(journal, "numbers", counted)
-    monkeypatch.setattr(people, "read", counted_read)
+    monkeypatch.setattr(people, "load_clean", counted_read)
 
     found = known(settings, "ValueError: a is no date")
 
