@@ -16,16 +16,23 @@ _SAID = lazy(f"(?i){PATTERN}")
 _MARKS = lazy(f"(?i){_OPEN}|{_LATER}|{_PROMISE}")
 _PAUSE = lazy(r"[,;:.!?]\s|\s[–—(-]|\s(?:because|since|as|until|weil|da|bis|porque|parce)\s")
 _START = lazy(r".*(?:[.;:]|,? (?:but|aber|pero|mais))\s")
+_CONDITION = lazy(
+    r"(?i)\b(?:if|wenn|falls)\b"
+    r"|^\W*(?:when|while|until|unless|once|as long as|solange|sobald|si|cuando|mientras|quand|tant que)\b"
+)
+_OFFER = lazy(r"(?i)\bif you\b|\blet me know\b")
 _REASON = lazy(r"\b(?:because|weil|porque|parce que)\b")
 
 
 def clause(sentence: str) -> str:
     """Return the clause of a sentence that says so, "" if it says nothing of the kind."""
     said = _SAID.search(_REASON.split(sentence)[0])  # "… fail because the library does not support it yet"
-    if said is None or "?" in sentence or " if you" in sentence.lower():
+    if said is None or "?" in sentence or _OFFER.search(sentence):
         return ""
     start, pause = _START.match(sentence, 0, said.start() + 1), _PAUSE.search(sentence, said.end())
-    return sentence[start.end() if start else 0 : pause.start() if pause else None]
+    begin = start.end() if start else 0
+    is_condition = _CONDITION.search(sentence[begin : said.start()])  # "while there is no index yet, …"
+    return "" if is_condition else sentence[begin : pause.start() if pause else None]
 
 
 def subject(text: str) -> str:
