@@ -1,7 +1,7 @@
 """The read half: turns a query into ranked notes.
 
-Two ways lead in: `engine.search` takes a query in the query language from people and tools, `answering.answers` a question
-in plain words from an agent's prompt. On both ways:
+Two ways lead in: `engine.search` takes a query in the query language from people and tools, `answering.answers` a
+question in plain words from an agent's prompt. On both ways:
 
 - `freshness` updates the `index` first, and asks it again if it was damaged. All others are given a `View` of it.
 - `query` and `asking` say what is wanted; `text` turns words into terms, and `units` adds the terms that mean the same.
