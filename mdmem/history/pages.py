@@ -108,14 +108,14 @@ def unlisted(path: str, data: bytes, gone: Container[str]) -> bytes:
     return generated.replaced(data, remaining) if remaining != lines else data
 
 
-TARGET = re.compile(r"(?<!\\)\]\((?:<([^<>\n]+)>|([^()<>\s]+))\)")
-"""The target of a link on a generated page, in either syntax."""
+TARGET = re.compile(r"(?<!\\)((?:\\\\)*\])\((?:<([^<>\n]+)>|([^()<>\s]+))\)")
+"""The end of a link's text on a generated page, which may be backslashes, and its target, in either syntax."""
 _BETWEEN = " · "
 
 
 def targets(line: str) -> Iterator[str]:
     """Yield the paths that the links in a line lead to."""
-    return (generated.path_of(match[1] or match[2]) for match in TARGET.finditer(line))
+    return (generated.path_of(match[2] or match[3]) for match in TARGET.finditer(line))
 
 
 def _without_links(line: str, folder: str, gone: Container[str]) -> str | None:

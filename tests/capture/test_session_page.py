@@ -18,9 +18,10 @@ from mdmem import config
 from mdmem.capture import page
 from mdmem.capture.later import upkeep
 from mdmem.capture.session import Session
+from mdmem.history import pages
 from mdmem.history.git import repository
 from mdmem.vault import disk as vaults
-from mdmem.vault import generated
+from mdmem.vault import generated, journal
 from tests.conftest import notes, session_pages
 from tests.helpers import claude
 from tests.helpers.claude import START, bash, capture, payload, prompt, stop
@@ -530,3 +531,10 @@ def test_prompt_with_a_link_in_its_title_has_its_tool_runs_below_it(vault: Path)
     capture(stop("Fixed."), START + 20)
     at = next(place for place, line in enumerate(between(vault)) if line.startswith("1. "))
     assert between(vault)[at + 1] == "   <details><summary>1 tool run</summary>"
+
+
+@pytest.mark.parametrize("title", ["List all of C:\\", "Keep [a\\](b) as it is", "What does \\[x](y) mean"])
+def test_links_of_a_page_are_found_whatever_their_titles_end_or_begin_with(vault: Path, title: str) -> None:
+    capture(prompt(title))
+    line = next(line for line in between(vault) if line.startswith("1. "))
+    assert [journal.numbers(target) for target in pages.targets(line)] == [(1, 0)]

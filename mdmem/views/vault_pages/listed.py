@@ -220,11 +220,11 @@ def to_archives(root: str, folder: str, lines: Iterable[str]) -> list[str]:
     """
 
     def to_archive(match: re.Match[str]) -> str:
-        target = posixpath.normpath(posixpath.join(folder, generated.path_of(match[1] or match[2])))
+        target = posixpath.normpath(posixpath.join(folder, generated.path_of(match[2] or match[3])))
         if not disk.is_packed(root, target):
             return match[0]
         place = posixpath.relpath(layout.archive_of(layout.folder_of(target)), folder or ".")
-        return f"]({generated.target(place)})"
+        return f"{match[1]}({generated.target(place)})"
 
     return [pages.TARGET.sub(to_archive, line) if "](" in line else line for line in lines]
 
