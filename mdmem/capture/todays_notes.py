@@ -94,7 +94,7 @@ def _created(root: str, path: str, mtime: float) -> float:
     except OSError:
         return 0.0
     meta = note.parse(data).meta
-    if str(meta.get("kind") or meta.get("type")).lower() in _UNCOUNTED:
+    if note.kind_of(meta).lower() in _UNCOUNTED:
         return 0.0
     if created := timestamps.epoch(str(meta.get("created", ""))):
         return created

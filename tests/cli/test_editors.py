@@ -81,6 +81,7 @@ def test_the_status_line_and_the_home_screen_count_the_same_notes(day: Day) -> N
     for name, text in (
         ("ideas/plan.md", "By hand, in a folder without a date.\n"),
         ("top.md", "---\ntitle: At the top\n---\n\nBy hand.\n"),
+        ("notes/mine.md", "---\ntype: project\n---\n\nA page of my own.\n"),
         ("notes/imported/old.md", "---\ndate: 2024-05-01\n---\n\nCopied today.\n"),
         ("notes/2024-05-02.md", "A daily note of long ago.\n"),
         ("internal/agent/a.md", "---\nkind: agent\ntitle: inside\n---\n\nA memory of an agent's.\n"),
@@ -89,8 +90,8 @@ def test_the_status_line_and_the_home_screen_count_the_same_notes(day: Day) -> N
         (day.vault / name).parent.mkdir(parents=True, exist_ok=True)
         (day.vault / name).write_text(text)
 
-    assert day.run("status", "--line").stdout == "mdmem: 5 notes today\n"
-    assert "Today: 5 notes, " in day.run().stdout
+    assert day.run("status", "--line").stdout == "mdmem: 6 notes today\n"
+    assert "Today: 6 notes, " in day.run().stdout
 
 
 def test_the_status_line_parses_no_captured_notes(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
