@@ -36,7 +36,8 @@ def unmarked(text: str) -> str:
     Those are not words that anybody reads or searches for.
     """
     before, inner, after = parts_of(text)
-    return before + "\n".join(bare(inner.split("\n"))) + after
+    lines = bare(["", *inner.split("\n")])  # a blank line stays between a person's words and what follows
+    return before + "\n".join(lines) + after
 
 
 def outside(text: str) -> str:

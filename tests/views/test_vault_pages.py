@@ -280,6 +280,11 @@ def test_links_to_other_sessions_and_titles_of_runs_are_not_indexed(day: Day) ->
     assert "parser" not in document.build(str(day.vault), project, data, mtime_ns=0).words["body"]
 
 
+def test_a_persons_words_above_what_a_page_lists_stay_a_paragraph_of_their_own() -> None:
+    text = f"Lunch with the auditors.\n{generated.BEGIN}\n[Start](../README.md)\n{generated.END}\n"
+    assert generated.unmarked(text) == "Lunch with the auditors.\n\n[Start](../README.md)\n\n"
+
+
 def test_two_machines_pages_merge_without_a_conflict(day: Day) -> None:
     repo = repository.open_vault(str(start(day.vault).vault))
     base = template.load("vault/README.md").encode()
