@@ -55,6 +55,8 @@ def stays(path: str, data: bytes, private_projects: frozenset[str]) -> bool:
     """Whether the note in a file stays on this machine, as `is_private` tells; it is parsed only when needed."""
     end = None if layout.archived_in(path) else _END.search(data, len(data) - len(data.lstrip(_ABOVE)) + 3)
     head = data[: end.start()] if end and end[1] not in (b"---", b"+++") else data
+    if not head.strip(_ABOVE + b"-"):
+        head = data
     may_be = private_projects or re.search(rb"(?i)sync|private", head)
     return bool(may_be) and is_private(path, meta_of(path, data), private_projects)
 

@@ -344,7 +344,8 @@ def parse(data: bytes | str) -> Parsed:
     if problem:
         meta = front_matter.private_switches(header or text[: max(len(text) - len(body), _UNCLOSED_CHARS)])
     if "digest" not in meta:  # what a captured note begins with is quoted
-        doubtful = front_matter.switches_above(body)
+        is_empty = header is not None and not header.strip()  # its end may be meant as its beginning
+        doubtful = front_matter.switches_above(f"---\n{body}" if is_empty else body)
         meta = {**doubtful, **meta, **doubtful}
     parsed = Parsed(meta, body, problem)
     if text is not as_captured and is_edited(parsed):

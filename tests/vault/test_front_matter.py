@@ -262,6 +262,8 @@ def test_white_space_around_the_dashes_hides_no_front_matter(head: str, newline:
         "---\na: b\n---\n+++\nprivate = true\n+++\n",
         "---\nprivate: false\n---\n---\nprivate: true\n---\n",
         "---\na: b\n---x: y\nprivate: true\n---\n",
+        "---\n--- \nprivate: true\n---\n",
+        "\n---\n---\n\nsync: true\ntags: [private]\n---\n",
         "\ufeff\n---\nprivate: true\n---\n",
         "---yaml\n" + "a: b\n" * 2000 + "private: true\n---\n",
     ],
