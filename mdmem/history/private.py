@@ -53,18 +53,17 @@ def _page(root: str, page: str) -> Mapping[str, object]:
 
 def stays(path: str, data: bytes, private_projects: frozenset[str]) -> bool:
     """Whether the note in a file stays on this machine, as `is_private` tells; it is parsed only when needed."""
-    end = None if layout.archived_in(path) else _END.search(data, len(data) - len(data.lstrip(_ABOVE)) + 3)
+    begin = None if layout.archived_in(path) else _BEGIN.match(data)
+    end = begin and _END.search(data, begin.end() - 1)
     head = data[: end.start()] if end and end[1] not in (b"---", b"+++") else data
-    if not head.strip(_ABOVE + b"-"):
-        head = data
     may_be = private_projects or re.search(rb"(?i)sync|private", head)
     return bool(may_be) and is_private(path, meta_of(path, data), private_projects)
 
 
-_ABOVE = b" \t\r\n\xef\xbb\xbf"
-"""White space and the bytes of a byte order mark."""
-_END = re.compile(rb"\n---[ \t\r]*(?:\n|\Z)\s*(\S{0,3})")
-"""The line that ends front matter, and the first bytes below, by which more front matter begins."""
+_BEGIN = re.compile(rb"[\s\xef\xbb\xbf]*+---[ \t\r]*+\n(?!\s*+---)")
+"""The line that begins front matter which is not empty, below a byte order mark and blank lines."""
+_END = re.compile(rb"\n---[ \t\r]*+(?:\n|\Z)\s*+(\S{0,3})")
+"""The line that ends it, and the first bytes below, by which more front matter begins."""
 
 
 def meta_of(path: str, data: bytes) -> dict[str, object]:

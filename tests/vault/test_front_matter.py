@@ -273,6 +273,18 @@ def test_what_may_be_meant_as_front_matter_keeps_its_note_private(text: str) -> 
     assert private.stays("notes/a.md", text.encode(), frozenset())
 
 
+_LINES = ["---", "--- ", " ---", "---yaml", "+++", "", "text", "a: b", "private: true", "sync: false", "\ufeff", "-"]
+
+
+@given(st.lists(st.sampled_from(_LINES), max_size=7), st.sampled_from(["\n", "\r\n", "\r"]))
+@example(["---x", "---", "private: true", "---"], "\n")
+@example(["+++", "---", "sync: false", "+++"], "\n")
+def test_no_quick_look_at_a_file_misses_that_its_note_stays(lines: list[str], newline: str) -> None:
+    text = newline.join([*lines, ""])
+
+    assert private.stays("notes/a.md", text.encode(), frozenset()) == people.stays_here(note.parse(text).meta)
+
+
 def test_front_matter_that_a_captured_note_quotes_does_not_keep_it_private() -> None:
     text = "---\nid: a1b2c3d4e5\nkind: prompt\ndigest: 0a1b2c3d\n---\n\n---\nprivate: true\n---\n\nIs this right?\n"
 
