@@ -1,4 +1,4 @@
-"""Recall: finds the turns and notes that answer a question about earlier work, and measures how well they do."""
+"""Answering: finds the turns and notes that answer a question about earlier work, and measures how well they do."""
 
 from __future__ import annotations
 

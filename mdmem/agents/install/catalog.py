@@ -1,4 +1,4 @@
-"""Known: the table of all agents, and the other MCP clients."""
+"""Catalog: the table of all agents, and the other MCP clients."""
 
 from __future__ import annotations
 
