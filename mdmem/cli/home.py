@@ -55,8 +55,7 @@ def _not_heard() -> str:
 def _of_vault(config: Config, view: View, now: float) -> Iterator[list[Piece]]:
     """Yield the lines about today, open work and the review."""
     today = timestamps.local_day(now)
-    table = sessions.table(view)
-    began = [session for session in table if session.day == today]
+    began = [session for session in sessions.table(view) if session.day == today]
     days = sessions.by_day(view)
     counted = [
         plural.number(days.get(today, 0), "note"),
@@ -70,8 +69,7 @@ def _of_vault(config: Config, view: View, now: float) -> Iterator[list[Piece]]:
         (", ".join(counted), ""),
         (f"  ({plural.number(sum(days.values()), 'note')} in all)", "dim"),
     ]
-    if table and not began:
-        last = max(table, key=lambda session: session.ended)  # the one that `mdmem history` shows
+    if not began and (last := sessions.latest(view)):
         yield [
             ("Last session: ", "bold"),
             (render.safe(last.title), ""),

@@ -18,7 +18,7 @@ from mdmem.search.index.tally import QUARTER_SECONDS
 from mdmem.search.index.view import View, cached_with_view
 from mdmem.vault import journal, layout, note
 from mdmem.vault import turns as numbered_turns
-from mdmem.views import figures, rows
+from mdmem.views import conversation, figures, rows
 from mdmem.views.rows import NoteRow
 
 _PROMPT, _RUN, _PAGE = (KINDS.index(kind) for kind in ("prompt", "observation", "session"))
@@ -71,6 +71,12 @@ class SessionTurn(NamedTuple):
 def table(view: View) -> tuple[SessionRow, ...]:
     """Return a row for every session, newest first."""
     return tuple(sorted(each(view), key=lambda row: row.started, reverse=True))
+
+
+def latest(view: View) -> SessionRow | None:
+    """Return the session that `latest` names, as in `conversation.find`; None without sessions."""
+    term = conversation.latest(view, "")
+    return next((row for row in table(view) if conversation.term_of(row.session) == term), None)
 
 
 def each(view: View) -> Iterator[SessionRow]:

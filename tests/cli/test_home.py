@@ -51,6 +51,8 @@ def test_a_task_without_a_project_is_shown_with_its_day_alone(day: Day) -> None:
 
 def test_a_resumed_session_is_the_last_one_as_for_history(day: Day) -> None:
     day.ask("And for a day?", MORNING + 300_000, SECOND)
+    meta = "kind: note\ncreated: 2026-09-20T08:00:00Z\nsession: of-another-program\n"
+    (day.vault / "notes" / "own.md").write_text(f"---\n{meta}---\n\nMine.\n", encoding="utf-8")
 
     title = day.run("history").stdout.splitlines()[0]
     assert title == day.json("history", SECOND)["title"]

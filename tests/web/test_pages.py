@@ -596,18 +596,17 @@ def test_an_injection_names_the_prompt_that_got_it(web: Web, cookie: str) -> Non
 
 
 def test_the_latest_session_has_an_address_of_its_own(web: Web, cookie: str) -> None:
-    def newest() -> sessions.SessionRow:
-        view = index.current(indexed(config.load(str(web.vault), {**os.environ, **web.day.env})))
-        assert view is not None
-        return sessions.table(view)[0]
-
-    web.day.ask("The newest question", timestamps.epoch(newest().started) + 60, "newest-1")
-    tag = newest().tag
+    view = index.current(indexed(config.load(str(web.vault), {**os.environ, **web.day.env})))
+    assert view is not None
+    last = max(row.ended for row in sessions.table(view))
+    for number, tag in enumerate((resumed := "deadbee1", "deadbee2", resumed), 1):
+        now = timestamps.epoch(last) + 60 * number
+        web.day.ask(f"Question {number}", now, f"{tag}-0000-4000-8000-000000000001")
 
     status, headers, _ = web.served.ask("/session/latest", headers={"Cookie": cookie})
 
-    assert (status, headers["location"]) == (303, f"/session/{tag}")
-    assert "The newest question" in get(web, cookie, f"/session/{tag}")
+    assert (status, headers["location"]) == (303, f"/session/{resumed}")
+    assert "Question 3" in get(web, cookie, f"/session/{resumed}")
 
 
 def test_a_session_leads_to_the_runs_that_committed_and_to_each_turn(web: Web, cookie: str) -> None:

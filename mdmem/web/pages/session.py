@@ -183,8 +183,8 @@ def _own_words(body: str) -> str:
 
 def latest(request: PageRequest) -> Response:
     """Redirect to the latest session."""
-    table = sessions.table(request.view)
-    return request.back(f"/session/{table[0].tag}" if table else "/")
+    row = sessions.latest(request.view)
+    return request.back(f"/session/{row.tag}" if row else "/")
 
 
 def body(request: PageRequest) -> Response:
