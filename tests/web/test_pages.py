@@ -596,12 +596,14 @@ def test_an_injection_names_the_prompt_that_got_it(web: Web, cookie: str) -> Non
 
 
 def test_the_latest_session_has_an_address_of_its_own(web: Web, cookie: str) -> None:
-    view = index.current(indexed(config.load(str(web.vault), {**os.environ, **web.day.env})))
+    settings = config.load(str(web.vault), {**os.environ, **web.day.env})
+    view = index.current(indexed(settings))
     assert view is not None
     last = max(row.ended for row in sessions.table(view))
     for number, tag in enumerate((resumed := "deadbee1", "deadbee2", resumed), 1):
         now = timestamps.epoch(last) + 60 * number
         web.day.ask(f"Question {number}", now, f"{tag}-0000-4000-8000-000000000001")
+    indexed(settings)  # the pages may hear of it later
 
     status, headers, _ = web.served.ask("/session/latest", headers={"Cookie": cookie})
 
