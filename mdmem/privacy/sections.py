@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from mdmem.privacy import limits
-from mdmem.privacy.disguises import look, shadow
+from mdmem.privacy.disguises import shadow, with_decoded_signs
 from mdmem.privacy.mentions import paired
-from mdmem.privacy.secrets import SIGN_CODES, has_sign, occurrences
 from mdmem.privacy.tags import (
     BRACKET,
     CLOSES,
     EMPTY,
-    OTHERS,
     SHOUT,
     WORD,
     PrivateSection,
@@ -78,40 +76,6 @@ def private(
     )
     hidden, unclosed = _hide_lone(len(text), sections, meant, keep_unclosed)
     return (_union(sections + hidden) if hidden else sections), unclosed
-
-
-def with_decoded_signs(low: str) -> str:
-    """Return a lower-case text with escaped characters beyond ASCII decoded; every offset stays valid."""
-    if not has_sign(low, (), SIGN_CODES):
-        return low
-    from mdmem.privacy import views  # rarely needed
-
-    low = low.replace("&amp;#", "    &#")
-    parts: list[str] = []
-    done = end = 0
-    for at in sorted(at for _, signs in SIGN_CODES for at, _ in occurrences(low, *signs)):
-        if at < end:
-            continue  # a row of bytes was decoded as a whole
-        end, decoded = views.READERS[low[at]](low, at) or (at, "")
-        if not decoded.isascii():
-            parts += (low[done:at], _padded(decoded, end - at))
-            done = end
-    return "".join([*parts, low[done:]])
-
-
-def _padded(decoded: str, size: int) -> str:
-    """Return characters that were escaped in `size` others, each at the place of its own escape.
-
-    An opening bracket is at the beginning of that and a closing one at the end, so that a tag includes all of it.
-    """
-    size_of_byte, rest = divmod(size, len(decoded.encode()))
-    widths = [size // len(decoded) if rest else size_of_byte * len(sign.encode()) for sign in decoded]
-    opens = (*OTHERS, "<", "[")
-    padded = [
-        sign.ljust(width) if sign in opens or look(sign) in opens else sign.rjust(width)
-        for sign, width in zip(decoded, widths, strict=True)
-    ]
-    return "".join(padded).ljust(size)
 
 
 def _stands_alone(tag: Tag, text: str) -> bool:

@@ -166,9 +166,9 @@ def _has_tag(low: str, words: tuple[str, ...]) -> bool:
     if not low.isascii() and not has_any(low, _OPENERS):
         return False
     if has_sign(low, (), SIGN_CODES):
-        from mdmem.privacy import sections
+        from mdmem.privacy import disguises
 
-        low = sections.with_decoded_signs(low)
+        low = disguises.with_decoded_signs(low)
     if not low.isascii():
         from mdmem.privacy import disguises
 
@@ -192,9 +192,9 @@ def _may_spell(low: str, words: tuple[str, ...]) -> bool:
 _BETWEEN = bytes(code for code in range(128) if not chr(code).isalpha()) + b"nrtmk"
 r"""What may be between the letters of a word. The letters are the last ones of escapes such as `\n` and of colors."""
 
-_OPENERS = (*"<[{(\\%＜［｛（【〔〖〘〚⟦❲⁅⟨〈〈❬❮❰⧼﹤«‹《「『≪", "&#", "amp;#", "=3", "=5", "=E")
+_ASCII_OPENERS = (*"<[{(\\%", "&#", "amp;#", "=3", "=5", "=E", "=e", "=C2=AB", "=c2=ab")
+_OPENERS = (*_ASCII_OPENERS, *"＜［｛（【〔〖〘〚⟦❲⁅⟨〈〈❬❮❰⧼﹤«‹《「『≪")
 """Every text with a tag contains one of these."""
-_ASCII_OPENERS = (*_OPENERS[:6], *_OPENERS[-5:])
 _ESCAPING = ("\\", "%", "&#", "amp;#", "=3", "=5")
 _ESCAPED = (
     "003c", "005b", "{3c", "{5b", "\\x3c", "\\x5b", "\\3c", "\\74", "\\074", "\\133", "%3c", "%5b", "253c", "255b",

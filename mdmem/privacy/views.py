@@ -316,7 +316,7 @@ def _escapes(text: str) -> Iterator[tuple[int, int, str]]:
 
 def _backslash(text: str, at: int) -> tuple[int, str] | None:
     kind = text[at + 1 : at + 2]
-    if kind in "x01234567" and (escaped_bytes := _bytes(text, at, "\\x" if kind == "x" else "\\")):
+    if kind in "x01234567" and (escaped_bytes := row_of_bytes(text, at, "\\x" if kind == "x" else "\\")):
         return escaped_bytes
     if kind in ("u", "x", "U"):
         if text[at + 2 : at + 3] == "{":
@@ -333,19 +333,19 @@ def _backslash(text: str, at: int) -> tuple[int, str] | None:
     return (at + 2, _ESCAPED.get(kind, kind)) if kind == " " or (kind and not kind.isspace()) else None
 
 
-def _bytes(text: str, at: int, sign: str) -> tuple[int, str] | None:
+def row_of_bytes(text: str, at: int, sign: str) -> tuple[int, str] | None:
     r"""Decode consecutive bytes that each follow `sign`, in octal after a backslash, else in hexadecimal.
 
     Bytes that are not UTF-8 are Latin-1.
     """
-    base = 8 if sign == "\\" else 16
+    base = 16 if sign.strip("\\") else 8
     data = bytearray()
     end = at
     while text.startswith(sign, end):
         if sign == "=" and text[end + 1 : end + 2] == "\n":
             end += 2  # a soft line break
             continue
-        size = _octal_digits(text, end + 1) if base == 8 else 2
+        size = _octal_digits(text, end + len(sign)) if base == 8 else 2
         digits = text[end + len(sign) : end + len(sign) + size]
         if len(digits) < 2 or not (base == 8 or _is_hex(digits)):  # one octal digit is a reference in a pattern
             break
@@ -366,7 +366,7 @@ def _octal_digits(text: str, at: int) -> int:
 
 
 def _percent(text: str, at: int) -> tuple[int, str] | None:
-    if escaped_bytes := _bytes(text, at, "%"):
+    if escaped_bytes := row_of_bytes(text, at, "%"):
         return escaped_bytes
     code = _code(text[at + 2 : at + 6]) if text[at + 1 : at + 2] == "u" and len(text) >= at + 6 else ""
     return (at + 6, _storable(code)) if code else None
@@ -421,7 +421,7 @@ READERS: dict[str, Callable[[str, int], tuple[int, str] | None]] = {
     "%": _percent,
     "&": _entity,
     "+": _plus,
-    "=": lambda text, at: _bytes(text, at, "="),
+    "=": lambda text, at: row_of_bytes(text, at, "="),
     "\x1b": _color,
     "^": _shown_color,
     "\b": lambda _, at: (at + 2, ""),  # manual pages overprint bold characters

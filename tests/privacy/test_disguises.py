@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mdmem.privacy import Rules, clean
+from mdmem.privacy import Rules, clean, disguises
 
 VALUE = "walrus4711"
 Disguise = Callable[[str], str]
@@ -60,12 +60,14 @@ def in_bytes(form: str) -> Disguise:
 
 BEYOND_ASCII = (
     "＜private＞{}＜/private＞", "【private】{}【/private】", "‹private›{}‹/private›", "«private»{}«/private»",
-    "＜ｐｒｉvate＞{}＜／ｐｒｉvate＞", "<рrivate>{}</рrivate>", "<p\u200brivate>{}</private>",
+    "＜ｐｒｉvate＞{}＜／ｐｒｉvate＞", "<рrivate>{}</рrivate>", "<privàte>{}</privàte>", "<p\u200brivate>{}</private>",
 )  # fmt: skip
 ENCODINGS: dict[str, Disguise] = {
     **{f"JSON {times} times": as_json(times) for times in (1, 2, 3)},
-    **{form: beyond_ascii(form) for form in ("&#{};", "&#x{:X};", "&amp;#{};", "\\u{{{:x}}}")},
-    **{f"{form} for each byte": in_bytes(form) for form in ("\\x{:02x}", "\\{:o}", "%{:02X}")},
+    **{form: beyond_ascii(form) for form in ("&#{};", "&#x{:X};", "&amp;#{};", "&amp;amp;#{};", "&#38;#{};")},
+    **{form: beyond_ascii(form) for form in ("\\u{{{:x}}}", "%u{:04X}")},
+    **{f"{form} for each byte": in_bytes(form) for form in ("\\x{:02x}", "\\{:o}", "\\\\x{:02x}", "\\\\{:o}")},
+    **{f"{form} for each byte": in_bytes(form) for form in ("%{:02X}", "%25{:02X}", "%2525{:02x}", "={:02X}")},
 }
 
 WRAPS = (
@@ -138,10 +140,22 @@ def test_tags_with_escaped_characters_beyond_ascii_hide_their_text(encode: Disgu
             assert clean({"stdout": text}, origin=origin).value == {"stdout": "one [PRIVATE] two"}
 
 
-def test_wide_brackets_in_a_mail_hide_their_text() -> None:
-    mail = quopri.encodestring(f"one 【private】{VALUE}【/private】 two".encode()).decode()
+@pytest.mark.parametrize(
+    "text",
+    ["25c2%25", "%a 25c2%25ab", "1\\25c2%25", "\\\\3", "%2525c2%25", "%e3%2525c2%25", "&amp;#", "\\u", "%u", "=c2="],
+)
+def test_what_only_begins_like_an_escape_stays(text: str) -> None:
+    assert len(disguises.with_decoded_signs(text)) == len(text)
+    assert clean(f"{text} one").value == f"{text} one"
+    assert clean(f"one <private>{VALUE}</private> {text} two").value == f"one [PRIVATE] {text} two"
 
-    assert clean(mail, origin="tool").value == "one [PRIVATE] two"
+
+@pytest.mark.parametrize("section", BEYOND_ASCII)
+@pytest.mark.parametrize("subject", ["Subject: =?UTF-8?Q?a?=", "Subject: é"])
+def test_tags_in_a_mail_hide_their_text(section: str, subject: str) -> None:
+    mail = quopri.encodestring(f"one {section.format(VALUE)} two".encode()).decode()
+
+    assert clean(f"{subject}\n{mail}", origin="tool").value == f"{subject}\none [PRIVATE] two"
 
 
 def test_own_words_are_recognized_in_disguise() -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from mdmem.hook_errors import PatternError
-from mdmem.privacy import Rules, clean, sections
+from mdmem.privacy import Rules, clean, disguises
 from tests.helpers.call_count import calls
 
 
@@ -115,10 +115,12 @@ def test_a_name_of_a_secret_takes_few_steps_wherever_it_is_repeated(unit: str, m
     assert names < calls < most * names
 
 
-@pytest.mark.parametrize("unit", [r"\x41", r"\303", "%e3%81", r"\u3010", "&#12304;", "=e3=80=90"])
+@pytest.mark.parametrize(
+    "unit", [r"\x41", r"\303", "%e3%81", r"\u3010", "&#12304;", "=e3=80=90", "%25e3%2580", r"\\xe3"]
+)
 def test_an_escape_takes_few_steps_however_often_it_is_repeated(unit: str) -> None:
-    sections.with_decoded_signs(unit)  # imports the readers
-    few, many = (calls(partial(sections.with_decoded_signs, unit * count)) for count in (300, 600))
+    disguises.with_decoded_signs(unit)  # imports the readers
+    few, many = (calls(partial(disguises.with_decoded_signs, unit * count)) for count in (300, 600))
 
     assert few > 300
     assert many < 2.2 * few
@@ -153,6 +155,8 @@ def test_no_text_is_kept_in_memory_once_it_is_cleaned() -> None:
     kept = [each for each in gc.get_objects() if isinstance(each, dict)]
     assert not [each for each in kept if any(text in each or text.lower() in each for text in texts)]
     assert not [each for each in kept if b"lagunotul1x9" in each]
+    clean("[\\u3010 é", origin="tool")
+    assert not disguises._last
 
 
 def test_no_group_of_letters_of_a_password_is_kept_in_memory_once_it_is_cleaned() -> None:

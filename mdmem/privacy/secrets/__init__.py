@@ -99,8 +99,11 @@ def has_sign(text: str, signs: tuple[str, ...], families: Families) -> bool:
 
 
 SIGN_CODES: Families = (
-    ("\\", ("\\u", "\\x", "\\3")), ("&", ("&#", "&amp;#")), ("=e", ("=e2=", "=e3=", "=ef=")),
-    ("%", ("%c2%", "%c3%", "%ce%", "%cf%", "%d0%", "%d1%", "%e2%", "%e3%", "%ef%", "%f0%")),
+    ("\\", ("\\u", "\\x", "\\3")), ("&", ("&#", "amp;#")), ("=c", ("=c2=", "=c3=", "=ce=", "=cf=")),
+    ("=d", ("=d0=", "=d1=")), ("=e", ("=e2=", "=e3=", "=ef=")), ("=f", ("=f0=",)),
+    ("%", ("%u", "%c2%", "%c3%", "%ce%", "%cf%", "%d0%", "%d1%", "%e2%", "%e3%", "%ef%", "%f0%")),
+    ("%25", ("25c2%25", "25c3%25", "25ce%25", "25cf%25", "25d0%25", "25d1%25")),
+    ("%25", ("25e2%25", "25e3%25", "25ef%25", "25f0%25")),
 )  # fmt: skip
 """Every lower-case text with an escaped character beyond ASCII, of those that look like one of a tag, has one."""
 
