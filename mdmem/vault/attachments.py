@@ -23,8 +23,8 @@ EDITOR_SETTINGS = ".obsidian/"
 OF_ONE_MACHINE = (".obsidian/workspace", ".obsidian/cache")
 """The editor's state of windows and searches: each machine has its own."""
 
-LITTER = ("~", ".tmp", ".part", ".crdownload", "/thumbs.db", "/desktop.ini", "/icon\r")
-"""Endings of paths of temporary and system files."""
+LITTER = ("~", ".tmp", ".part", ".crdownload", ".nextcloud", ".owncloud", "/thumbs.db", "/desktop.ini", "/icon\r")
+"""Endings of paths of temporary and system files, and of placeholders of sync programs (`unreadable.real_name`)."""
 
 PICTURES = {
     "png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp",

@@ -692,6 +692,7 @@ def test_a_note_that_a_sync_program_keeps_elsewhere_is_not_committed_as_deleted(
 
     assert str(held).startswith("notes/plan.md is not on this machine, but its sync program has a copy")
     assert "notes/plan.md" in head_files(vault)
+    assert f"notes/{placeholder}" not in head_files(vault)
     assert "notes/other.md" not in head_files(vault)
     assert held.why in [one.text for one in health.git(config, CheckScope())]
     assert find.deletion_of(config, "notes/plan.md").startswith("Its file is not on this machine, but a sync program")
