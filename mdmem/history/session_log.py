@@ -275,7 +275,8 @@ def _kind(name: str, meta: dict[str, object]) -> str:
     """Return a note's kind, `turns.WORK` for a change or a run."""
     tool = aliases.resolve(_text(meta, "tool"), {})[0]
     is_run = tool in ("Bash", "PowerShell") if meta else _label(name) == "bash"
-    return turns.WORK if is_run or aliases.changes_files(tool) else _text(meta, "kind")
+    is_change = aliases.changes_files(tool) and meta.get("success") is not False
+    return turns.WORK if is_run or is_change else _text(meta, "kind")
 
 
 def _began(times: list[str], page: str) -> str:

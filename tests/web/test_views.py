@@ -117,6 +117,22 @@ def test_a_session_came_to_what_its_last_work_did_in_every_list(tmp_path: Path) 
     assert (row.outcome, row.seconds) == (logged.outcome, logged.seconds) == ("The parser knows leap days.", 240)
 
 
+def test_an_edit_that_failed_is_no_work_in_any_list(tmp_path: Path) -> None:
+    at = Work(cli_day.empty(tmp_path), tmp_path)
+    one = at.session(1)
+    one.ask("Fix the date parser")
+    one.edit("src/dates.py")
+    one.answer("The parser knows leap days.")
+    one.ask("Is it named in README.md?")
+    one.tool("Edit", {"file_path": f"{at.cwd}/README.md", "old_string": "a", "new_string": "b"}, error="Not found")
+    one.answer("No line names it.")
+
+    (row,) = sessions.table(fresh(at.day.config()))
+    (logged,) = session_log.sessions(at.day.config())
+
+    assert row.outcome == logged.outcome == "The parser knows leap days."
+
+
 def test_what_pages_keep_of_an_index_is_kept_once_and_no_longer_than_the_index(view: View) -> None:
     assert sessions.table(view) is sessions.table(view)
     assert sessions.by_day(view) is not sessions.by_day(view, "notes-app")
