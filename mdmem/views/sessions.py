@@ -75,8 +75,9 @@ def table(view: View) -> tuple[SessionRow, ...]:
 
 def latest(view: View) -> SessionRow | None:
     """Return the session that `latest` names, as in `conversation.find`; None without sessions."""
-    term = conversation.latest(view, "")
-    return next((row for row in table(view) if conversation.term_of(row.session) == term), None)
+    known = table(view)
+    term = conversation.latest(view, "") if known else ""  # which looks at every note before it finds none
+    return next((row for row in known if conversation.term_of(row.session) == term), None)
 
 
 def each(view: View) -> Iterator[SessionRow]:
