@@ -82,7 +82,12 @@ def read(config: Config, repo: Repository, state: State, wanted: Wanted, linked:
     if state.further:
         return reading.batch([], None)  # the links of the notes still to come are unknown
     beside = [change for change in state.beside if wanted.has(change.path)]
-    beside = [change for change in beside if attachments.is_visible(change.path, config.settings)]
+    beside = [
+        change
+        for change in beside
+        if attachments.is_visible(change.path, config.settings)
+        or (change.kind == "deleted" and unreadable.is_placeholder(change.path))  # earlier versions committed these
+    ]
     chosen, left_out = other_files.choose(config, repo, beside, reading.targets, wanted.only or ())
     for place, change in enumerate(chosen):
         if reading.room < 0:

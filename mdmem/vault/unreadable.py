@@ -42,6 +42,12 @@ def is_elsewhere(root: str, path: str) -> bool:
     return any(os.path.lexists(f"{root}/{folder}/{form.format(name)}") for form in _PLACEHOLDERS)
 
 
+def is_placeholder(path: str) -> bool:
+    """Whether a path is that of such a placeholder."""
+    name = path.rpartition("/")[2]
+    return real_name(name) != name
+
+
 def real_name(name: str) -> str:
     """Return the name of the file that a placeholder stands for, and any other name as it is."""
     for form in _PLACEHOLDERS:

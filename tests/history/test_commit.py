@@ -679,6 +679,18 @@ def test_a_note_that_is_no_utf8_text_is_held_back_with_the_reason_and_what_to_do
     assert not done.held_back
 
 
+def test_a_placeholder_in_history_that_its_sync_program_has_deleted_is_committed_as_deleted(vault: Path) -> None:
+    config = start(vault)
+    placeholder = put(vault, "notes/plan.md.nextcloud", "\n")
+    git(vault, "add", "notes/plan.md.nextcloud")
+    git(vault, "commit", "-qm", "as earlier versions did")
+    placeholder.unlink()
+
+    commit.commit(config)
+
+    assert "notes/plan.md.nextcloud" not in head_files(vault)
+
+
 @pytest.mark.parametrize("placeholder", [".plan.md.icloud", "plan.md.nextcloud", "plan.md.owncloud"])
 def test_a_note_that_a_sync_program_keeps_elsewhere_is_not_committed_as_deleted(vault: Path, placeholder: str) -> None:
     config = start(vault)
