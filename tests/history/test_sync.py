@@ -1100,6 +1100,11 @@ def test_a_remote_that_refuses_a_purge_for_a_reason_of_its_own_is_quoted(first: 
     said = "declined. It says: The repository is over its quota. It still has what was purged here. Everything is"
     assert said in str(refused.value)
     assert "denyNonFastForwards" not in str(refused.value)
+    host = remote.parent / "gitlab"
+    host.symlink_to(remote)
+    git(Path(first.vault), "remote", "set-url", "origin", str(host))
+    with pytest.raises(GitError, match=r"It says: The repository is over its quota\..*allowed to force push\), and"):
+        sync.sync(first)
 
 
 @pytest.mark.slow

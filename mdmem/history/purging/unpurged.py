@@ -78,14 +78,16 @@ def unreachable(url: str) -> str:
 def kept_by(repo: Repository, remote: str, url: str, done: GitResult) -> str:
     """Return why a remote refused to have its history replaced, and what to do if that is known."""
     here = f"run there: git -C {shlex.quote(_path(url))} config receive.denyNonFastForwards false"
-    of_git = here if "(non-fast-forward)" in done.err else ""
-    way = next((way for part, way in FORCE.items() if part in url), of_git)
-    if not way or _FOUND_SECRET.search(done.err):
-        return f"{refusal(repo, remote, url, done)} It still has what was purged here. Everything is committed here."
-    return (
-        f"{remote} ({url}) refuses to have its history replaced, so it still has what was purged here. "
-        f"Everything is committed here. Allow it for one push ({way}), and run `mdmem sync` again."
-    )
+    way = next((way for part, way in FORCE.items() if part in url), here)
+    todo = f"Allow it for one push ({way}), and run `mdmem sync` again."
+    if "(non-fast-forward)" in done.err:
+        return (
+            f"{remote} ({url}) refuses to have its history replaced, so it still has what was purged here. "
+            f"Everything is committed here. {todo}"
+        )
+    told = f"{refusal(repo, remote, url, done)} It still has what was purged here. Everything is committed here."
+    is_other = way == here or _FOUND_SECRET.search(done.err)
+    return told if is_other else f"{told} Its rules may forbid that history is replaced. {todo}"
 
 
 def refusal(repo: Repository, remote: str, url: str, done: GitResult) -> str:
