@@ -148,7 +148,8 @@ def split(text: str) -> tuple[str | None, str, str | None]:
         return None, text, None
     if not below:
         return None, text, "line 1: the front matter is never closed by a line `---`"
-    header, body = text[start:end], text[below:].removeprefix("\n")
+    above = "\n" * (text.count("\n", 0, start) - 1)  # blank lines, so that those below are counted as in the file
+    header, body = above + text[start:end], text[below:].removeprefix("\n")
     if len(header) > MAX_CHARS:
         return None, body, f"line 1: the front matter is longer than {MAX_CHARS} characters"
     return header, body, None

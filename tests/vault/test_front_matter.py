@@ -314,6 +314,12 @@ def test_front_matter_in_toml_is_a_problem_and_keeps_its_note_private() -> None:
     assert parsed.problem == "line 1: the front matter is TOML; write it as YAML, between two lines `---`"
 
 
+def test_a_problem_below_blank_lines_is_told_with_its_line_in_the_file() -> None:
+    problem = note.parse("\n\n---\na: b\na: c\n---\n").problem
+
+    assert problem == "line 5: the front matter cannot be read (the key 'a' is repeated)"
+
+
 @pytest.mark.parametrize(
     ("header", "problem"),
     [
