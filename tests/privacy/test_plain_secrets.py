@@ -732,6 +732,21 @@ def test_a_password_in_a_command_that_a_sentence_quotes_is_masked(sentence: str,
     assert hidden.value == sentence.replace("{}", "[REDACTED]")
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "login: use {} as key for the user name ana",
+        "sign in and use {} as secret for the user bob",
+        "log in with {} as pin for user 1",
+        "credentials for user ana {}",
+        "the credentials user ana pw {}",
+        "creds on staging {}",
+    ],
+)
+def test_a_secret_of_a_user_whom_the_sentence_names_is_masked(sentence: str) -> None:
+    assert clean(sentence.format("Mango2049")).value == sentence.format("[REDACTED]")
+
+
 def test_a_backtick_inside_a_quoted_password_does_not_end_the_command_that_a_sentence_quotes() -> None:
     for sentence in ('run `curl -u "ana:otter`{}" https://h` now', 'run ``curl -u "ana:otter`{}" https://h`` now'):
         hidden = clean(sentence.format("pond56"))

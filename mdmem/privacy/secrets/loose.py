@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from mdmem.privacy import limits, secrets
 from mdmem.privacy.secrets import groups, technologies, values
-from mdmem.privacy.secrets.literals import PLACES, QUOTES, line_at, run_end, skip_blank
+from mdmem.privacy.secrets.literals import PLACES, PROSE, QUOTES, line_at, run_end, skip_blank
 from mdmem.privacy.secrets.names import ELSEWHERE, SHORT
 from mdmem.privacy.secrets.tokens import is_camel_case, shape, turns
 from mdmem.privacy.secrets.tokens.formats import DOTTED, HEX
@@ -65,7 +65,8 @@ def after_name(name: Name) -> list[Span]:
         word = _word(text, start) if start else ""
         if not start or _is_secret(word):
             break
-        is_user = skipped == 0 or not _SEPARATORS.isdisjoint(text[name.closed : start])
+        last_word = text[user:start].strip()
+        is_user = skipped == 0 or last_word not in PROSE or not _SEPARATORS.isdisjoint(text[name.closed : start])
         if name.kind == "credentials" and is_user and values.is_unlike_words(word) and word[:1].isalpha():
             return [(start, start + len(word), name.kind)]  # creds: bob / …
     is_found = _is_secret(word) and text[user:start].strip() not in PLACES

@@ -246,8 +246,9 @@ def _is_given(words: list[tuple[int, str]], number: int, sentence: str) -> bool:
     if last_word in _EQUALS and last_word not in _AS_A:
         subject = before[-2] if len(before) > 1 else ""
         return subject in _SUBJECTS or _speaks_of_signing_in(subject + " ")
-    after = {following.lower() for _, following in words[number + 2 : number + 7]} if next_word in _AS_A else set()
-    if not _USER_NAMES.isdisjoint(after) and _PASSWORDS.isdisjoint(after):
+    after = [following.lower() for _, following in words[number + 2 : number + 7]] if next_word in _AS_A else []
+    role = set(takewhile(lambda following: following not in _FOR, after))
+    if not _USER_NAMES.isdisjoint(role) and _PASSWORDS.isdisjoint(role):
         return False
     if technologies.is_used(last_word, word) and _AS_USER.isdisjoint(before) and next_word not in _AS_A:
         return False
@@ -316,6 +317,7 @@ _GIVING = frozenset(
 )
 """Words before a password."""
 _AS_A = frozenset(("as", "als", "comme", "como"))  # rather before a user than a password
+_FOR = frozenset(("for", "of", "für", "von", "pour", "para", "voor"))  # between a secret and whose it is
 _USER_NAMES = frozenset(("name", "username", "user", "benutzername", "utilisateur", "usuario"))
 """Say that the word before "as" is a user: `use … as the login name`."""
 _EQUALS = frozenset(("is", "are", "was", "ist", "war", "est", "es", *_AS_A))
