@@ -613,7 +613,8 @@ def test_a_command_that_writes_no_value_stays(command: str) -> None:
 
 
 def test_a_command_that_writes_to_no_file_of_a_secret_loads_no_scanner() -> None:
-    run = {"input": {"command": "echo done > out.log; printf 'a' >> notes.md"}, "response": {"stdout": "a > b"}}
+    command = "echo done > out.log; printf 'a' >> notes.md; echo $exit_code"
+    run = {"input": {"command": command}, "response": {"stdout": "a > b"}}
     code = f"import sys; from mdmem.privacy import clean; clean({run}, origin='tool'); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout.split()
 
@@ -622,7 +623,7 @@ def test_a_command_that_writes_to_no_file_of_a_secret_loads_no_scanner() -> None
 
 
 @pytest.mark.parametrize(
-    "file", ["~/.vault_pass", "access_code", "wallet-seed", "wifi.psk", "/run/secrets/db", "мой_пароль"]
+    "file", ["~/.vault_pass", "access_code", "one-time-code", "walletseed", "wifi.psk", "/run/secrets/db", "мой_пароль"]
 )
 def test_what_is_written_to_a_file_of_a_secret_is_masked_in_a_sentence(file: str) -> None:
     assert clean(f"First echo Zk9qLm42 > {file}").value == f"First echo [REDACTED] > {file}"

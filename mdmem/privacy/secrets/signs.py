@@ -5,7 +5,7 @@ A text without these signs needs none of the scanners.
 
 from __future__ import annotations
 
-from mdmem.privacy.secrets import has_any, has_sign, may_name
+from mdmem.privacy.secrets import WITH_SIGNS, has_any, has_sign, may_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,11 +93,16 @@ def may_hold_command(text: str) -> bool:
 
 def may_write(text: str, low: str) -> bool:
     """Whether a text may hold a command that writes to a file of a secret: a quick check that never misses one."""
-    return ">" in text and has_any(text, WRITERS) and (has_any(low, _FILES_OF_CODES) or may_name(low))
+    if not (">" in text and has_any(text, WRITERS)):
+        return False
+    return may_name(low) or has_any(_glued(low), map(_glued, WITH_SIGNS))  # recovery_code.txt
+
+
+def _glued(low: str) -> str:
+    return low.replace(" ", "").replace("_", "").replace("-", "")
 
 
 WRITERS = ("echo ", "printf ")
-_FILES_OF_CODES = ("code", "seed", "words", "psk")  # in names of files with the secrets that `may_name` may not know
 
 
 def may_print(told: str) -> bool:
