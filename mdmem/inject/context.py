@@ -191,9 +191,11 @@ def _session_start(occasion: Occasion) -> Offer:
     newest = not compacted and not (current and sessions and current.is_after(sessions[0]))
     shown = [session.folder for session in recent.with_what_is_left(sessions, newest=newest)]
     in_view = current.folder if current and compacted else ""
+    last_done = recent.last_done(sessions, newest=newest)
+    told = "\n".join(item.text for section in (*offer.sections, last_done) for item in section.items)
     later_sections = [
-        ("open", _new(occasion, open_work.of_project(occasion, [*shown, in_view], in_view))),
-        ("recent", _new(occasion, recent.last_done(sessions, newest=newest))),
+        ("open", _new(occasion, open_work.of_project(occasion, [*shown, in_view], in_view, told))),
+        ("recent", _new(occasion, last_done)),
         ("open", _new(occasion, recent.left_open(sessions[:2], current))),
     ]
     taken = sum(map(block.least_width, [*offer.sections, *(section for _, section in later_sections)]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 
 from mdmem import timestamps
 from mdmem.hashing import short
@@ -11,6 +12,7 @@ from mdmem.inject.rendering.block import Item, Section
 from mdmem.lazy_pattern import lazy
 from mdmem.search import turn_groups
 from mdmem.search.asking import small_talk
+from mdmem.search.text import undone
 from mdmem.vault import JOURNAL, disk, generated, journal, layout, people
 
 TYPE_CHECKING = False
@@ -32,17 +34,19 @@ STALE_SECONDS = 30 * 86_400
 """What is older is not given, except tasks that people wrote; `mdmem todo` lists it."""
 
 
-def of_project(occasion: Occasion, shown: Collection[str] = (), current: str = "") -> Section:
+def of_project(occasion: Occasion, shown: Collection[str] = (), current: str = "", told: str = "") -> Section:
     """Return a project's open work, newest first, without what was closed since its page was written.
 
-    shown: the folders of sessions that are shown with what their answers leave to do. current: the session's folder.
+    shown: the folders of sessions that are shown with what their answers leave to do, in the text `told`, except for
+    what is only not done yet, which may lack. current: the session's folder.
     """
     folder = f"{JOURNAL}/{occasion.project}"
     page = people.load_clean(occasion.config.vault, f"{folder}/{journal.PROJECT_PAGE}", occasion.gate.rules)
     _, tables, _ = generated.parts_of(page.body)
     lines = tables.partition(f"\n## {HEADING}\n")[2].partition("\n## ")[0].splitlines()
     finished = _Finished(occasion)
-    items = [item for line in lines if (item := _item(occasion, folder, line, shown, finished, current)) is not None]
+    of_line = partial(_item, occasion, folder, shown, told, finished, current)
+    items = [item for line in lines if (item := of_line(line)) is not None]
     return Section(HEADING, items[:MAX_ITEMS])
 
 
@@ -80,7 +84,7 @@ class _Finished:
 
 
 def _item(
-    occasion: Occasion, folder: str, line: str, shown: Collection[str], finished: _Finished, current: str
+    occasion: Occasion, folder: str, shown: Collection[str], told: str, finished: _Finished, current: str, line: str
 ) -> Item | None:
     """Parse a line such as `- To do: [Write it](2026-09-14/…/001-001-todowrite-….md)`; None if it is closed."""
     kind, _, link = line.removeprefix("- ").partition(": [")
@@ -105,8 +109,9 @@ def _item(
     own = [session] if "-taskcreate-" in path else []
     if kind == "To do" and finished.has(title, [*own, *([current] if current else [])]):
         return None
-    told = str(parsed.meta.get("kind"))
-    if (told == "response" and session in shown) or (told != "task" and _is_stale(occasion, parsed)):
+    source = str(parsed.meta.get("kind"))
+    is_told = source == "response" and session in shown and (title in told or not undone.clause(title))
+    if is_told or (source != "task" and _is_stale(occasion, parsed)):
         return None
     if kind == "Still fails" and _passed_since(occasion, path, parsed):
         return None

@@ -282,6 +282,28 @@ def test_the_newest_session_tells_itself_what_its_answer_leaves_to_do(at: Work) 
     assert "Open: the SMS gateway has no delivery report." in start(at)
 
 
+DONE = (
+    "The VAT ids are now checked when an invoice is created because the accountant needs valid ones. The check uses the"
+    " format of each country and was added to `vat.py` with 27 patterns. I replaced the old regular expression, which"
+    " accepted Greek ids with GR instead of EL. The tests cover all 27 countries and wrong check digits. Invoices"
+    " of before 2024 keep their ids since they must never change. The import of customers now calls the same function."
+)
+
+
+@pytest.mark.parametrize("count", [1, 6])
+def test_what_is_not_done_yet_is_told_once_with_the_session_or_as_open_work(at: Work, count: int) -> None:
+    one = at.session(1)
+    one.ask("Check the VAT ids")
+    one.edit("vat.py")
+    one.answer(f"{'. '.join(DONE.split('. ')[:count]).rstrip('.')}. The ids aren't looked up in VIES yet.")
+    upkeep.refresh(at.day.config(), now=at.now, everything=True)
+
+    text = start(at)
+
+    assert text.count("The ids aren't looked up in VIES yet") == 1
+    assert ("## Open work" in text) is (count > 1)
+
+
 def test_a_session_that_no_page_knows_tells_what_it_left_although_a_later_one_followed(at: Work) -> None:
     for number in (1, 2):
         one = at.session(number)
