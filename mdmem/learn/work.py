@@ -202,11 +202,14 @@ class _Project:
 
     def _last_answers(self, facet: str) -> Iterator[int]:
         """Yield each session's last answer with this facet, unless a file was changed after it: nobody ticks a plan."""
-        answers = self._view.notes("facet", facet) & self._notes
-        return (number for number in answers if not self._is_replaced(number, answers, facet))
+        view, last = self._view, dict[object, int]()
+        answers = view.notes("facet", facet) & self._notes
+        for number in sorted(answers, key=lambda number: (journal.numbers(view.name(number)), self._created[number])):
+            last[view.facts(number).get("session") or number] = number
+        return (number for number in last.values() if not self._is_replaced(number, facet))
 
-    def _is_replaced(self, number: int, answers: set[int], facet: str) -> bool:
-        """Whether later notes of its session take the place of an answer.
+    def _is_replaced(self, number: int, facet: str) -> bool:
+        """Whether later notes of its session take the place of its last answer with a facet.
 
         Of what is only said, and may be old, a mere "thanks" or a question does not, but "no, we won't" does.
         """
@@ -215,10 +218,9 @@ class _Project:
         others, place = view.of_session(session) if session else (), journal.numbers(view.name(number))
         later = {other for other in others if journal.numbers(view.name(other)) > place}
         names = list(map(view.name, later))
-        if not answers.isdisjoint(later) or any(map(turn_groups.is_edit, names)):
-            return True
-        if facet == layout.BOXES:
-            return False
+        is_changed = any(map(turn_groups.is_edit, names))
+        if is_changed or facet == layout.BOXES:
+            return is_changed
         worked = {journal.numbers(name)[0] for name in names if turn_groups.is_shell(name)}
         is_done = any(_is_answer(name) and journal.numbers(name)[0] in worked for name in names)
         is_old = self._created[number] <= self._now - STALE_DAYS * _DAY

@@ -613,6 +613,19 @@ def test_a_prompt_without_an_answer_takes_no_more_work_where_many_share_its_word
     assert counted[32] < 7 * counted[8]
 
 
+def test_what_answers_left_takes_no_more_work_per_answer_in_a_long_session(at: Work) -> None:
+    counted = {}
+    one = at.session(1)
+    for begin, turns in ((1, 8), (9, 32)):
+        for number in range(begin, turns + 1):
+            one.ask(f"Check country {number}")
+            one.answer(f"Open: the ids of country {number}.")
+        assert at.open() == [("task", f"the ids of country {turns}.")]
+        counted[turns] = calls(at.open, View.name.__code__)
+
+    assert counted[32] < 7 * counted[8]
+
+
 def test_a_prompt_is_taken_up_also_without_its_longest_word(at: Work) -> None:
     at.session(1).ask("Sort ledger entries by harbor, pier and reconciliation")
     assert len(at.open()) == 1
