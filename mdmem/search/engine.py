@@ -267,7 +267,8 @@ def for_agent(
         hidden |= view.of_session(without_session)
     if among is None:
         return AllBut(view, hidden) if hidden else None
-    return among - hidden
+    among -= hidden
+    return among
 
 
 def prior_by_kind(view: View, now: datetime | None) -> Callable[[int], float]:

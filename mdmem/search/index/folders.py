@@ -110,9 +110,12 @@ class Folders:
     def of_leaf(self, place: int, own: Iterable[int]) -> Iterable[int]:
         """Return the common numbers of folders, given a segment's own numbers."""
         numbers = self._numbering.of_leaf[place]
-        if isinstance(numbers, range) and isinstance(own, array):
+        if not isinstance(own, array):
+            return map(numbers.__getitem__, own)
+        if isinstance(numbers, range):
             return shifted(own, numbers.start) if numbers.start else own
-        return map(numbers.__getitem__, own)
+        common = list(numbers)  # which an array would create again for each row
+        return array("I", [common[number] for number in own])
 
     def own_numbers(self, folder: int) -> Iterator[tuple[int, int]]:
         """Yield the positions of the segments that have a folder, each with its own number for it."""
