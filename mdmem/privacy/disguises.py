@@ -7,8 +7,6 @@ with blanks to the same length.
 
 from __future__ import annotations
 
-from mdmem.privacy.secrets import SIGN_CODES, has_sign, occurrences
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -119,62 +117,6 @@ _GAP = r"""[\s\x00-\x1f\x7f"'+*_=|-]{0,200}(?:\n[^\n<\[a-z]{0,40})?"""
 """A gap between two letters of a word: blanks, quotes, and the prefix of a line."""
 
 
-# -- escaped characters beyond ASCII
-
-
-def with_decoded_signs(low: str) -> str:
-    """Return a lower-case text with escaped characters beyond ASCII decoded; every offset stays valid."""
-    return _cached(_with_decoded_signs, low) if has_sign(low, (), SIGN_CODES) else low
-
-
-def _with_decoded_signs(low: str) -> str:
-    from mdmem.privacy import views  # rarely needed
-
-    for form in ("&amp;amp;#", "&amp;#", "&#38;#"):
-        low = low.replace(form, "&#".rjust(len(form)))
-    parts: list[str] = []
-    done = end = 0
-    for at in sorted(at for _, signs in SIGN_CODES for at, _ in occurrences(low, *signs)):
-        start, mark = _nested(low, at)
-        if start < end:
-            continue  # a row of bytes was decoded as a whole
-        read = views.READERS.get(low[at])
-        end, decoded = (views.row_of_bytes(low, start, mark) if mark else read and read(low, at)) or (at, "")
-        if not decoded.isascii():
-            parts += (low[done:start], _padded(decoded, end - start))
-            done = end
-    return "".join([*parts, low[done:]])
-
-
-def _nested(low: str, at: int) -> tuple[int, str]:
-    r"""Return the start and the mark of bytes that were escaped again: `%25e3`, `\\xe3`. Of others, the mark is ""."""
-    again = "25" if low[at] == "2" else "\\"
-    start = at
-    while low[at] in "2\\" and low.endswith(again, 0, start):
-        start -= len(again)
-    if low[at] == "2":
-        return (start - 1, low[start - 1 : at + 2]) if low.endswith("%", 0, start) else (at, "")
-    sign = low[at + 1]
-    return (start, low[start : at + 1] + sign.strip("3")) if start < at and sign in "x3" else (at, "")
-
-
-def _padded(decoded: str, size: int) -> str:
-    """Return characters that were escaped in `size` others, each at the place of its own escape.
-
-    An opening bracket is at the beginning of that and a closing one at the end, so that a tag includes all of it.
-    """
-    size_of_byte, rest = divmod(size, len(decoded.encode()))
-    widths = [size // len(decoded) if rest else size_of_byte * len(sign.encode()) for sign in decoded]
-    padded = [
-        sign.ljust(width) if sign in _OPENING or look(sign) in _OPENING else sign.rjust(width)
-        for sign, width in zip(decoded, widths, strict=True)
-    ]
-    return "".join(padded).ljust(size)
-
-
-_OPENING = frozenset("<[{(«‹《「『≪")
-
-
 # -- characters that look like ASCII
 
 _ALIKE = dict(
@@ -224,10 +166,10 @@ def in_ascii(low: str) -> str:
 
 def visible_ascii(low: str) -> str:
     """Return the same as `in_ascii`, but without the invisible characters."""
-    return _cached(_without_unseen, low)
+    return cached(_without_unseen, low)
 
 
-def _cached(function: Callable[[str], str], low: str) -> str:
+def cached(function: Callable[[str], str], low: str) -> str:
     """Return the result of a function. The last one is kept, because each step of cleaning asks for it again."""
     text, result = _last.get(function, ("", ""))
     if text != low:

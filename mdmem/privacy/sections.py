@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem.privacy import limits
-from mdmem.privacy.disguises import shadow, with_decoded_signs
+from mdmem.privacy.disguises import shadow
 from mdmem.privacy.mentions import paired
 from mdmem.privacy.tags import (
     BRACKET,
@@ -16,6 +16,7 @@ from mdmem.privacy.tags import (
     is_other,
     named_tags,
     private_tags,
+    with_decoded_signs,
 )
 
 TYPE_CHECKING = False

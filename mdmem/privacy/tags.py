@@ -7,7 +7,7 @@ brackets. The cost is linear, whatever the text.
 
 from __future__ import annotations
 
-from mdmem.privacy.secrets import occurrences
+from mdmem.privacy.secrets import SIGN_CODES, has_sign, occurrences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -237,3 +237,63 @@ class _Ahead:
             at = self._text.find(self._character, start)
             self._at = at if at >= 0 else len(self._text)
         return self._at
+
+
+# -- escaped characters beyond ASCII
+
+
+def with_decoded_signs(low: str) -> str:
+    """Return a lower-case text with escaped characters beyond ASCII decoded; every offset stays valid."""
+    if not has_sign(low, (), SIGN_CODES):
+        return low
+    from mdmem.privacy import disguises  # rarely needed, as are the readers
+
+    return disguises.cached(_with_decoded_signs, low)
+
+
+def _with_decoded_signs(low: str) -> str:
+    from mdmem.privacy import views
+
+    for form in ("&amp;amp;#", "&amp;#", "&#38;#"):
+        low = low.replace(form, "&#".rjust(len(form)))
+    parts: list[str] = []
+    done = end = 0
+    for at in sorted(at for _, signs in SIGN_CODES for at, _ in occurrences(low, *signs)):
+        start, mark = _nested(low, at)
+        if start < end:
+            continue  # a row of bytes was decoded as a whole
+        read = views.READERS.get(low[at])
+        end, decoded = (views.row_of_bytes(low, start, mark) if mark else read and read(low, at)) or (at, "")
+        if not decoded.isascii():
+            parts += (low[done:start], _padded(decoded, end - start))
+            done = end
+    return "".join([*parts, low[done:]])
+
+
+def _nested(low: str, at: int) -> tuple[int, str]:
+    r"""Return the start and the mark of bytes that were escaped again: `%25e3`, `\\xe3`. Of others, the mark is ""."""
+    again = "25" if low[at] == "2" else "\\"
+    start = at
+    while low[at] in "2\\" and low.endswith(again, 0, start):
+        start -= len(again)
+    if low[at] == "2":
+        return (start - 1, low[start - 1 : at + 2]) if low.endswith("%", 0, start) else (at, "")
+    sign = low[at + 1]
+    return (start, low[start : at + 1] + sign.strip("3")) if start < at and sign in "x3" else (at, "")
+
+
+def _padded(decoded: str, size: int) -> str:
+    """Return characters that were escaped in `size` others, each at the place of its own escape.
+
+    An opening bracket is at the beginning of that and a closing one at the end, so that a tag includes all of it.
+    """
+    from mdmem.privacy import disguises
+
+    size_of_byte, rest = divmod(size, len(decoded.encode()))
+    opens = (*OTHERS, "<", "[")
+    widths = [size // len(decoded) if rest else size_of_byte * len(sign.encode()) for sign in decoded]
+    padded = [
+        sign.ljust(width) if sign in opens or disguises.look(sign) in opens else sign.rjust(width)
+        for sign, width in zip(decoded, widths, strict=True)
+    ]
+    return "".join(padded).ljust(size)

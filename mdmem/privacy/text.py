@@ -166,9 +166,9 @@ def _has_tag(low: str, words: tuple[str, ...]) -> bool:
     if not low.isascii() and not has_any(low, _OPENERS):
         return False
     if has_sign(low, (), SIGN_CODES):
-        from mdmem.privacy import disguises
+        from mdmem.privacy import tags
 
-        low = disguises.with_decoded_signs(low)
+        low = tags.with_decoded_signs(low)
     if not low.isascii():
         from mdmem.privacy import disguises
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mdmem.privacy import Rules, clean, disguises
+from mdmem.privacy import Rules, clean, tags
 
 VALUE = "walrus4711"
 Disguise = Callable[[str], str]
@@ -145,7 +145,7 @@ def test_tags_with_escaped_characters_beyond_ascii_hide_their_text(encode: Disgu
     ["25c2%25", "%a 25c2%25ab", "1\\25c2%25", "\\\\3", "%2525c2%25", "%e3%2525c2%25", "&amp;#", "\\u", "%u", "=c2="],
 )
 def test_what_only_begins_like_an_escape_stays(text: str) -> None:
-    assert len(disguises.with_decoded_signs(text)) == len(text)
+    assert len(tags.with_decoded_signs(text)) == len(text)
     assert clean(f"{text} one").value == f"{text} one"
     assert clean(f"one <private>{VALUE}</private> {text} two").value == f"one [PRIVATE] {text} two"
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from mdmem.hook_errors import PatternError
-from mdmem.privacy import Rules, clean, disguises
+from mdmem.privacy import Rules, clean, disguises, tags
 from tests.helpers.call_count import calls
 
 
@@ -119,8 +119,8 @@ def test_a_name_of_a_secret_takes_few_steps_wherever_it_is_repeated(unit: str, m
     "unit", [r"\x41", r"\303", "%e3%81", r"\u3010", "&#12304;", "=e3=80=90", "%25e3%2580", r"\\xe3"]
 )
 def test_an_escape_takes_few_steps_however_often_it_is_repeated(unit: str) -> None:
-    disguises.with_decoded_signs(unit)  # imports the readers
-    few, many = (calls(partial(disguises.with_decoded_signs, unit * count)) for count in (300, 600))
+    tags.with_decoded_signs(unit)  # imports the readers
+    few, many = (calls(partial(tags.with_decoded_signs, unit * count)) for count in (300, 600))
 
     assert few > 300
     assert many < 2.2 * few
