@@ -53,13 +53,13 @@ def test_every_lazy_pattern_of_the_package_compiles() -> None:
 
 @pytest.fixture
 def kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Yield the file with the code of patterns, which is read again; it is as before afterwards."""
-    assert bytecode.write(str(PACKAGE))
+    """Yield a file with the code of patterns that no other process reads or writes, which is read again."""
+    monkeypatch.setattr(lazy_pattern, "KEPT", f"patterns-{os.getpid()}")
     monkeypatch.setattr(lazy_pattern, "_kept", None)
     path = Path(preload.path_in(str(PACKAGE), lazy_pattern.KEPT))
-    data = path.read_bytes()
+    assert bytecode.write(str(PACKAGE))
     yield path
-    path.write_bytes(data)
+    path.unlink()
 
 
 def test_the_code_of_all_patterns_with_which_hooks_look_things_up_is_kept() -> None:
@@ -138,8 +138,8 @@ def test_a_pattern_whose_code_is_not_kept_is_compiled(kept: Path) -> None:
     assert kept.exists()
 
 
-@pytest.mark.usefixtures("kept")
 def test_a_hook_that_answers_with_memories_does_without_re(vault: Path) -> None:
+    assert bytecode.write(str(PACKAGE))
     failed = {
         "tool_name": "Bash",
         "tool_input": {"command": "pytest -q"},
