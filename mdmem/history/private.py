@@ -60,10 +60,10 @@ def stays(path: str, data: bytes, private_projects: frozenset[str]) -> bool:
     return bool(may_be) and is_private(path, meta_of(path, data), private_projects)
 
 
-_BEGIN = re.compile(rb"[\s\xef\xbb\xbf]*+---[ \t\r]*+\n(?!\s*+---)")
+_BEGIN = re.compile(rb"[\s\xef\xbb\xbf]*+---[ \t\r]*+\n(?![^!-~]*+---)")
 """The line that begins front matter which is not empty, below a byte order mark and blank lines."""
-_END = re.compile(rb"\n---[ \t\r]*+(?:\n|\Z)\s*+(\S{0,3})")
-"""The line that ends it, and the first bytes below, by which more front matter begins."""
+_END = re.compile(rb"\n---[ \t\r]*+(?:\n|\Z)[^!-~]*+([!-~]{0,3})")
+"""The line that ends it, and the first signs below any white space of Unicode, by which more front matter begins."""
 
 
 def meta_of(path: str, data: bytes) -> dict[str, object]:

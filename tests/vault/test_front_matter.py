@@ -273,12 +273,28 @@ def test_what_may_be_meant_as_front_matter_keeps_its_note_private(text: str) -> 
     assert private.stays("notes/a.md", text.encode(), frozenset())
 
 
-_LINES = ["---", "--- ", " ---", "---yaml", "+++", "", "text", "a: b", "private: true", "sync: false", "\ufeff", "-"]
+_LINES = [
+    "---",
+    "--- ",
+    " ---",
+    "---yaml",
+    "+++",
+    "",
+    "text",
+    "a: b",
+    "private: true",
+    "sync: false",
+    "\ufeff",
+    "-",
+    "\xa0",
+]
 
 
 @given(st.lists(st.sampled_from(_LINES), max_size=7), st.sampled_from(["\n", "\r\n", "\r"]))
 @example(["---x", "---", "private: true", "---"], "\n")
 @example(["+++", "---", "sync: false", "+++"], "\n")
+@example(["---", "a: b", "---", "\xa0", "---", "private: true", "---"], "\n")
+@example(["---", "\u2003", "---", "private: true", "---"], "\n")
 def test_no_quick_look_at_a_file_misses_that_its_note_stays(lines: list[str], newline: str) -> None:
     text = newline.join([*lines, ""])
 
