@@ -222,9 +222,10 @@ def without_repeated_keys(header: str) -> str:
 
 def read(header: str) -> tuple[dict[str, Any], str | None]:
     """Parse front matter; return the values and a problem (or None). Never raises."""
-    meta = _read_plain(header)
+    plain = header.lstrip("\n")  # the blank lines above it count only for the place of a problem
+    meta = _read_plain(plain)
     if meta is None:
-        meta = _read_plain(without_repeated_keys(header))
+        meta = _read_plain(without_repeated_keys(plain))
     if meta is not None:
         return meta, None
     try:

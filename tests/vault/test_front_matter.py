@@ -146,6 +146,14 @@ def test_broken_or_hostile_front_matter_is_a_finding_and_the_body_is_kept(header
     assert parsed.body == "the body\n"
 
 
+def test_plain_front_matter_below_blank_lines_is_read_without_yaml(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml_loader, "load", None)
+
+    parsed = note.parse("\n\n---\nkind: note\ntags: [a, b]\n---\n")
+
+    assert (parsed.meta, parsed.problem) == ({"kind": "note", "tags": ["a", "b"]}, None)
+
+
 @pytest.mark.parametrize(
     ("header", "problem"),
     [
