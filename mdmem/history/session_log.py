@@ -30,7 +30,7 @@ class LoggedSession(NamedTuple):
     folder: vault-relative, with slashes. day: local date, from the folder.
     started, ended: ISO 8601 in UTC. asks: titles of the prompts, in order.
     outcome: title of the answer that tells how it ended, as `turns.telling_answer` chooses it, "" without one; answer:
-    that note's id. files: changed files, each once, in order.
+    that note's id, None without one. files: changed files, each once, in order.
     commit: the code's commit at that time. commits: commits made in the code, with the subject of the last one;
     "" in a part of a session, because its page does not tell in which part.
     notes: number of notes, without the page. Private notes are only counted.
@@ -54,7 +54,7 @@ class LoggedSession(NamedTuple):
     commits: str = ""
     seconds: float = 0.0
     answers: list[str] = []  # noqa: RUF012 - never changed
-    answer: str = ""
+    answer: str | None = None
 
 
 Sees = Callable[[str, Mapping[str, object]], bool]
@@ -267,7 +267,7 @@ def _session(path: str, page: dict[str, object], notes: list[_Note]) -> LoggedSe
         notes=len(notes),
         commit=_text(first, "commit"),
         seconds=timestamps.worked(map(timestamps.epoch, times)),
-        answer=_text(shown[told][1], "id") if told >= 0 else "",
+        answer=(_text(shown[told][1], "id") or None) if told >= 0 else None,
     )
 
 

@@ -52,6 +52,12 @@ def test_each_request_is_told_with_its_answer(at: Work) -> None:
     )
 
 
+def test_a_session_without_an_answer_has_no_id_of_one_in_json(at: Work) -> None:
+    at.session(1).ask("Fix the date parser")
+    for session in (*at.day.json("digest", "latest")["sessions"], *at.day.json("sessions"), *at.day.json("log")):
+        assert (session["outcome"], session["answer"]) == ("", None)
+
+
 def test_a_span_tells_decisions_and_what_was_done(at: Work) -> None:
     work(at, 1)
     decisions.add(at.day.config(), "Times in UTC", "All.", kind="decision", project="app", now=at.now)
@@ -134,11 +140,12 @@ def test_what_happened_at_midnight_is_told_only_of_the_day_that_begins(at: Work)
     midnight = timestamps.epoch("2026-09-15T00:00:00Z")
     at.day.ask("Write the chapter", midnight, "00000002")
 
-    def told(day: str) -> list[str]:
-        return [session["title"] for session in at.day.json("digest", "--on", day)["sessions"]]
+    def told(day: str) -> tuple[list[str], list[str]]:
+        found = at.day.json("digest", "--on", day)
+        return [session["title"] for session in found["sessions"]], [item["text"] for item in found["open_work"]]
 
-    assert told("2026-09-14") == ["Fix the date parser"]
-    assert told("2026-09-15") == ["Write the chapter"]
+    assert told("2026-09-14") == (["Fix the date parser"], ["Fix the date parser"])
+    assert told("2026-09-15") == (["Write the chapter"], ["Write the chapter"])
 
 
 @pytest.mark.parametrize("by", ["session", "day"])

@@ -116,7 +116,7 @@ def collect(config: Config, query: Query, project: str, session: str = "", by: s
     written = [row for row in reversed(relevant) if row.kind in note.WRITTEN]
 
     def within(items: Iterable[Any]) -> list[Any]:
-        in_span = (item for item in items if since <= item.created <= until and session in ("", item.session))
+        in_span = (item for item in items if since <= item.created < end and session in ("", item.session))
         return [item for item in in_span if _may_be_shared(config, item.path)]
 
     return DigestNotes(
