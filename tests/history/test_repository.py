@@ -474,6 +474,24 @@ def test_two_users_with_locks_of_their_own_do_not_stumble_over_the_mark_of_the_o
     assert seen <= {("1" * 40, "1" * 40), ("2" * 40, "2" * 40), ("", "")}
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such limit")
+def test_a_mark_that_a_full_disk_refuses_leaves_nothing(vault: Path) -> None:
+    import resource
+
+    start(vault)
+    repo = repository.open_vault(vault)
+    before, limits = sorted(repo.git_dir.iterdir()), resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            writer.mark(repo, "1" * 40)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+    assert sorted(repo.git_dir.iterdir()) == before
+
+
 def test_the_lock_of_a_git_that_still_runs_stays_although_the_clock_of_its_disk_is_behind(
     vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -127,8 +127,12 @@ def mark(repo: Repository, head: str, goal: str = "") -> None:
     """
     base = marked(repo)
     temp = repo.git_dir / f"{MARK}.{secrets.token_hex(6)}"
-    temp.write_text(f"{head if base is None else base}\n{head} {goal}", encoding="ascii")
-    temp.replace(repo.git_dir / MARK)
+    try:
+        temp.write_text(f"{head if base is None else base}\n{head} {goal}", encoding="ascii")
+        temp.replace(repo.git_dir / MARK)
+    except OSError:
+        temp.unlink(missing_ok=True)  # on a full disk, every try would leave one
+        raise
 
 
 def marked(repo: Repository) -> str | None:
