@@ -299,7 +299,7 @@ def _time(meta: dict[str, object], key: str) -> str:
 def _utc(meta: dict[str, object]) -> str:
     """Return when a note was written, in the form of `timestamps.iso_time`; "" if that cannot be read."""
     time = _time(meta, "created")
-    return time if time.endswith("Z") else ""
+    return time if timestamps.epoch(time) else ""
 
 
 def _text(meta: dict[str, object], key: str) -> str:

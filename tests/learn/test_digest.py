@@ -149,7 +149,7 @@ def test_what_happened_at_midnight_is_told_only_of_the_day_that_begins(at: Work)
 
 
 @pytest.mark.parametrize("by", ["session", "day"])
-@pytest.mark.parametrize("created", ["", "created: 2026-09-14T08:05:00\n"])
+@pytest.mark.parametrize("created", ["", "created: 2026-09-14T08:05:00\n", "created: 14 Sept. 2026 Z\n"])
 def test_a_session_whose_notes_have_no_time_counts_for_that_of_its_page(at: Work, created: str, by: str) -> None:
     one = at.session(1)
     one.ask("Fix the date parser")
