@@ -346,7 +346,7 @@ def parse(data: bytes | str) -> Parsed:
     if "digest" not in meta:  # what a captured note begins with is quoted
         is_empty = header is not None and not header.strip()  # its end may be meant as its beginning
         doubtful = front_matter.switches_above(f"---\n{body}" if is_empty else body)
-        meta = {**doubtful, **meta, **doubtful}
+        meta = {**doubtful, **meta, **doubtful}  # first, as a key that `editing` adds comes last
     parsed = Parsed(meta, body, problem)
     if text is not as_captured and is_edited(parsed):
         before = Parsed(meta, front_matter.split(as_captured)[1], "")
