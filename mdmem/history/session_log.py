@@ -191,9 +191,10 @@ def _read(
     subject = _subject(commits[1]) if commits else ""
     if period is None:
         return [_session(path, page, notes)._replace(commits=subject)]
-    key = min(periods) if periods else period(_time(page, "created"))
+    known = (time for _, meta in notes if (time := _utc(meta)))
+    key = period(next(known, _time(page, "created")))
     parts: dict[str, list[_Note]] = {} if notes else {key: []}
-    for note_name, meta in notes:  # one whose time is not known belongs to the same period as the one before it
+    for note_name, meta in notes:  # one without a known time belongs to the period of the one before it, else after it
         key = period(time) if (time := _utc(meta)) else key
         parts.setdefault(key, []).append((note_name, meta))
     if len(parts) > 1:  # the page does not tell in which one the commits were made

@@ -163,6 +163,22 @@ def test_a_session_whose_notes_have_no_time_counts_for_that_of_its_page(at: Work
     assert "1 session" not in at.day.run("digest", "--since", "2026-09-15", "--by", by).stdout
 
 
+def test_a_first_prompt_without_a_time_belongs_to_the_day_of_what_follows(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Fix the date parser")
+    one.answer("It knows leap days.")
+    at.now += 24 * HOUR
+    one.ask("Now the uploader")
+    (path,) = at.day.vault.glob("journal/**/001-000-prompt-*.md")
+    path.write_text(re.sub("(?m)^created: .*\n", "", path.read_text("utf-8")), encoding="utf-8")
+
+    asked = [
+        [session["asks"] for session in at.day.json("digest", "--on", day)["sessions"]]
+        for day in ("2026-09-14", "2026-09-15")
+    ]
+    assert asked == [[["Fix the date parser"]], [["Now the uploader"]]]
+
+
 @pytest.mark.slow
 def test_weeks_are_rolled_up_one_line_a_session(at: Work) -> None:
     for number in range(1, 4):
