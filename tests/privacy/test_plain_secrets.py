@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from mdmem.privacy import clean
+from mdmem.privacy.secrets import names
 
 WORD = "swordfish"
 CODED = b64encode(b"\0ana\0swordfish").decode()
@@ -623,8 +624,13 @@ def test_a_command_that_writes_to_no_file_of_a_secret_loads_no_scanner() -> None
 
 
 @pytest.mark.parametrize(
-    "file", ["~/.vault_pass", "access_code", "one-time-code", "walletseed", "wifi.psk", "/run/secrets/db", "мой_пароль"]
-)
+    "file",
+    [
+        "~/.vault_pass", "access_code", "one-time-code", "walletseed", "wifi.psk", "/run/secrets/db", "мой_пароль",
+        "~/.github-pat", "gh.pat", "gitlab-pat.txt", "recovery.code", "wallet.seed", "2fa-seed", "docker.config.json",
+        *[ending for _, weight, endings in names.KINDS for ending in endings if weight >= names.LITERAL],
+    ],
+)  # fmt: skip
 def test_what_is_written_to_a_file_of_a_secret_is_masked_in_a_sentence(file: str) -> None:
     assert clean(f"First echo Zk9qLm42 > {file}").value == f"First echo [REDACTED] > {file}"
 

@@ -5,7 +5,7 @@ A text without these signs needs none of the scanners.
 
 from __future__ import annotations
 
-from mdmem.privacy.secrets import WITH_SIGNS, has_any, has_sign, may_name
+from mdmem.privacy.secrets import has_any, has_sign, may_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,14 +95,17 @@ def may_write(text: str, low: str) -> bool:
     """Whether a text may hold a command that writes to a file of a secret: a quick check that never misses one."""
     if not (">" in text and has_any(text, WRITERS)):
         return False
-    return may_name(low) or has_any(_glued(low), map(_glued, WITH_SIGNS))  # recovery_code.txt
-
-
-def _glued(low: str) -> str:
-    return low.replace(" ", "").replace("_", "").replace("-", "")
+    glued = low.replace("_", "").replace("-", "").replace(".", "")
+    return may_name(low) or has_any(glued, _NAMES_OF_FILES)
 
 
 WRITERS = ("echo ", "printf ")
+_NAMES_OF_FILES = (
+    "recoverycode", "backupcode", "2facode", "scratchcode", "onetimecode", "entercode", "enterthecode", "zugangscode",
+    "accesscode", "walletseed", "faseed", "seedwords", "recoverywords", "ghpat", "hubpat", "labpat", "extpat", "sessid",
+    "jsessionid", "dockercfg", "dockerconfigjson",
+)  # fmt: skip
+"""The names of secrets, without separators, of which `may_name` does not know every form: `recovery_code.txt`."""
 
 
 def may_print(told: str) -> bool:
