@@ -271,9 +271,16 @@ def _with_decoded_signs(low: str) -> str:
 
 
 def _nested(low: str, at: int) -> tuple[int, str]:
-    r"""Return the start and the mark of bytes that were escaped again: `%25e3`, `\\xe3`. Of others, the mark is ""."""
+    r"""Return the start and the mark of bytes that were escaped again: `%25e3`, `\\xe3`. Of others, the mark is "".
+
+    Bytes of a mail begin with the line break before them, if there is one: it may be anywhere.
+    """
     again = "25" if low[at] == "2" else "\\"
     start = at
+    if low[at] == "=":
+        while low.endswith(("=\n", "=\r\n"), 0, start):
+            start = low.rindex("=", 0, start)
+        return start, "="
     while low[at] in "2\\" and low.endswith(again, 0, start):
         start -= len(again)
     if low[at] == "2":

@@ -342,8 +342,8 @@ def row_of_bytes(text: str, at: int, sign: str) -> tuple[int, str] | None:
     data = bytearray()
     end = at
     while text.startswith(sign, end):
-        if sign == "=" and text[end + 1 : end + 2] == "\n":
-            end += 2  # a soft line break
+        if sign == "=" and text.startswith(("\n", "\r\n"), end + 1):
+            end = text.index("\n", end) + 1  # a soft line break
             continue
         size = _octal_digits(text, end + len(sign)) if base == 8 else 2
         digits = text[end + len(sign) : end + len(sign) + size]

@@ -158,6 +158,22 @@ def test_tags_in_a_mail_hide_their_text(section: str, subject: str) -> None:
     assert clean(f"{subject}\n{mail}", origin="tool").value == f"{subject}\none [PRIVATE] two"
 
 
+@pytest.mark.parametrize("line_break", ["=\n", "=\r\n"])
+@pytest.mark.parametrize(
+    "tags",
+    [
+        ("=E3=80{}=90private=E3=80=91", "=E3=80=90/private=E3{}=80=91"),
+        ("=E3=80=90{}private{}=E3=80=91", "=E3=80=90/private{}=E3=80=91"),
+        ("{}=EF=BC=9Cprivate{}=EF=BC=9E", "=EF=BC=9C/private=EF=BC{}=9E"),
+        ("<priv{}=C3=A0te>", "</priv=C3{}=A0te>"),
+    ],
+)
+def test_tags_in_a_mail_that_a_line_break_divides_hide_their_text(tags: tuple[str, str], line_break: str) -> None:
+    opening, closing = (tag.replace("{}", line_break) for tag in tags)
+
+    assert clean(f"one {opening}{VALUE}{closing} two", origin="tool").value == "one [PRIVATE] two"
+
+
 def test_own_words_are_recognized_in_disguise() -> None:
     rules = Rules(tags=("private", "eyes-only"))
 
