@@ -13,12 +13,13 @@ _PROMISE = r"\b(?:I['’]ll|I will|ich werde|werde ich)\b"
 PATTERN = rf"(?:n['’]t|\bnot)\b[^,;\n]{{0,200}}?\byet\b|{_OPEN}|{_PROMISE}[^\n]{{0,200}}?{_LATER}"
 """What such a sentence has, in small letters or not."""
 _SAID = lazy(f"(?i){PATTERN}")
+_PROMISES = lazy(f"(?i){_PROMISE}")
 _MARKS = lazy(f"(?i){_OPEN}|{_LATER}|{_PROMISE}")
 _PAUSE = lazy(r"[,;:.!?]\s|\s[–—(-]|\s(?:because|since|as|until|weil|da|bis|porque|parce)\s")
 _START = lazy(r".*(?:[.;:]|,? (?:but|aber|pero|mais))\s")
 _CONDITION = lazy(
-    r"(?i)\b(?:if|wenn|falls)\b"
-    r"|^\W*(?:when|while|until|unless|once|as long as|solange|sobald|si|cuando|mientras|quand|tant que)\b"
+    r"(?i)\b(?:if|wenn|falls)\s"
+    r"|^\W*(?:when|while|until|unless|once|as long as|solange|sobald|si|cuando|mientras|quand|tant que)\s"
 )
 _OFFER = lazy(r"(?i)\bif you\b|\blet me know\b")
 _REASON = lazy(r"\b(?:because|weil|porque|parce que)\b")
@@ -27,12 +28,15 @@ _REASON = lazy(r"\b(?:because|weil|porque|parce que)\b")
 def clause(sentence: str) -> str:
     """Return the clause of a sentence that says so, "" if it says nothing of the kind."""
     said = _SAID.search(_REASON.split(sentence)[0])  # "… fail because the library does not support it yet"
-    if said is None or "?" in sentence or _OFFER.search(sentence):
+    if said is None or "?" in sentence:
         return ""
     start, pause = _START.match(sentence, 0, said.start() + 1), _PAUSE.search(sentence, said.end())
     begin = start.end() if start else 0
-    is_condition = _CONDITION.search(sentence[begin : said.start()])  # "while there is no index yet, …"
-    return "" if is_condition else sentence[begin : pause.start() if pause else None]
+    told, before = sentence[begin : pause.start() if pause else None], sentence[begin : said.start()]
+    if _PROMISES.match(said[0]):  # a condition and an offer hold for all of it: "if you like, I'll …"
+        return "" if _OFFER.search(sentence) or _CONDITION.search(before) else told
+    is_condition = _CONDITION.search(before.rpartition(", ")[2])  # "while there is no index yet, …"
+    return "" if is_condition or _OFFER.search(told) else told
 
 
 def subject(text: str) -> str:
