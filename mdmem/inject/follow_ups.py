@@ -31,9 +31,11 @@ def is_of_this_session(occasion: Occasion, asked: Shape, best: Answer) -> bool:
     """Whether a question is about what this session's agent just said, rather than about the best answer of others.
 
     The session names at least as many of the question's words, and one that the answer does not name. A question that
-    surely asks about the past or about what "we" did, and an error, are answered all the same.
+    surely asks about the past, about what "we" did or about another project, and an error, are answered all the same.
     """
-    if not occasion.record.folder or asked.grade == SURE or asked.language == "error" or _asks_of_us(asked):
+    if not (occasion.record.folder and occasion.is_of(occasion.project)):
+        return False
+    if asked.grade == SURE or asked.language == "error" or _asks_of_us(asked):
         return False
     session = recent.SessionFolder(occasion.config, occasion.gate, "/".join(occasion.record.folder))
     wanted = frozenset(echoes.sought(asked.topic))

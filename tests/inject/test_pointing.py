@@ -138,6 +138,14 @@ def test_a_question_about_more_than_that_or_about_us_or_the_past_is(cluster: Tal
     assert "metric registry" in ask(cluster, question)
 
 
+def test_so_is_one_that_names_another_project(cluster: Talk, tmp_path: Path) -> None:
+    here = new_session(cluster, 1, tmp_path / "dashboards")
+    _add_panel(here)
+
+    assert "metric registry" in ask(here, "which metric did you use for the consumers in cluster?")
+    assert ask(here, "which metric did you use for the consumers?") == ""
+
+
 @pytest.fixture
 def backoff(vault: Path, tmp_path: Path) -> Talk:
     """Return a new session in a project that chose a number, said why, and has the number elsewhere."""
