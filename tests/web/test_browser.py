@@ -685,11 +685,11 @@ def test_a_wide_table_fits_on_paper(web: Web, page: Page) -> None:
 
 
 def test_a_long_note_that_waits_for_review_is_whole_on_paper(web: Web, page: Page) -> None:
-    a_note(web, "Long, and to print", "\n\n".join(f"Paragraph {number}." for number in range(60)), now=OLDEST)
+    a_note(web, "Meant for paper", "\n\n".join(f"Row {number} is printed." for number in range(100, 160)), now=OLDEST)
     page.emulate_media(media="print")
     page.goto(f"{web.served.url}/review?kind=note")
 
-    note = page.locator(".text.clip", has_text="Paragraph 59.")
+    note = page.locator(".text.clip", has_text="Row 159 ")
     assert note.evaluate("text => text.scrollHeight <= text.clientHeight")
 
 
