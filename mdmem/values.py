@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, dataclass_transform
+    from typing import Any, Self, dataclass_transform
 else:
 
     def dataclass_transform() -> Any:
@@ -40,3 +40,7 @@ class Value:
         for name, default in self._dicts:
             own[name] = default.copy()
         own.update(zip(fields, given, strict=False), **named)
+
+    def replace(self, **changed: Any) -> Self:
+        """Return a copy with some fields changed."""
+        return type(self)(**{name: getattr(self, name) for name in self._fields} | changed)

@@ -33,6 +33,14 @@ def test_an_unknown_field_and_one_too_many_are_errors() -> None:
         Named("a", 1, {}, "red")  # type: ignore[call-arg]
 
 
+def test_a_copy_has_other_values_only_for_the_fields_that_are_given() -> None:
+    first = Named("a", facts={"x": "y"})
+    second = first.replace(size=3)
+    assert (first.size, second.name, second.size, second.facts) == (1, "a", 3, {"x": "y"})
+    with pytest.raises(TypeError, match="name, size, facts"):
+        first.replace(color="red")
+
+
 class Placed(Named):
     """A value that is one of another class, with a place."""
 

@@ -44,7 +44,7 @@ def _span(asked: Shape, named: tuple[float, float]) -> tuple[float, float] | Non
 
 def found(
     look: Callable[[Asker], LookedUp],
-    asker: Callable[..., Asker],
+    asker: Asker,
     shape: Shape | None,
     days: tuple[float, float] | None,
 ) -> tuple[Sequence[Answer], list[Answer], str, tuple[float, float] | None]:
@@ -52,14 +52,14 @@ def found(
 
     That is all time until then if the prompt asks for what was in force.
     """
-    here = look(asker(between=days))
+    here = look(asker.replace(between=days))
     until = _span(shape, days) if days is not None and shape is not None else None
     if until is not None and days is not None and not _is_open(days):
-        earlier = look(asker(between=until))
+        earlier = look(asker.replace(between=until))
         here = earlier if _is_better(earlier[1], here[1]) else here
     if here[1] or days is None:
         return *here, until
-    return *look(asker()), None
+    return *look(asker), None
 
 
 def _is_better(earlier: Sequence[Answer], of_period: Sequence[Answer]) -> bool:
@@ -70,7 +70,7 @@ def _is_better(earlier: Sequence[Answer], of_period: Sequence[Answer]) -> bool:
 
 def changed_since(config: Config, terms: frozenset[str], then: Asker, first: Answer) -> Answer | None:
     """Return what took back an answer after the time that is asked about, or None. terms: the question's."""
-    asker = Asker(**{**vars(then), "between": None})
+    asker = then.replace(between=None)
     hit = first.hits[0]
     newer = overturned.later(config, terms, asker, hit) if first.folder else overturned.superseding(config, asker, hit)
     return Answer.of_hit(layout.folder_of(newer.path) if first.folder else "", newer) if newer else None

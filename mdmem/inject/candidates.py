@@ -189,16 +189,8 @@ def looked_up(
     if not has_topic(query):
         return []
     guess = _guess(occasion, query, "turn" if shape is None else "explicit")
-    is_of_all = occasion.config.settings.inject.other_projects and occasion.is_of(occasion.project)
-    asker = partial(
-        Asker,
-        project=None if is_of_all else occasion.project,
-        without_session=occasion.record.id if without_session else "",
-        here=occasion.here,
-        now=_other_time(occasion.now),
-        kinds=("prompt",) if of_prompts else (),
-        from_elsewhere=not occasion.is_of(occasion.project),
-        closed=occasion.closed if is_of_all else (),
+    asker = occasion.asker(without_session=without_session).replace(
+        now=_other_time(occasion.now), kinds=("prompt",) if of_prompts else ()
     )
     look = partial(_searched, occasion, query, shape, guess=guess)
     answers, chosen, why, until = as_of.found(look, asker, shape, days)
@@ -207,7 +199,7 @@ def looked_up(
     terms = frozenset(analysis.query_terms(query))
     chars = occasion.config.settings.inject.chars
     limit = occasion.config.settings.inject.recall_limit
-    chosen, changed, newer = _beside_changes(occasion, chosen, answers, terms, asker(between=until))
+    chosen, changed, newer = _beside_changes(occasion, chosen, answers, terms, asker.replace(between=until))
     candidates: list[Candidate] = []
     count = 0
     others = [answer for answer in answers if answer not in chosen]

@@ -31,11 +31,7 @@ def told_apart(root: str, answers: Sequence[Answer], query: str) -> Sequence[Ans
         said = in_hits(root, (hit for hit in answer.hits if hit.kind == "response"), wanted - known)
         return bool(said and said - in_hits(root, (hit for hit in answer.hits if hit.kind == "prompt"), said))
 
-    return [_original(answer) if answer.is_echo and is_new(answer) else answer for answer in answers]
-
-
-def _original(answer: Answer) -> Answer:
-    return Answer(**{**vars(answer), "is_echo": False})
+    return [answer.replace(is_echo=False) if answer.is_echo and is_new(answer) else answer for answer in answers]
 
 
 def sought(query: str) -> Iterator[str]:

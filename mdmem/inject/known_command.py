@@ -5,8 +5,7 @@ from __future__ import annotations
 from mdmem.inject import eligibility
 from mdmem.inject.rendering import answer_item
 from mdmem.inject.rendering.block import Item, cut
-from mdmem.search import answering, commands, engine, freshness, withheld
-from mdmem.search.all_but import AllBut
+from mdmem.search import answering, commands, freshness
 from mdmem.search.text import analysis
 from mdmem.vault import people
 
@@ -29,15 +28,10 @@ def of(
     days: only what was run between these times. without_session: not what this session ran.
     """
     answering.make_ready(occasion.config, occasion.seconds_left / 2)
+    asker = occasion.asker(without_session=without_session, is_rendered=False)
 
     def look_up(view: View) -> KnownCommand | None:
-        is_of_all = occasion.config.settings.inject.other_projects and occasion.is_of(occasion.project)
-        without = occasion.record.id if without_session else ""
-        closed = occasion.closed if is_of_all else ()
-        among = engine.for_agent(view, None if is_of_all else occasion.project, without, occasion.here, closed)
-        if hidden := withheld.from_project(view, occasion.project if occasion.is_of(occasion.project) else ""):
-            among = AllBut(view, hidden) if among is None else among - hidden
-        return commands.find(occasion.config, view, wanted, among, days)
+        return commands.find(occasion.config, view, wanted, asker.among(view), days)
 
     found = freshness.answered(occasion.config, look_up)
     if found is None:

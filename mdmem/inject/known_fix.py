@@ -6,8 +6,7 @@ from mdmem import timestamps
 from mdmem.inject import eligibility, recent
 from mdmem.inject.rendering import answer_item, diffs, excerpts
 from mdmem.inject.rendering.block import Item, Section, cut, whole_sentences
-from mdmem.search import answering, engine, freshness, withheld
-from mdmem.search.all_but import AllBut
+from mdmem.search import answering, freshness
 from mdmem.search.text import analysis, errors
 from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.vault import journal, layout, people
@@ -35,16 +34,12 @@ def of_error(occasion: Occasion, error: str) -> Section:
     view = freshness.glance(occasion.config)
     if view is None:
         answering.make_ready(occasion.config, occasion.seconds_left / 2)
+    asker = occasion.asker(without_session=not occasion.was_compacted, is_rendered=False)
 
     def look_up(view: View) -> tuple[Fix | None, list[str], list[str]]:
         from mdmem.search import solved
 
-        is_of_all = occasion.config.settings.inject.other_projects
-        project, closed = (None, occasion.closed) if is_of_all else (occasion.project, ())
-        without = "" if occasion.was_compacted else occasion.record.id
-        among = engine.for_agent(view, project, without, occasion.here, closed)
-        if hidden := withheld.from_project(view, occasion.project) if is_of_all else withheld.private(view):
-            among = AllBut(view, hidden) if among is None else among - hidden
+        among = asker.among(view)
         fix = solved.of_error(occasion.config, view, error, among)
         if fix is None:
             failed = solved.last_unsolved(occasion.config, view, error, among)

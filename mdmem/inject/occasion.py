@@ -9,6 +9,7 @@ from mdmem import project
 from mdmem.inject import injection_log
 from mdmem.inject.turns import UserTurns
 from mdmem.search import staged
+from mdmem.search.answering import Asker
 from mdmem.search.gate import Gate
 from mdmem.vault import exclusions, journal, layout, people, projects
 
@@ -54,6 +55,21 @@ class Occasion:
         config = self.config
         return exclusions.excludes_project(config, folder) or people.stays_here(
             projects.front_matter_of(config, folder)
+        )
+
+    def asker(self, *, without_session: bool, is_rendered: bool = True) -> Asker:
+        """Return who asks a question here: about all projects, or only this one, as the settings say.
+
+        is_rendered: each answer is rendered, which tells why a note is not shown to agents of this project.
+        """
+        is_own = self.is_of(self.project)
+        is_of_all = is_own and self.config.settings.inject.other_projects
+        return Asker(
+            project=None if is_of_all else self.project,
+            without_session=self.record.id if without_session else "",
+            here=self.here,
+            closed=self.closed if is_of_all else (),
+            withheld_from="" if not is_own else None if is_rendered else self.project,
         )
 
     @cached_property

@@ -8,8 +8,8 @@ from itertools import chain, islice
 from math import log
 from operator import mul
 
-from mdmem.search import engine, freshness, index, ranking, turn_groups, withheld
-from mdmem.search.all_but import in_all
+from mdmem.search import engine, freshness, index, ranking, staged, turn_groups, withheld
+from mdmem.search.all_but import AllBut, in_all
 from mdmem.search.hits import Shown, hits_of
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.search.text import analysis, numbers, stem
@@ -82,8 +82,8 @@ class Asker(Value):
     the agent already knows. here: where the question comes from; notes staged on another code branch are not found.
     now: a time other than the clock's. kinds: only notes of these kinds (none: of any).
     between: only notes of this time, both ends included (None: of any).
-    from_elsewhere: the project is another than the agent's, so that notes that stay on this machine are excluded.
-    closed: projects, in lower case, none of whose notes are found.
+    closed: projects, in lower case, none of whose notes are found. withheld_from: exclude the notes that agents in this
+    project are not shown; "" if they are in another than `project` (None: include them).
     """
 
     project: str | None = None
@@ -92,8 +92,29 @@ class Asker(Value):
     now: datetime | None = None
     kinds: tuple[str, ...] = ()
     between: tuple[float, float] | None = None
-    from_elsewhere: bool = False
     closed: Collection[str] = ()
+    withheld_from: str | None = None
+
+    def among(self, view: View) -> Set[int] | None:
+        """Return the notes that may be found (None: all)."""
+        limits: list[set[int]] = []
+        if self.project is not None:
+            # Not former names, which another project may have now.
+            names = {"", self.project, *(self.here.projects if self.here else ())}
+            limits.append(view.with_any(f"project:{name}".lower() for name in names))
+        if self.kinds:
+            limits.append(view.of_kinds(self.kinds))
+        if self.between is not None:
+            limits.append(view.between(*self.between))
+        hidden: Set[int] = view.internal | staged.hidden(view, self.here)
+        hidden |= view.with_any(f"project:{name}" for name in self.closed)
+        if self.without_session:
+            hidden |= view.of_session(self.without_session)
+        if self.withheld_from is not None:
+            hidden |= withheld.from_project(view, self.withheld_from)
+        if limits:
+            return set.intersection(*limits) - hidden
+        return AllBut(view, hidden) if hidden else None
 
 
 def answers(
@@ -136,9 +157,8 @@ def _answers_in(
     words, guessed = ranking.affordable(view, units), engine.guessed(view, config, guess)
     if not words and not guessed:
         return ()
-    among = _among(view, asker)
     prior, most = engine.prior_by_kind(view, asker.now), POOL + ranking.POOL
-    scores = ranking.scores(view, words + guessed, among=among, prior=prior, most=most)
+    scores = ranking.scores(view, words + guessed, among=asker.among(view), prior=prior, most=most)
     order = [note for note in islice(engine.in_order(view, scores), POOL) if _is_here(config.vault, view.path(note))]
     kind_of = turn_groups.Kinds(view, config.vault)
     only_asked, echoes = _questions_and_echoes(config, view, kind_of, order)
@@ -164,18 +184,6 @@ def _answers_in(
 def _is_here(root: str, path: str) -> bool:
     """Whether a sync program keeps a note's file on this machine: without its text, the note answers nothing."""
     return os.path.lexists(f"{root}/{path}") or not unreadable.is_elsewhere(root, path)
-
-
-def _among(view: View, asker: Asker) -> Set[int] | None:
-    """Return the notes among which an answer is looked for (None: all)."""
-    among = engine.for_agent(view, asker.project, asker.without_session, asker.here, asker.closed)
-    limits = [view.of_kinds(asker.kinds)] if asker.kinds else []
-    limits += [view.between(*asker.between)] if asker.between else []
-    for limit in limits:
-        among = limit if among is None else limit & among
-    if asker.from_elsewhere and among is not None and (hidden := withheld.from_project(view, "")):
-        among -= hidden
-    return among
 
 
 def _is_generated(config: Config, first: SearchHit, text: str) -> bool:

@@ -9,7 +9,7 @@ from itertools import groupby, islice
 
 from mdmem.named_tuple import NamedTuple
 from mdmem.search import duplicates, freshness, index, ranking, replaced, snippet, staged, turn_groups
-from mdmem.search.all_but import AllBut, Unranked
+from mdmem.search.all_but import Unranked
 from mdmem.search.asking import shape
 from mdmem.search.asking.english import SURE
 from mdmem.search.hits import SNIPPET_CHARS, ManyHits, SearchHit, Shown, hits_of, read
@@ -22,7 +22,7 @@ from mdmem.vault.note import PAGES, WRITTEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from mdmem.config import Config
@@ -249,26 +249,6 @@ def batch(config: Config, queries: Iterable[tuple[str, str]], *, limit: int) -> 
             return [view.path(note) for note in islice(in_order(view, scores), limit)]
 
         yield name, freshness.answered(config, answer) or []
-
-
-def for_agent(
-    view: View, project: str | None, without_session: str, here: Place | None, closed: Iterable[str] = ()
-) -> Set[int] | None:
-    """Return the notes that an agent may be shown (None: all). project: only its notes and those of no project.
-
-    here: also has the project's other names in notes. closed: projects, in lower case, whose notes are left out.
-    """
-    among = None
-    if project is not None:
-        names = {"", project, *(here.projects if here else ())}  # not former ones, which another may have now
-        among = view.with_any(f"project:{name}".lower() for name in names)
-    hidden = view.internal | staged.hidden(view, here) | view.with_any(f"project:{name}" for name in closed)
-    if without_session:
-        hidden |= view.of_session(without_session)
-    if among is None:
-        return AllBut(view, hidden) if hidden else None
-    among -= hidden
-    return among
 
 
 def prior_by_kind(view: View, now: datetime | None) -> Callable[[int], float]:

@@ -12,6 +12,7 @@ from itertools import chain, islice
 from math import inf, sqrt
 
 from mdmem.search import engine, freshness, replaced, turn_groups
+from mdmem.search.answering import Asker
 from mdmem.search.asking import at_hand, corrections
 from mdmem.search.hits import hit_of
 from mdmem.search.index.layout import KIND_STEP, KINDS, REPLACED
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from mdmem.config import Config
-    from mdmem.search.answering import Asker
     from mdmem.search.engine import SearchOptions, SearchResult
     from mdmem.search.hits import SearchHit
     from mdmem.search.index.view import View
@@ -89,7 +89,7 @@ def _arranged(
     for note in first:
         if journal.numbers(view.name(note)):
             by_turn.setdefault(_turn_of(view, note), []).append(note)
-    among = cache(lambda project: engine.for_agent(view, project or None, "", here))
+    among = cache(lambda project: Asker(project or None, here=here).among(view))
     ids: dict[int, str] = {}
     for notes in list(by_turn.values())[:MAX_MARKED]:
         best = notes[0]
@@ -195,12 +195,9 @@ def superseding(config: Config, asker: Asker, hit: SearchHit) -> SearchHit | Non
 
 
 def _among(view: View, asker: Asker, without_session: str) -> Set[int] | None:
-    """Return the notes that an asker may be shown, of the time that it asks about (None: all)."""
-    among = engine.for_agent(view, asker.project, without_session, asker.here, asker.closed)
-    if asker.between is None:
-        return among
-    of_time = view.between(*asker.between)
-    return of_time if among is None else among & of_time
+    """Return the notes of any kind that an asker may be shown, of the time that it asks about (None: all)."""
+    shown = Asker(asker.project, without_session, asker.here, between=asker.between, closed=asker.closed)
+    return shown.among(view)
 
 
 def is_run_taken_back(config: Config, view: View, note: int, among: Set[int] | None) -> bool:
