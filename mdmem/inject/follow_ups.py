@@ -37,7 +37,7 @@ def is_of_this_session(occasion: Occasion, asked: Shape, best: Answer) -> bool:
         return False
     if asked.grade == SURE or asked.language == "error" or _asks_of_us(asked):
         return False
-    session = recent.SessionFolder(occasion.config, occasion.gate, "/".join(occasion.record.folder))
+    session = recent.session_in(occasion, "/".join(occasion.record.folder))
     wanted = frozenset(echoes.sought(asked.topic))
     said = (session.read(name).body for name in session.of_kind("response")[-_MAX_ANSWERS:])
     here = echoes.in_texts(said, wanted)

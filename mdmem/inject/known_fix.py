@@ -119,7 +119,6 @@ def _ending(occasion: Occasion, solved: str) -> str:
 
 def _answer(occasion: Occasion, run: str) -> tuple[recent.SessionFolder, str]:
     """Return the session of a run, and the answer of its turn, or ""."""
-    is_elsewhere = not occasion.is_of(layout.project_of(run))
-    session = recent.SessionFolder(occasion.config, occasion.gate, layout.folder_of(run), from_elsewhere=is_elsewhere)
+    session = recent.session_in(occasion, layout.folder_of(run))
     turn = answer_item.Turn(session, journal.numbers(run)[0])
     return session, turn.of_kind("response")

@@ -236,7 +236,13 @@ def last_commands(names: list[str]) -> list[str]:
 def this_session(occasion: Occasion) -> SessionFolder | None:
     """Return the folder of the session that an event is of; None if nothing of it is stored."""
     parts = occasion.record.folder or journal.find_session(occasion.config, occasion.record.id, most=journal.MAX_DAYS)
-    return SessionFolder(occasion.config, occasion.gate, "/".join(parts)) if parts else None
+    return session_in(occasion, "/".join(parts)) if parts else None
+
+
+def session_in(occasion: Occasion, folder: str) -> SessionFolder:
+    """Return the session in a folder, as the project that asks may see it."""
+    is_elsewhere = not occasion.is_of(layout.project_of(folder))
+    return SessionFolder(occasion.config, occasion.gate, folder, from_elsewhere=is_elsewhere)
 
 
 def sessions(occasion: Occasion, span: tuple[float, float], worked: Mapping[str, float]) -> Iterator[SessionFolder]:
@@ -252,9 +258,7 @@ def sessions(occasion: Occasion, span: tuple[float, float], worked: Mapping[str,
             return
         if last >= until or folder.endswith(tail) or folder == own or injection_log.seen(folder[-8:]) in occasion.given:
             continue
-        session = SessionFolder(
-            occasion.config, occasion.gate, folder, from_elsewhere=not occasion.is_of(occasion.project)
-        )
+        session = session_in(occasion, folder)
         if session.names:
             yield session
 

@@ -171,6 +171,28 @@ def test_a_note_of_another_project_that_stays_on_this_machine_is_not_told_with_i
     assert ": ." not in given
 
 
+def test_how_a_session_of_another_project_ended_is_not_told_if_that_stays_on_this_machine(
+    vault: Path, tmp_path: Path
+) -> None:
+    own_settings("[inject]\nother_projects = true\n")
+    prompt = "let's continue with the bank retries of last week"
+    api = Talk(vault, tmp_path / "payments-api")
+    api.says("Requests to the bank fail now and then, add retries")
+    api.edits("bank/client.py", ["+RETRIES = 4"])
+    api.answers("Calls to the bank are retried four times, with jitter up to 900 ms.")
+    api.says("Which bank needs such retries?")
+    api.edits("bank/client.py", ["+SLOW = 'Quokka Trust'"])
+    api.answers("Quokka Trust does.")
+    assert "Quokka" in ask(new_session(api, 7, tmp_path / "web-shop"), prompt)
+
+    for told in (vault / "journal" / "payments-api").rglob("002-*.md"):
+        told.write_text(told.read_text().replace("---\n", "---\nsync: false\n", 1))
+
+    given = ask(new_session(api, 8, tmp_path / "web-shop"), prompt)
+    assert "retried four times" in given
+    assert "Quokka" not in given
+
+
 ERROR = "Exit code 1\nsrc/load.py:12: ModuleNotFoundError: No module named 'frobnicator'"
 
 

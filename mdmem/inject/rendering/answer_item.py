@@ -165,9 +165,7 @@ def end_of_session(occasion: Occasion, answer: Answer) -> Item | None:
     found = next((journal.numbers(hit.path)[0] for hit in answer.hits if journal.numbers(hit.path)), 0)
     if not answer.folder or not found or answer.folder == "/".join(occasion.record.folder):
         return None
-    session = recent.SessionFolder(
-        occasion.config, occasion.gate, answer.folder, from_elsewhere=not occasion.is_of(occasion.project)
-    )
+    session = recent.session_in(occasion, answer.folder)
     turn, last = Turn(session, found), Turn(session, session.last_turn())
     prompt, told = last.of_kind("prompt"), session.telling_answer()
     if prompt and told and small_talk.says_little(session.read(prompt).fact("title")):
@@ -190,10 +188,7 @@ def of_turn(
     occasion: Occasion, hit: SearchHit, terms: Collection[str], room: int, file: str = ""
 ) -> tuple[Item | None, str]:
     """Return the entry of a note's turn. file: the one it is wanted for: its changes are shown, if there are any."""
-    is_elsewhere = bool(hit.project) and not occasion.is_of(hit.project)
-    session = recent.SessionFolder(
-        occasion.config, occasion.gate, layout.folder_of(hit.path), from_elsewhere=is_elsewhere
-    )
+    session = recent.session_in(occasion, layout.folder_of(hit.path))
     turn = Turn(session, next(iter(journal.numbers(hit.path)), session.last_turn()))
     prompt, response = turn.of_kind("prompt"), turn.of_kind("response")
     telling = (
