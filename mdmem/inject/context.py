@@ -118,19 +118,13 @@ def explain(config: Config, event: Event, now: float, deadline: float, place: Pr
     triggered = trigger.of_prompt(occasion.turns, text)
     explanation.trigger, explanation.asked = triggered.once, triggered.asked
     offer = Offer()
-    elsewhere = _add_elsewhere(occasion, offer, text, triggered.asked) if triggered.asked else []
-    explanation.by_days = triggered.asked is not None and _add_dated(occasion, offer, text, triggered.asked)
-    if triggered.asked is None:
+    if triggered.asked:
+        query, explanation.results = _recall(occasion, offer, text, triggered.asked)
+        explanation.by_days = query is None
+    else:
         query = _of_last_turns(occasion, text) if triggered.once else text
         explanation.results = candidates.looked_up(occasion, query)
-    elif explanation.by_days:
-        query = ""
-    else:
-        asked, explanation.results = _answers(occasion, text, triggered.asked)
-        query = asked.topic
-        _add_recall(occasion, offer, text, asked, explanation.results)
-    explanation.query = query if candidates.has_topic(query) else ""
-    explanation.results = [*elsewhere, *explanation.results]
+    explanation.query = query if query and candidates.has_topic(query) else ""
     if triggered.once:
         query = _of_last_turns(occasion, text)
         offer.add(triggered.once, candidates.section(candidates.looked_up(occasion, query), RELATED))
@@ -227,28 +221,32 @@ def _prompt(occasion: Occasion) -> Offer:
     triggered = trigger.of_prompt(occasion.turns, text)
     offer.asked = triggered.asked is not None and triggered.asked.grade == SURE
     if triggered.asked:
-        _add_elsewhere(occasion, offer, text, triggered.asked)
-    if triggered.asked and not _add_dated(occasion, offer, text, triggered.asked):
-        asked, answers = _answers(occasion, text, triggered.asked)
-        _add_recall(occasion, offer, text, asked, answers)
+        _recall(occasion, offer, text, triggered.asked)
     if triggered.once:
         _once(occasion, offer, text, triggered.once)
     return offer
 
 
+def _recall(
+    occasion: Occasion, offer: Offer, text: str, asked: Shape
+) -> tuple[str | None, Sequence[candidates.Candidate]]:
+    """Add what answers a prompt; return what it asks about, None if only for days, and all that was found."""
+    elsewhere = _add_elsewhere(occasion, offer, text, asked)
+    if _add_dated(occasion, offer, text, asked):
+        return None, elsewhere
+    asked, answers = _answers(occasion, text, asked)
+    _add_recall(occasion, offer, text, asked, answers)
+    return asked.topic, [*elsewhere, *answers]
+
+
 def _answers(occasion: Occasion, text: str, asked: Shape) -> tuple[Shape, Sequence[candidates.Candidate]]:
     """Return what a prompt asks, in view of the turn before, and what answers that."""
+    without = not occasion.was_compacted
 
     def look(shape: Shape) -> tuple[Shape, Sequence[candidates.Candidate]]:
         shape, days = _without_days(occasion, text, shape)
-        then = (
-            candidates.of_event(occasion, text, shape, without_session=not occasion.was_compacted)
-            if days is None
-            else None
-        )
-        if then is not None:
-            return then
-        return shape, candidates.answers(occasion, text, shape, days=days, without_session=not occasion.was_compacted)
+        then = candidates.of_event(occasion, text, shape, without_session=without) if days is None else None
+        return then or (shape, candidates.answers(occasion, text, shape, days=days, without_session=without))
 
     going_on = follow_ups.going_on(occasion, asked, text)
     if going_on is not None and follow_ups.points(asked):
@@ -297,7 +295,7 @@ def _add_dated(occasion: Occasion, offer: Offer, text: str, asked: Shape) -> boo
     if section:
         offer.add("recall", section, len(text))
         if section.remark == dated.NONE:
-            offer.add("recall", _new(occasion, recent.last_done(_last_sessions(occasion, recent.MAX_SESSIONS))))
+            offer.add("recall", _last_done(occasion))
         offer.marks.append(journal.recalled_mark(text))
     return section is not None
 
@@ -322,7 +320,7 @@ def _add_recall(
         offer.add("recall", section, len(asked.topic))
         offer.marks.append(journal.recalled_mark(text))
     elif asked.grade == SURE and not offer.sections and candidates.is_for_last_sessions(occasion, asked, answers):
-        offer.add("recall", _new(occasion, recent.last_done(_last_sessions(occasion, recent.MAX_SESSIONS))), len(text))
+        offer.add("recall", _last_done(occasion), len(text))
 
 
 def _led_by_end(occasion: Occasion, section: Section, answers: Sequence[candidates.Candidate]) -> Section:
@@ -349,6 +347,11 @@ def _of_last_turns(occasion: Occasion, text: str) -> str:
     limit = settings.inject.query_turns
     last_turns = occasion.turns.texts(current=text, limit=turns.LOOK_BACK * limit)
     return turns.query(turns.topical(last_turns)[-limit:] if limit else [], settings.inject.query_turn_chars)
+
+
+def _last_done(occasion: Occasion) -> Section:
+    """Return what was done last in the project, without what this session was given."""
+    return _new(occasion, recent.last_done(_last_sessions(occasion, recent.MAX_SESSIONS)))
 
 
 def _last_sessions(occasion: Occasion, most: int) -> list[recent.SessionFolder]:

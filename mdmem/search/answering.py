@@ -11,7 +11,6 @@ from operator import mul
 from mdmem.search import engine, freshness, index, ranking, staged, turn_groups, withheld
 from mdmem.search.all_but import AllBut, in_all
 from mdmem.search.hits import Shown, hits_of
-from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.search.text import analysis, numbers, stem
 from mdmem.search.text.abbreviations import WEIGHT
 from mdmem.search.units import JOINED, OtherNotes, Unit, units_of
@@ -383,9 +382,9 @@ class _Coverage:
 
         The last is the number of words that were said, or are identifiers: these mean the same in an output.
         """
-        flags = self._view.numbers("flags")
-        said = [note for note in notes if flags[note] // KIND_STEP in _SPOKEN]
-        said = said or [note for note in notes if flags[note] // KIND_STEP != _PRINTED]
+        kinds = {note: self._view.kind(note) for note in notes}
+        said = [note for note in notes if kinds[note] in _SPOKEN]
+        said = said or [note for note in notes if kinds[note] != "observation"]
         said_weight, said_words = self._together(said) if said else (0.0, 0)
         weight, words = max([(said_weight, said_words), *(self._together([note]) for note in notes)])
         identifiers = sum(bool(word.parts) and any(note in word.notes[0] for note in notes) for word in self._words)
@@ -424,10 +423,8 @@ _CHANGES = frozenset(
 """Where no note has one of these, it only says that something was changed, or which way: `why smaller batches`."""
 SYNONYM = 0.75
 """How surely a note has a word if it has only a synonym."""
-_SPOKEN = tuple(map(KINDS.index, ("prompt", "response", "summary")))
+_SPOKEN = ("prompt", "response", "summary")
 """Kinds of notes that hold what was said in a turn."""
-_PRINTED = KINDS.index("observation")
-"""The kind of notes that hold what a tool printed or changed in a turn."""
 _LONG_PART = 3
 """Number of letters of an identifier's part that identifies something."""
 _LEAST = 0.05

@@ -15,7 +15,7 @@ from mdmem.search import engine, freshness, replaced, turn_groups
 from mdmem.search.answering import Asker
 from mdmem.search.asking import at_hand, corrections
 from mdmem.search.hits import hit_of
-from mdmem.search.index.layout import KIND_STEP, KINDS, REPLACED
+from mdmem.search.index.layout import REPLACED
 from mdmem.search.index.view import cached_with_view
 from mdmem.search.text import analysis
 from mdmem.vault import journal, people
@@ -54,7 +54,7 @@ _LEAST_SESSIONS = 16
 """In a vault with fewer sessions, hardly any word is rare."""
 _NOTES_EACH = 20
 """A term in more notes than this for each session that may have it is common."""
-_SAID = tuple(map(KINDS.index, ("prompt", "response")))
+_SAID = ("prompt", "response")
 
 
 def search(config: Config, query: Query, options: SearchOptions) -> SearchResult:
@@ -121,8 +121,7 @@ def _turn_of(view: View, note: int) -> tuple[int, int]:
 
 def _answers_first(view: View, notes: Iterable[int]) -> list[int]:
     """Return the notes of a turn in order, but answers before others."""
-    flags = view.numbers("flags")
-    return sorted(notes, key=lambda note: flags[note] // KIND_STEP != _SAID[1])
+    return sorted(notes, key=lambda note: view.kind(note) != "response")
 
 
 def later(config: Config, terms: Collection[str], asker: Asker, hit: SearchHit) -> SearchHit | None:
@@ -215,9 +214,8 @@ class _Later:
     def __init__(self, config: Config, view: View, note: int, among: Among) -> None:
         self._config, self._view, self._among = config, view, among
         self.place = self._folder, self._turn = self._turn_of(note)
-        flags = view.numbers("flags")
         members = view.members[self._folder] if turn_groups.session_folder(view, note) else ()
-        self._spoken = [one for one in members if flags[one] // KIND_STEP in _SAID]
+        self._spoken = [one for one in members if view.kind(one) in _SAID]
         self._edits = [one for one in members if self._is_edit(one) and self._turn_of(one) == self.place]
 
     @property
@@ -339,7 +337,7 @@ class _Later:
         return bool(journal.numbers(name)) and turn_groups.is_edit(name)
 
     def _is_prompt(self, note: int) -> bool:
-        return self._view.numbers("flags")[note] // KIND_STEP == _SAID[0]
+        return self._view.kind(note) == "prompt"
 
     def _is_shown(self, note: int) -> bool:
         among = self._among()

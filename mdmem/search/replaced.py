@@ -9,7 +9,6 @@ from itertools import islice
 
 from mdmem.search import freshness
 from mdmem.search.all_but import in_all
-from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.search.index.resolve import named
 from mdmem.search.text import analysis
 from mdmem.vault import disk, links, note, people
@@ -83,7 +82,7 @@ def successor_name(view: View, root: str, number: int) -> str:
 
     If the other one names no note, return what it says, on one line: it is superseded all the same.
     """
-    if view.numbers("flags")[number] // KIND_STEP not in _WRITTEN:
+    if view.kind(number) not in note.WRITTEN:
         return ""
     found = successor(view, root, number)
     if found is not None:
@@ -117,8 +116,7 @@ def superseded(config: Config, paths: Iterable[str]) -> set[str]:
 
 def _pairs(view: View, root: str, notes: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Yield each of some notes that another one of them supersedes, with that one, in their order."""
-    flags = view.numbers("flags")
-    written = {one for one in notes if flags[one] // KIND_STEP in _WRITTEN}
+    written = {one for one in notes if view.kind(one) in note.WRITTEN}
     linked = {one: _linking(view, one) & written for one in written}
     concerned = {one for one in written if linked[one]}.union(*linked.values())  # few, so that few files are read
     for older in notes:
@@ -130,7 +128,6 @@ def _pairs(view: View, root: str, notes: Sequence[int]) -> Iterator[tuple[int, i
 
 
 LOOKED_AT = 50
-_WRITTEN = frozenset(map(KINDS.index, note.WRITTEN))
 
 
 def _superseding(view: View, root: str, number: int, among: set[int] | None = None) -> int | None:

@@ -11,7 +11,6 @@ from itertools import chain, islice
 from mdmem.agents import prompts
 from mdmem.search.asking import shape, small_talk
 from mdmem.search.asking.english import LIKELY, SURE
-from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.values import Value
 from mdmem.vault import disk, front_matter, journal, people
 
@@ -149,8 +148,7 @@ def answer_title(view: View, prompt: int) -> str:
     def position(note: int) -> tuple[int, ...]:
         return journal.numbers(view.name(note))
 
-    flags, response = view.numbers("flags"), KINDS.index("response")
-    responses = (note for note in view.members[view.folder_of[prompt]] if flags[note] // KIND_STEP == response)
+    responses = (note for note in view.members[view.folder_of[prompt]] if view.kind(note) == "response")
     answers = [note for note in responses if position(note)[:1] == turn]
     facts = view.facts(max(answers, key=position)) if answers else {}
     return "" if people.keeps_private(facts) else str(facts.get("title", ""))

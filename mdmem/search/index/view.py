@@ -396,6 +396,10 @@ class View:
         leaf = self._numbered.leaf(note)
         return leaf.table.number(name, note - leaf.start)
 
+    def kind(self, note: int) -> str:
+        """Return a note's kind; "" for one that is not in `KINDS`."""
+        return layout.KINDS[self.numbers("flags")[note] // layout.KIND_STEP]
+
     def stamp(self, note: int) -> tuple[int, int, int]:
         """Return the mtime, size and inode of a note's file when it was read."""
         leaf = self._numbered.leaf(note)
