@@ -73,7 +73,7 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
                 return  # every command of git fails
         else:
             yield error(f"git fsck: {reason}", f"The notes themselves are safe. {_restore(repo)}")
-    yield from (_lock(config, file) for file in lock.of_git(repo))
+    yield from (_lock(config, repo, file) for file in lock.of_git(repo))
     yield from _without_rules(config)
     problems = list(_commits(config, repo))
     yield from problems
@@ -103,11 +103,11 @@ def _stray_ref(config: Config, repo: Repository, file: Path) -> HealthFinding:
 
 
 def _put_aside(config: Config, repo: Repository, file: Path) -> None:
-    with lock.held(config.state_dir) as lock_fd:
+    with lock.held(config.state_dir, repo.common_dir) as lock_fd:
         stray_refs.put_aside(repo, file, lock_fd)
 
 
-def _lock(config: Config, file: Path) -> HealthFinding:
+def _lock(config: Config, repo: Repository, file: Path) -> HealthFinding:
     """Return the finding for a lock of git's."""
     todo = f"If no git process is running: `rm {shlex.quote(str(file))}`."
     if age(file) <= OLD_LOCK_SECONDS:
@@ -115,12 +115,12 @@ def _lock(config: Config, file: Path) -> HealthFinding:
     text = f"{file} is old: a git process was killed."
     if file.name == "index.lock":  # git keeps it while a person writes a message, and commits are made without it
         return warning(text, todo)
-    return warning(text, f"`mdmem doctor --fix` removes it. {todo}", partial(_unlock, config, file))
+    return warning(text, f"`mdmem doctor --fix` removes it. {todo}", partial(_unlock, config, repo, file))
 
 
-def _unlock(config: Config, file: Path) -> None:
+def _unlock(config: Config, repo: Repository, file: Path) -> None:
     """Remove an old lock of git's, which held it for milliseconds."""
-    with lock.held(config.state_dir):
+    with lock.held(config.state_dir, repo.common_dir):
         if age(file) > OLD_LOCK_SECONDS:
             file.unlink(missing_ok=True)
 
@@ -161,12 +161,12 @@ def _lost_branch(config: Config) -> HealthFinding | None:
         return error(text, f"Several branches could have been checked out. Check out yours with: {command}")
     short = branch.removeprefix("refs/heads/")
     todo = f"`mdmem doctor --fix` checks out the branch {short} again, without changing a file."
-    return error(text, todo, partial(_restore_branch, config, git_folders[0], branch))
+    return error(text, todo, partial(_restore_branch, config, git_folders, branch))
 
 
-def _restore_branch(config: Config, git_dir: Path, branch: str) -> None:
-    with lock.held(config.state_dir):
-        lost_head.restore(git_dir, branch)
+def _restore_branch(config: Config, git_folders: tuple[Path, Path], branch: str) -> None:
+    with lock.held(config.state_dir, git_folders[1]):
+        lost_head.restore(git_folders[0], branch)
 
 
 def _lost_commit(config: Config, repo: Repository) -> HealthFinding | None:
@@ -185,7 +185,7 @@ def _lost_commit(config: Config, repo: Repository) -> HealthFinding | None:
 
 
 def _restore_commit(config: Config, repo: Repository, oid: str) -> None:
-    with lock.held(config.state_dir) as lock_fd:
+    with lock.held(config.state_dir, repo.common_dir) as lock_fd:
         checked_out.restore(repo, oid, lock_fd)
 
 

@@ -168,7 +168,7 @@ def waiting(config: Config) -> CommitBatch:
 def _differing(config: Config, repo: Repository) -> State:
     """Compare the vault with its last commit, and store the result for the next scan unless a commit is running."""
     try:
-        with lock.held(config.state_dir, wait_seconds=0) as lock_fd:
+        with lock.held(config.state_dir, repo.common_dir, wait_seconds=0) as lock_fd:
             result = scan.find(config, repo, scan.EVERY_FILE, lock_fd)
             if not result.state.further:
                 uncommitted = (*result.state.changes, *result.state.beside)
@@ -183,7 +183,7 @@ def _commit(config: Config, plan: Plan, wanted: Wanted, mode: ScanMode, *, impor
     """Commit what is wanted. mode, imported: as for `commit`."""
     repo = repository.open_vault(config.vault)
     wanted.report("Waiting for another process to commit", 0, 0)
-    with lock.held(config.state_dir) as lock_fd:
+    with lock.held(config.state_dir, repo.common_dir) as lock_fd:
         git_index.heal(repo)
         if not (repo.git_dir / "index").exists() and lost_index.problem(repo):
             lost_index.restore(repo, lock_fd)
@@ -202,7 +202,7 @@ def _commit(config: Config, plan: Plan, wanted: Wanted, mode: ScanMode, *, impor
 def restore_index(config: Config) -> None:
     """Rebuild a missing or damaged index from the last commit. Raises what `commit` raises."""
     repo = repository.open_vault(config.vault)
-    with lock.held(config.state_dir) as lock_fd:
+    with lock.held(config.state_dir, repo.common_dir) as lock_fd:
         git_index.heal(repo)
         if lost_index.problem(repo):
             lost_index.restore(repo, lock_fd)

@@ -137,7 +137,7 @@ def finish(
         return applied
     repo = repository.open_vault(config.vault)
     commits = applied.result.commits
-    with lock.held(config.state_dir) as lock_fd:
+    with lock.held(config.state_dir, repo.common_dir) as lock_fd:
         # The commit of the decisions counts as reviewed too, if it directly follows.
         head = commits[-1].oid if commits and writer.tip(repo, f"{commits[-1].oid}^") == seen.head else seen.head
         if head:
@@ -164,7 +164,7 @@ def end_import(config: Config, before: str | None) -> None:
     with suppress(BusyError, GitError):
         commit.commit(config, imported=True)
         repo = repository.open_vault(config.vault)
-        with lock.held(config.state_dir) as lock_fd:
+        with lock.held(config.state_dir, repo.common_dir) as lock_fd:
             after = checked_out.tip(repo)
             if after != before:
                 _pass_over(repo, before, after, lock_fd)

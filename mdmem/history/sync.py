@@ -131,7 +131,7 @@ def sync(
     if not url:
         raise GitError(_no_remote(repo, remote))
     report("Waiting for another process to commit", 0, 0)
-    with lock.held(config.state_dir) as lock_fd:
+    with lock.held(config.state_dir, repo.common_dir) as lock_fd:
         work = _Work(config, repo, remote, url, lock_fd, report)
         withheld = work.keep_private(committed.staying)
         work.done = work.done._replace(held_back=committed.held_back, private=withheld)

@@ -110,7 +110,7 @@ def test_a_commit_that_waits_while_another_process_works_is_no_failure_until_an_
 
     def wait(now: float) -> list[str]:
         with (
-            lock.held(settings.state_dir),
+            lock.held(settings.state_dir, Path(settings.vault, ".git")),
             pytest.raises(LockedError, match="Nothing is lost"),
             failing.recorded(settings, "commit", now),
         ):

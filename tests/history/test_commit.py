@@ -1107,9 +1107,28 @@ def test_committers_queue_and_give_up_with_a_sentence(vault: Path, monkeypatch: 
     config = start(vault)
     turn(vault)
 
-    with lock.held(config.state_dir), pytest.raises(BusyError, match="Nothing is lost"):
+    with lock.held(config.state_dir, vault / ".git"), pytest.raises(BusyError, match="Nothing is lost"):
         monkeypatch.setattr(lock, "held", partial(lock.held, wait_seconds=0.05))
         commit.commit(config)
+
+
+def test_a_committer_with_another_state_folder_waits_too_and_its_index_stays(
+    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = start(vault)
+    turn(vault)
+    repo = repository.open_vault(vault)
+
+    with (
+        lock.held(tmp_path / "container", repo.common_dir) as lock_fd,
+        git_index.read_from(repo, repository.empty_tree(repo), lock_fd) as copy,
+    ):
+        monkeypatch.setattr(lock, "held", partial(lock.held, wait_seconds=0.05))
+        with pytest.raises(BusyError, match="Nothing is lost"):
+            commit.commit(config)
+        assert copy.path.exists()
+
+    assert commit.commit(config).commits
 
 
 COMMITTER = """

@@ -57,7 +57,7 @@ def settled(vault: Path) -> Config:
 def short(config: Config, mode: ScanMode = BACKGROUND) -> set[Change]:
     """Return what a look in the background finds, or another one."""
     repo = repository.open_vault(config.vault)
-    with lock.held(config.state_dir) as held:
+    with lock.held(config.state_dir, repo.common_dir) as held:
         state = scan.find(config, repo, mode, held).state
     return {*state.changes, *state.beside}
 

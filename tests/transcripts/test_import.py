@@ -461,7 +461,7 @@ def test_an_import_that_was_stopped_before_its_first_note_does_not_say_that_ther
 ) -> None:
     ask("init", str(vault), check=True)
     words = [sys.executable, "-m", "mdmem", "import", "--yes", str(long_talk(2).save(tmp_path / "projects"))]
-    with lock.held(config.load().state_dir):
+    with lock.held(config.load().state_dir, vault / ".git"):
         process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(os.environ))
         assert process.stderr is not None
         assert b"Waiting for another mdmem process" in process.stderr.readline()

@@ -1187,7 +1187,7 @@ def test_pages_are_shown_while_a_commit_waits_for_git(web: Web, cookie: str) -> 
     sent = token(web, cookie)
     settings = config.load(str(web.vault), {**os.environ, **web.day.env})
     with ThreadPoolExecutor() as pool:
-        with lock.held(settings.state_dir):
+        with lock.held(settings.state_dir, web.vault / ".git"):
             committing = pool.submit(post, web, cookie, "commit", csrf=sent)
             for _ in range(5):
                 get(web, cookie, "/timeline")

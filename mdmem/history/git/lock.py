@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,27 +16,29 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def held(state_dir: str | Path, name: str = "git", wait_seconds: float = 60.0) -> Iterator[int]:
+def held(state_dir: str | Path, common_dir: Path, name: str = "git", wait_seconds: float = 60.0) -> Iterator[int]:
     """Hold the lock `name` for the `with` block; yields its descriptor.
+
+    It is two files: one in the vault's git folder, for a container or a user with another state folder, and one in
+    the state folder, as the vault's disk may have no locks.
 
     Pass the descriptor to git processes that write (`repository.run(lock_fd=...)`) and to no others: when we are
     killed, the lock is free once the last of them has ended, never before.
 
     Raises LockedError when it is not free within `wait_seconds`.
     """
-    folder = Path(state_dir)
-    files.make_folder(str(folder))
-    lock = files.open_lock(str(folder / f"{name}.lock"))
-    try:
-        what = f"Waiting for another mdmem process that uses the vault's history ({name})"
-        if not files.lock(lock, wait_seconds, what):
-            raise LockedError(
-                f"Another mdmem process has been using the vault's history ({name}) for {wait_seconds:g} seconds. "
-                "Nothing is lost: the next commit includes these notes."
-            )
+    files.make_folder(str(state_dir))
+    what = f"Waiting for another mdmem process that uses the vault's history ({name})"
+    with ExitStack() as opened:
+        for file in (Path(state_dir, f"{name}.lock"), common_dir / f"mdmem-{name}.lock"):
+            lock = files.open_lock(str(file))
+            opened.callback(os.close, lock)
+            if not files.lock(lock, wait_seconds, what):
+                raise LockedError(
+                    f"Another mdmem process has been using the vault's history ({name}) for {wait_seconds:g} seconds. "
+                    "Nothing is lost: the next commit includes these notes."
+                )
         yield lock
-    finally:
-        os.close(lock)
 
 
 def of_git(repo: Repository) -> list[Path]:

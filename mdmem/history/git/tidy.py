@@ -49,7 +49,7 @@ def tidy(config: Config) -> bool:
     }
     settings = [word for key, value in limits.items() for word in ("-c", f"{key}={value}")]
     try:
-        with lock.held(config.state_dir, "gc", wait_seconds=0):
+        with lock.held(config.state_dir, repo.common_dir, "gc", wait_seconds=0):
             repository.run(repo, *settings, "gc", "--auto", "--quiet")
             repository.run(repo, *settings, "maintenance", "run", "--auto", "--quiet", "--task=commit-graph")
             if _unlisted(repo) >= PACKS // 2:  # asked with --auto, git 2.39 packs the largest pack again as well

@@ -148,7 +148,7 @@ def interrupted(repo: Repository) -> tuple[str, str]:
 
 
 def _mark(repo: Repository) -> str | None:
-    """Return the mark's text, None without one: a user with another state folder has a committer's lock of its own."""
+    """Return the mark's text; None without one."""
     try:
         return (repo.git_dir / MARK).read_text("ascii")
     except FileNotFoundError:

@@ -129,7 +129,7 @@ def decide(config: Config, choice: OpenChoice, *, keep: str = "") -> bool:
             return False
         return bool(rewrite.apply(config, [RewriteStep(choice.path, before, after)], text).changed)
     repo = repository.open_vault(config.vault)
-    with lock.held(config.state_dir) as lock_fd:
+    with lock.held(config.state_dir, repo.common_dir) as lock_fd:
         branch = checked_out.branch(repo)
         head = writer.tip(repo, branch)
         return writer.write(repo, branch, head, [CommitDraft(text, {})], lock_fd)

@@ -248,7 +248,7 @@ def apply(config: Config, planned: PurgePlan, report: ProgressCallback = ignore)
     """
     if not filtering.is_installed():
         raise GitError(f"Rewriting history needs git-filter-repo. Run: {installation.install_command('purge')}")
-    with lock.held(config.state_dir) as lock_fd:
+    with lock.held(config.state_dir, repository.open_vault(config.vault).common_dir) as lock_fd:
         return apply_held(config, planned, lock_fd, report)
 
 

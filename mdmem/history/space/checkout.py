@@ -40,7 +40,7 @@ def complete(repo: Repository, state_dir: str, report: ProgressCallback = ignore
     vault_part = part.load(repo)
     if vault_part is None:
         raise NotFoundError(f"The whole vault is already at {repo.root}.")
-    with lock.held(state_dir):
+    with lock.held(state_dir, repo.common_dir):
         repo = objects.complete(repo)
         fill(repo, report)
         count = _write(repo, lambda: (file for file in _absent(repo, vault_part) if part.can_be(file[0])), report)
