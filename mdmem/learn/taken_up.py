@@ -54,12 +54,12 @@ def finder(view: View, notes: Set[int]) -> TakenUpTest:
     def changed_in(text: str) -> set[_Turn]:
         """Return the turns that changed a file which the text names."""
         tails = (tails[0] for name in mentioned_files(text) if (tails := path_tails(name)))
-        changed = [
-            note
-            for note in view.with_any(f"file:{tail}" for tail in tails) & notes
-            if turn_groups.is_edit(view.name(note))
-        ]
-        return {(folder_of[note], place[0]) for note in changed if (place := journal.numbers(view.name(note)))}
+        named = ((note, view.name(note)) for note in view.with_any(f"file:{tail}" for tail in tails) & notes)
+        return {
+            (folder_of[note], place[0])
+            for note, name in named
+            if (place := journal.numbers(name)) and turn_groups.is_edit(name)
+        }
 
     @cache
     def said_in(project: str, *, asked: bool) -> _Said:

@@ -317,6 +317,18 @@ def test_a_change_of_the_file_that_an_item_names_closes_it_in_fewer_of_its_words
     assert (at.open() == []) is closed
 
 
+def test_a_note_of_a_person_on_the_file_that_an_item_names_closes_nothing(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Tune the model overnight")
+    one.run("python tune.py")
+    one.answer("It runs. I'll write the best learning rate and depth to `params.yaml` tomorrow.")
+    left = at.open()
+    (at.day.vault / "notes" / "depth.md").write_text("---\nfiles: [params.yaml]\n---\nThe best depth so far is six.\n")
+
+    assert left != []
+    assert at.open() == left
+
+
 def test_work_of_another_project_takes_up_nothing(at: Work, tmp_path: Path) -> None:
     one = at.session(1)
     one.ask("Export the orders as CSV")
