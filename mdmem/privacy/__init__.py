@@ -113,8 +113,8 @@ def clean(
         job = withheld.without_unchecked(value, job, error, _fill)
     finally:
         for name in ("disguises", "encoded", "secrets.groups", "secrets.repeated"):
-            if module := sys.modules.get(f"mdmem.privacy.{name}"):
-                module.forget()
+            if forget := getattr(sys.modules.get(f"mdmem.privacy.{name}"), "forget", None):
+                forget()  # a module that another thread is still loading has none
     if isinstance(value, str) and explain:
         from mdmem.privacy import findings
 

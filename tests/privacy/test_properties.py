@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -303,6 +304,11 @@ def test_texts_cleaned_in_two_threads_are_searched_for_the_secrets_of_each() -> 
     assert len(list(repeated.find(" ".join(dict.fromkeys(dict.keys(values))), values))) == 30
     values.others["two10xK"] = None
     assert len(list(repeated.find("two10xK", values.others))) == 1
+
+
+def test_a_text_is_cleaned_while_another_thread_loads_what_decodes_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mdmem.privacy.encoded", ModuleType("mdmem.privacy.encoded"))
+    assert clean("Meet <private>Ana</private> at noon").value == "Meet [PRIVATE] at noon"
 
 
 _SIGNS = st.text("aB3é_.١ ΩI\0", max_size=6)
