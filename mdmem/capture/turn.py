@@ -53,6 +53,8 @@ def is_private(capture: Capture) -> bool:
         return True
     key = marks.prompt_key(capture)
     if mark := marks.of_prompt(by_prompt, key):
+        if mark == marks.UNSURE and key and capture.live:
+            _is_private_unseen(capture)  # its hook may have been killed before it remembered what is private
         return mark != marks.OPEN
     if key and marks.LOST not in by_prompt and capture.session.name_of(capture.prompt_note()):
         return False  # its prompt was stored

@@ -395,6 +395,23 @@ def test_what_a_prompt_hid_that_no_hook_has_seen_is_known_by_its_transcript(
     assert leaks(left()) == []
 
 
+def test_what_a_prompt_hid_whose_hook_was_killed_is_known_by_its_transcript_in_later_turns(
+    vault: Path, hook: Hook, left: Callable[[], bytes], tmp_path: Path
+) -> None:
+    asked = "Deploy <private>the Lorbquist fund</private> tonight"
+    saved = tmp_path / "saved.jsonl"
+    saved.write_text(json.dumps({"promptId": "prompt-1", "message": {"content": asked}}) + "\n")
+    hook(payload("SessionStart", source="startup"))
+    marks.write(Capture(config.load(), agents.load("claude-code").read(prompt(asked), {}), START), marks.UNSURE)
+
+    hook(bash("deployed lorbquist", transcript_path=str(saved)))
+    hook(prompt("and go on", 2))
+    hook(bash("Lorbquist is up", "toolu_2", 2))
+
+    assert places(notes(vault)) == ["001-000-prompt", "001-001-bash"]
+    assert b"lorbquist" not in left().lower()
+
+
 def test_a_private_turn_is_one_although_the_hook_of_its_prompt_never_ran(vault: Path, tmp_path: Path) -> None:
     saved = tmp_path / "saved.jsonl"
     saved.write_text(json.dumps({"promptId": "prompt-1", "message": {"content": f"[private] {SECRET}"}}) + "\n")
