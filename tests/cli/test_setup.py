@@ -219,6 +219,22 @@ def test_a_repository_that_is_no_vault_does_not_become_one_by_mistake(ask: Run, 
     ask("init", str(code), check=True)
 
 
+def test_notes_from_before_a_folder_became_a_vault_need_no_review(ask: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    for name in "one", "two":
+        (folder / f"{name}.md").write_text(f"# {name}\n")
+    git(folder, "init", "-q")
+    git(folder, "add", "one.md")
+    git(folder, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "x")
+
+    ask("init", str(folder), "--inside", check=True)
+    assert "0 notes" in ask("--vault", str(folder), "review", "--list", check=True).stdout
+
+    (folder / "later.md").write_text("# Later\n")
+    assert "Later" in ask("--vault", str(folder), "review", "--list", check=True).stdout
+
+
 def test_a_file_in_the_place_of_the_vault_is_refused(ask: Run, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     done = ask("--vault", str(tmp_path / "file"), "init")

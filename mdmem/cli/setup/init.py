@@ -147,11 +147,9 @@ def make_vault(config: Config, report: ProgressCallback = ignore) -> list[str]:
     repository.init(root)
     if made or not has_history:
         commit.commit(config, report=report)
-    if not has_history:
-        made.append(".git")
-    if not has_history and not is_captured:
+    if not is_captured and ("mdmem.toml" in made or not has_history):
         review.end_import(config, "")  # the user's own notes need no review
-    return made
+    return made if has_history else [*made, ".git"]
 
 
 def settings_text() -> str:
