@@ -16,6 +16,7 @@ from mdmem.inject.rendering import unfinished
 from mdmem.learn import work
 from mdmem.search import index, runs
 from mdmem.search.index.view import View
+from mdmem.search.text import undone
 from mdmem.views.vault_pages import upkeep
 from tests.conftest import REPO
 from tests.helpers import rights
@@ -300,6 +301,23 @@ def test_what_is_not_done_yet_is_open_after_work_and_not_after_a_question(at: Wo
     three.edit("vies.py")
     three.answer()
     assert at.open() == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("The ids aren't looked up yet", "It is not tested with files yet", "The index still needs a rebuild"),
+        *("Still missing: the limits", "Der Export ist noch nicht geprüft", "Es fehlen noch die Tests"),
+        *("Todavía no hay pruebas", "Aún no funciona", "Faltan comprobar dos casos", "Ce n'est pas encore fait"),
+        *("I'll port the rest tomorrow", "I’ll do it in a follow-up", "I will check the limits later"),
+        *("Ich werde es morgen prüfen", "Das werde ich danach entfernen"),
+    ],
+)
+def test_what_is_not_done_yet_is_found_in_any_letters_and_only_within_a_line(said: str) -> None:
+    assert undone.clause(said)
+    for text in (said, said.upper(), f"It is moved.\n{said}.\nAll is well."):
+        assert undone.is_in(text)
+    assert not undone.is_in("\n".join(said.split()))
 
 
 @pytest.mark.parametrize(("changed", "closed"), [("params.yaml", True), ("other.yaml", False)])

@@ -233,7 +233,7 @@ _LEFT = lazy(
     r"(?:left|open|remaining|remains|missing|outstanding|pending|unfinished|to-?dos?|to do|next|follow-?ups?"
     r"|not (?:yet|done|covered|tested|fixed|verified)|offene?|zu tun|nächster?|ausstehend|fehlt|fehlen|restes?|à faire"
     r"|prochaines?|pendientes?|próximos?|siguientes?|faltan?|quedan?)\b"
-    rf"[^\n:]{{0,40}}(?::|$| is | are | ist | sind | bleib)|{undone.PATTERN}"
+    r"[^\n:]{0,40}(?::|$| is | are | ist | sind | bleib)"
 )
 """Where an answer may say what is left to do; `unfinished` decides."""
 _TAGGED = (*note.CAPTURED, *note.PAGES)
@@ -274,7 +274,7 @@ def _facets(
         yield from (f"{layout.REPLACED}{term}" for term in corrections.replaced(body[:_START_CHARS]))
     if facts["kind"] == "response" and any(box in body for box in ("- [ ] ", "- [x] ")):
         yield layout.BOXES
-    if facts["kind"] == "response" and _LEFT.search(body[-_END_CHARS:]):
+    if facts["kind"] == "response" and (_LEFT.search(end := body[-_END_CHARS:]) or undone.is_in(end)):
         yield layout.LEFT
     if not meta.keys().isdisjoint(note.MARKS):
         yield layout.MARKS

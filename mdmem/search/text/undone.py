@@ -10,9 +10,12 @@ _OPEN = (
 )
 _LATER = r"\b(?:later|tomorrow|afterwards|next|follow-?up|separate(?:ly)?|später|morgen|danach|nächste[nrsm]?)\b"
 _PROMISE = r"\b(?:I['’]ll|I will|ich werde|werde ich)\b"
-PATTERN = rf"(?:n['’]t|\bnot)\b[^,;\n]{{0,200}}?\byet\b|{_OPEN}|{_PROMISE}[^\n]{{0,200}}?{_LATER}"
-"""What such a sentence has, in small letters or not."""
-_SAID = lazy(f"(?i){PATTERN}")
+_SAID = lazy(rf"(?i)(?:n['’]t|\bnot)\b[^,;\n]{{0,200}}?\byet\b|{_OPEN}|{_PROMISE}[^\n]{{0,200}}?{_LATER}")
+_SIGNS = (
+    "yet", "still ", "noch", "todavía no", "aún no", "falta", "pas encore",
+    "i'll", "i’ll", "i will", "ich werde", "werde ich",
+)  # fmt: skip
+"""`_SAID` finds nothing in a line without one of these. It tries each of its forms at each letter, which is slow."""
 _PROMISES = lazy(f"(?i){_PROMISE}")
 _MARKS = lazy(f"(?i){_OPEN}|{_LATER}|{_PROMISE}")
 _PAUSE = lazy(r"[,;:.!?]\s|\s[–—(-]|\s(?:because|since|as|until|weil|da|bis|porque|parce)\s")
@@ -23,6 +26,16 @@ _CONDITION = lazy(
 )
 _OFFER = lazy(r"(?i)\bif you\b|\blet me know\b")
 _REASON = lazy(r"\b(?:because|weil|porque|parce que)\b")
+
+
+def is_in(text: str) -> bool:
+    """Whether a text has words by which something is not done yet, or is promised."""
+    return _has_sign(text) and any(_has_sign(line) and _SAID.search(line) for line in text.split("\n"))
+
+
+def _has_sign(text: str) -> bool:
+    folded = text.casefold()
+    return any(sign in folded for sign in _SIGNS)
 
 
 def clause(sentence: str) -> str:
