@@ -267,7 +267,7 @@ class _KnownWords(dict[str, "str | tuple[str, tuple[str, ...]]"]):
     def __missing__(self, word: str) -> str | tuple[str, tuple[str, ...]]:
         if is_unspaced(word):
             return (word, (*word, *_pairs(word))) if len(word) > 1 else word
-        is_numbered = len(word) > _SHORT_CHARS and _DIGIT.search(word)
+        is_numbered = len(word) > _SHORT_CHARS and not word.isalpha() and _DIGIT.search(word)
         cache, most = (_numbered, _MEMO_NUMBERED) if is_numbered else (self, _MEMO_WORDS)
         found = cache.get(word)
         if found is None:

@@ -63,6 +63,7 @@ _STEP_4 = {
     "i": ("iti",), "s": ("ous",), "n": ("ion",), "l": ("al",), "r": ("er",), "c": ("ic",),
 }  # fmt: skip
 """The endings, by their last letter."""
+_ENDINGS_2, _ENDINGS_3 = tuple(_STEP_2), tuple(_STEP_3)
 
 
 @lru_cache(maxsize=4_096)
@@ -80,7 +81,7 @@ def stem(word: str) -> str:
     word = _past(word, first)
     if len(word) > 2 and word[-1] in "yY" and word[-2] not in _VOWELS:
         word = word[:-1] + "i"
-    word = _replace(word, first, _STEP_2)
+    word = _replace(word, first)
     word = _replace_derived(word, first, second)
     word = _drop_ending(word, second)
     return _drop_final(word, first, second).replace("Y", "y")
@@ -99,8 +100,9 @@ def _mark_consonant_y(word: str) -> str:
 
 def _regions(word: str) -> tuple[int, int]:
     """Return the starts of R1 and R2: each is after the first consonant that follows a vowel."""
-    first = next((len(start) for start in _LONG_STARTS if word.startswith(start)), None)
-    if first is None:
+    if word.startswith(_LONG_STARTS):
+        first = next(len(start) for start in _LONG_STARTS if word.startswith(start))
+    else:
         first = _after_vowel_consonant(word, 0)
     return first, _after_vowel_consonant(word, first)
 
@@ -113,7 +115,7 @@ def _after_vowel_consonant(word: str, start: int) -> int:
 
 
 def _possessive(word: str) -> str:
-    for ending in ("'s'", "'s", "'"):
+    for ending in ("'s'", "'s", "'") if "'" in word else ():
         if word.endswith(ending):
             return word[: -len(ending)]
     return word
@@ -135,6 +137,8 @@ _SHORT_PLURALS = frozenset(["dbs", "mrs", "pcs", "prs", "vms"])
 
 
 def _past(word: str, first: int) -> str:
+    if not word.endswith(("ed", "ing", "ly")):  # most words
+        return word
     for ending in ("eedly", "eed"):
         if word.endswith(ending):
             return word[: -len(ending)] + "ee" if len(word) - len(ending) >= first else word
@@ -168,30 +172,28 @@ def _ends_short(word: str) -> bool:
     )
 
 
-def _replace(word: str, first: int, table: dict[str, str]) -> str:
-    ending = _longest(word, table)
+def _replace(word: str, first: int) -> str:
+    ending = _longest(word, _ENDINGS_2)
     start = len(word) - len(ending)
     if not ending or start < first:
         return word
     before = word[start - 1 : start]
     if (ending == "ogi" and before != "l") or (ending == "li" and before not in _VALID_LI):
         return word
-    return word[:start] + table[ending]
+    return word[:start] + _STEP_2[ending]
 
 
 def _replace_derived(word: str, first: int, second: int) -> str:
-    ending = _longest(word, _STEP_3)
+    ending = _longest(word, _ENDINGS_3)
     start = len(word) - len(ending)
     if not ending or start < (second if ending == "ative" else first):
         return word
     return word[:start] + _STEP_3[ending]
 
 
-def _longest(word: str, table: dict[str, str]) -> str:
-    for size in range(min(7, len(word)), 1, -1):
-        if word[-size:] in table:
-            return word[-size:]
-    return ""
+def _longest(word: str, endings: tuple[str, ...]) -> str:
+    """Return the ending of a word. endings: the longest first."""
+    return next(filter(word.endswith, endings)) if word.endswith(endings) else ""
 
 
 def _drop_ending(word: str, second: int) -> str:
