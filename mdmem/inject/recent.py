@@ -94,6 +94,10 @@ class SessionFolder:
         """Read one of the session's files; a missing one, or one marked private in its front matter, is empty."""
         return self._unless_hidden(people.load_clean(self._config.vault, self.path(name), self.gate.rules))
 
+    def read_at(self, path: str) -> Parsed:
+        """Read one of the session's files as `read` does, by its path in the vault."""
+        return self.read(path.removeprefix(f"{self.folder}/"))
+
     def _unless_hidden(self, parsed: Parsed) -> Parsed:
         return note.parse(b"") if self._is_hidden(parsed.meta) else parsed
 

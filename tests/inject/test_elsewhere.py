@@ -193,6 +193,47 @@ def test_how_a_session_of_another_project_ended_is_not_told_if_that_stays_on_thi
     assert "Quokka" not in given
 
 
+@pytest.mark.parametrize("question", ["how did we add the quokka to the bank?", "what did I say about the quokka?"])
+@pytest.mark.parametrize(("mark", "project"), [("private: true", "payments-api"), ("sync: false", "web-shop")])
+def test_a_prompt_that_is_not_shown_is_not_told_with_its_answer(
+    vault: Path, tmp_path: Path, question: str, mark: str, project: str
+) -> None:
+    own_settings("[inject]\nother_projects = true\n")
+    api = Talk(vault, tmp_path / "payments-api")
+    api.says(f"Add the quokka to the bank{', and soon, for the wallabies' * 8}.")
+    api.edits("bank/animals.py", ["+add(koala)"])
+    api.answers("It was added, and four keepers look after it.")
+    assert "wallabies" in ask(new_session(api, 7, tmp_path / project), question)
+
+    for prompt in (vault / "journal" / "payments-api").rglob("001-*-prompt-*.md"):
+        prompt.write_text(prompt.read_text().replace("---\n", f"---\n{mark}\n", 1))
+
+    given = ask(new_session(api, 8, tmp_path / project), question)
+    assert "four keepers" in given
+    assert "quokka" not in given
+    assert "wallabies" not in given
+
+
+@pytest.mark.parametrize(("mark", "project"), [("private: true", "payments-api"), ("sync: false", "web-shop")])
+def test_a_run_that_is_not_shown_is_not_told_with_the_answer_of_its_turn(
+    vault: Path, tmp_path: Path, mark: str, project: str
+) -> None:
+    own_settings("[inject]\nother_projects = true\n")
+    question = "how did we use add_animal with quokka_species?"
+    api = Talk(vault, tmp_path / "payments-api")
+    api.says("Put it into the bank.")
+    api.runs("add_animal quokka_species", "quokka_species: added")
+    api.answers("It is there, and four keepers look after it.")
+    assert "quokka" in ask(new_session(api, 7, tmp_path / project), question)
+
+    for run in (vault / "journal" / "payments-api").rglob("001-*-bash-*.md"):
+        run.write_text(run.read_text().replace("---\n", f"---\n{mark}\n", 1))
+
+    given = ask(new_session(api, 8, tmp_path / project), question)
+    assert "four keepers" in given
+    assert "quokka" not in given
+
+
 ERROR = "Exit code 1\nsrc/load.py:12: ModuleNotFoundError: No module named 'frobnicator'"
 
 

@@ -179,7 +179,7 @@ def of_prompt(occasion: Occasion, hit: SearchHit, terms: Collection[str], room: 
     """Return the entry of a prompt's turn, with the prompt's own words if they are more than its title."""
     item, reason = of_turn(occasion, hit, terms, room)
     prompt = people.load_clean(occasion.config.vault, hit.path)
-    if item is not None and len(prompt.body) > MAX_TITLE_CHARS and not eligibility.left_out(prompt):
+    if item is not None and len(prompt.body) > MAX_TITLE_CHARS and not left_out(occasion, hit, prompt):
         item.text, item.lines = excerpts.outcome(occasion.gate.stored(prompt.body), terms, room), ()
     return item, reason
 
@@ -211,7 +211,8 @@ def of_turn(
     has_code = not file or (room - len(outcome) >= MIN_CHARS_OF_CODE and bool(changes or turn.has_failed_run()))
     lines = list(_lines(turn, hit, hunks_shown, terms, room * 3 // 5, file)) if has_code else []
     marks = list(_marks(occasion, hit, changes, file))
-    title = str(asking.meta.get("title") or hit.title)
+    # The note that was found may be one that is not shown.
+    title = str(asking.meta.get("title") or telling.meta.get("title") or (hit.title if hit.id == note_id else ""))
     if small_talk.says_little(title):
         title = turn.asked_before() or title
     item = item_of(occasion, hit, title, outcome, room=room, marks=marks, lines=lines)
@@ -274,7 +275,8 @@ def _lines(
         yield line
     lines = list(diffs.best_lines(changes, terms, chars))
     yield from lines
-    if not lines and not runs and hit.kind == "observation":
+    is_shown = hit.kind == "observation" and bool(turn.session.read_at(hit.path).meta)
+    if is_shown and not lines and not runs:
         yield f"$ {hit.title}"
         yield from [hit.snippet[start : start + 150] for start in range(0, min(len(hit.snippet), 450), 150)]
 
