@@ -15,7 +15,7 @@ from mdmem.vault import disk, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Set
     from typing import Any, overload
 
     from mdmem.config import Config
@@ -70,8 +70,9 @@ class Shown(Value):
     """Which notes become hits, and how.
 
     chosen: note number -> number of equal notes left out in its favor. scores: the notes' scores. words: the query's
-    units. chars: length of a snippet. answers: append the start of its answer to a prompt's snippet.
-    successors: tell which note supersedes one. later: note number -> id of a note of the turn that took it back.
+    units. chars: length of a snippet. answers: append the start of its answer to a prompt's snippet, if it is not
+    `withheld`. successors: tell which note supersedes one. later: note number -> id of a note of the turn that took it
+    back.
     """
 
     chosen: dict[int, int]
@@ -79,6 +80,7 @@ class Shown(Value):
     words: Sequence[Unit]
     chars: int = SNIPPET_CHARS
     answers: bool = False
+    withheld: Set[int] = frozenset()
     successors: bool = False
     later: Mapping[int, str] = {}
 
@@ -147,7 +149,8 @@ def _build(view: View, root: str, shown: Shown, notes: Iterable[int]) -> Iterato
 
     for note in notes:
         facts = view.facts(note)
-        answer = turn_groups.answer_title(view, note) if shown.answers and facts["kind"] == "prompt" else ""
+        is_answered = shown.answers and facts["kind"] == "prompt"
+        answer = turn_groups.answer_title(view, note, shown.withheld) if is_answered else ""
         yield SearchHit(
             id=facts["id"],
             path=view.path(note),

@@ -209,6 +209,12 @@ def _filtered(view: View, condition: Filter) -> Iterable[int]:
     return chain.from_iterable(_with_facet(view, condition.key, value) for value in condition.values)
 
 
+def withheld_by(view: View, query: Query) -> set[int]:
+    """Return the notes that a query leaves out because agents are not shown them."""
+    conditions = (condition for condition in query.filters if condition.key == withheld.KEY)
+    return {note for condition in conditions for note in _filtered(view, condition)}
+
+
 def _with_facet(view: View, key: str, value: str) -> Iterable[int]:
     if key == withheld.KEY:
         return withheld.from_project(view, value)

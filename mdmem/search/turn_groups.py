@@ -139,8 +139,11 @@ def echoes_last(view: View, root: str, order: Iterable[int]) -> Iterator[int]:
 LOOKED_AT = 100
 
 
-def answer_title(view: View, prompt: int) -> str:
-    """Return the title of the last answer to a prompt, which is how it begins; "" if there is none to show."""
+def answer_title(view: View, prompt: int, withheld: Set[int]) -> str:
+    """Return the title of the last answer to a prompt, which is how it begins; "" if there is none to show.
+
+    withheld: notes that are not shown.
+    """
     turn = journal.numbers(view.name(prompt))[:1]
     if not turn or not session_folder(view, prompt):
         return ""
@@ -149,7 +152,7 @@ def answer_title(view: View, prompt: int) -> str:
         return journal.numbers(view.name(note))
 
     responses = (note for note in view.members[view.folder_of[prompt]] if view.kind(note) == "response")
-    answers = [note for note in responses if position(note)[:1] == turn]
+    answers = [note for note in responses if position(note)[:1] == turn and note not in withheld]
     facts = view.facts(max(answers, key=position)) if answers else {}
     return "" if people.keeps_private(facts) else str(facts.get("title", ""))
 

@@ -175,6 +175,20 @@ def test_notes_that_no_agent_is_shown_are_not_counted(server: Server) -> None:
     assert server.call("recent").value["total"] == 1
 
 
+def test_the_answer_to_a_prompt_is_not_told_to_another_project_if_it_stays_on_this_machine(
+    server: Server, vault: Path, day: dict[str, str]
+) -> None:
+    (answer,) = (path for path in vault.rglob("*.md") if f'"{day["answer"]}"' in path.read_text())
+    asked = {"query": "parser leap days", "kind": "prompt"}
+    assert "checks leap years" in server.call("search", asked).said
+
+    answer.write_text(answer.read_text().replace("---\n", "---\nsync: false\n", 1))
+
+    said = server.call("search", asked).said
+    assert "leap days" in said
+    assert "checks leap years" not in said
+
+
 @pytest.mark.parametrize("tool", ["project_context", "get_session"])
 def test_what_stays_on_this_machine_in_a_session_is_not_told_to_another_project(
     server: Server, vault: Path, day: dict[str, str], tool: str
