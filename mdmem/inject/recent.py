@@ -43,7 +43,8 @@ _ANSWER_CHARS = 4_000
 _ASKED_CHARS = 400
 """Maximum length of what is shown of a prompt after a compaction."""
 _SHORT_BYTES, _MAX_READ = 90, 5
-"""A last answer up to this length in UTF-8 tells little: `Committed as 8c1f2aa.` So many are read for a longer one."""
+"""A last answer up to this length tells little: `Committed as 8c1f2aa.` In UTF-8, as a Chinese one needs a third of the
+letters. So many are read for a longer one."""
 _OUTCOME_CHARS = 240, 400
 """Minimum and maximum length of how a session ended."""
 
@@ -101,11 +102,6 @@ class SessionFolder:
     def _unless_hidden(self, parsed: Parsed) -> Parsed:
         return note.parse(b"") if self._is_hidden(parsed.meta) else parsed
 
-    def kinds(self) -> Iterator[tuple[int, int]]:
-        """Yield the number and kind of each turn."""
-        for number, names in groupby(self.names, lambda name: journal.numbers(name)[0]):
-            yield number, self._kind_of(names)
-
     def is_work(self, turn: int) -> bool:
         """Whether a turn did work."""
         return self._kind_of(self.of_turn(turn)) == turn_groups.WORK
@@ -115,10 +111,10 @@ class SessionFolder:
 
     def is_worth_showing(self) -> bool:
         """Whether the session has work, or a question that was answered from more than memory."""
-        answered = {journal.numbers(name)[0] for name in self.of_kind("response")}
-        return any(
-            kind == turn_groups.WORK or (kind == turn_groups.TALK and turn in answered) for turn, kind in self.kinds()
-        )
+        answered = self.turns_with("response")
+        turns = groupby(self.names, lambda name: journal.numbers(name)[0])
+        kinds = ((turn, self._kind_of(names)) for turn, names in turns)
+        return any(kind == turn_groups.WORK or (kind == turn_groups.TALK and turn in answered) for turn, kind in kinds)
 
     def last_turn(self) -> int:
         """Return the number of the last turn."""
@@ -143,6 +139,10 @@ class SessionFolder:
     def of_kind(self, kind: str) -> list[str]:
         """Return the notes with this kind in their file name, oldest first; observations have their tool there."""
         return [name for name in self.names if turn_groups.source(name) == kind]
+
+    def turns_with(self, kind: str) -> dict[int, str]:
+        """Return the numbers of the turns that have a note of this kind, each with the last one."""
+        return {journal.numbers(name)[0]: name for name in self.of_kind(kind)}
 
     def waits_elsewhere(self, branch: str) -> bool:
         """Whether the notes that the session is shown by wait on a code branch other than this one."""
@@ -186,16 +186,17 @@ class SessionFolder:
         answers = self.of_kind("response")[::-1]
         if changed:
             return next((name for name in answers if journal.numbers(name)[0] in changed), "")
-        return next((name for name in answers[:_MAX_READ] if _tells(self.read(name).body)), "")
+        sizes = ((name, len(self.read(name).body.encode("utf-8", "replace"))) for name in answers[:_MAX_READ])
+        return next((name for name, size in sizes if size > _SHORT_BYTES), "")
 
     def is_interrupted(self) -> bool:
         """Whether the last prompt asked for work and has no answer."""
-        answers, last = self.of_kind("response"), self.last_prompt()
-        return last > 0 and not any(journal.numbers(name)[0] == last for name in answers) and self.is_work(last)
+        last = self.last_prompt()
+        return last > 0 and last not in self.turns_with("response") and self.is_work(last)
 
     def last_prompt(self) -> int:
         """Return the number of the last turn that a prompt began; 0 for none."""
-        return max((journal.numbers(name)[0] for name in self.of_kind("prompt")), default=0)
+        return max(self.turns_with("prompt"), default=0)
 
     def passed_checks(self) -> Iterator[CommandRun]:
         """Yield what the session's successful commands checked."""
@@ -212,9 +213,9 @@ class SessionFolder:
         title = self.gate.stored(self.read(run).fact("title")) if run else ""
         return f"Not answered yet. The last command: `{title}`." if title else "Not answered yet."
 
-    def changed_files(self) -> list[str]:
-        """Return the files that the session's last edits changed; unlike the page, also those of an unfinished turn."""
-        named = (self.read(name).meta.get("files") for name in last_edits(self.names))
+    def changed_files(self, names: list[str]) -> list[str]:
+        """Return the files that the last edits among notes changed; unlike the page, also those of a turn at work."""
+        named = (self.read(name).meta.get("files") for name in last_edits(names))
         return list(dict.fromkeys(str(file) for files in named if isinstance(files, list) for file in files))
 
     def files(self) -> list[str]:
@@ -328,11 +329,6 @@ def last_done(sessions: list[SessionFolder], *, newest: bool = True) -> Section:
     return Section("Recent sessions of this project", items)
 
 
-def _tells(answer: str) -> bool:
-    """Whether an answer is long enough to tell something: a Chinese one needs a third of the letters."""
-    return len(answer.encode("utf-8", "replace")) > _SHORT_BYTES
-
-
 def _sentence(text: str) -> str:
     return text if text.endswith((".", "?", "!", "…", "。", "？", "！")) else f"{text}."
 
@@ -345,7 +341,7 @@ def session_item(session: SessionFolder, *, is_brief: bool = False, with_left: b
     """
     prompts, answers, files = session.of_kind("prompt"), session.of_kind("response"), session.files()
     is_answered = not session.is_interrupted()
-    files = files if is_answered else session.changed_files() or files
+    files = files if is_answered else session.changed_files(session.names) or files
     touched = [f"Files: {paths_within(files, _FILES_CHARS)}."] if files else []
     parts: list[str] = []
     if (done := session.telling_answer()) and (done != answers[-1] or not is_answered):
@@ -359,11 +355,8 @@ def session_item(session: SessionFolder, *, is_brief: bool = False, with_left: b
     if not is_answered:
         parts.append(session.last_run())
     elif answers and not is_told:
-        lead = (
-            "It ended with: "
-            if session.read(answers[-1]).meta.get("success") is not False
-            else "Its last turn failed: "
-        )
+        has_failed = session.read(answers[-1]).meta.get("success") is False
+        lead = "Its last turn failed: " if has_failed else "It ended with: "
         taken = len(" ".join([*touched, *parts, lead]))
         ended = session.outcome(answers[-1], taken, with_left=with_left)
         parts += [_sentence(lead + ended)] if ended else []
@@ -389,8 +382,8 @@ def left_open(sessions: list[SessionFolder], current: SessionFolder | None = Non
 
 
 def _open_ends(session: SessionFolder, later: list[SessionFolder]) -> Iterator[Item | None]:
-    prompts, answers, last = session.of_kind("prompt"), session.of_kind("response"), session.last_prompt()
-    is_answered = any(journal.numbers(name)[0] == last for name in answers)
+    prompts, answers = session.of_kind("prompt"), session.of_kind("response")
+    is_answered = session.last_prompt() in session.turns_with("response")
     if session.is_interrupted():
         if any(_is_taken_up(session, other) for other in later):
             return
@@ -409,7 +402,7 @@ def _open_ends(session: SessionFolder, later: list[SessionFolder]) -> Iterator[I
 
 def _is_taken_up(session: SessionFolder, later: SessionFolder) -> bool:
     """Whether a later session, at its beginning or by its words, did what the last prompt of one asked for."""
-    answered = {journal.numbers(name)[0] for name in later.of_kind("response")}
+    answered = later.turns_with("response")
     prompts = later.of_kind("prompt")
     going_on = takewhile(lambda name: turn_groups.goes_on(later.read(name).fact("title")), prompts)
     if any(journal.numbers(name)[0] in answered for name in going_on):
@@ -438,8 +431,8 @@ def before_compaction(session: SessionFolder) -> Section:
     The page stands for prompts that are not shown.
     """
     # The page lacks those of a turn at work. The last ones come first: the end of a long list is cut.
-    files = list(dict.fromkeys([*reversed(session.changed_files()), *session.files()]))
-    answers = {journal.numbers(name)[0]: name for name in session.of_kind("response")}
+    files = list(dict.fromkeys([*reversed(session.changed_files(session.names)), *session.files()]))
+    answers = session.turns_with("response")
     prompts = session.of_kind("prompt")
     where = " in this session" if len(prompts) > 1 else ""
     touched = f"Files touched{where}: {paths_within(files, 2 * _FILES_CHARS)}." if files else ""

@@ -82,13 +82,7 @@ class Turn:
         """Return what the turn is about: the terms of its prompt and answer, and the files that it changed."""
         told = [self.session.read(name) for name in (self.of_kind("prompt"), self.of_kind("response")) if name]
         said = turns.own_words(" ".join(parsed.body[:MATTER_CHARS] for parsed in told))
-        edited = (self.session.read(name).meta.get("files") for name in recent.last_edits(self.names))
-        files = (str(file) for named in edited if isinstance(named, list) for file in named)
-        return frozenset([*analysis.query_terms(" ".join(said)), *files])
-
-    def has_failed_run(self) -> bool:
-        """Whether a command of the turn failed."""
-        return any(run.failed for run in self.runs())
+        return frozenset([*analysis.query_terms(" ".join(said)), *self.session.changed_files(self.names)])
 
     def hunks(self) -> list[ExcerptHunk]:
         """Return the turn's changes, in order, without those that it took back."""
@@ -208,7 +202,8 @@ def of_turn(
         outcome = f"Asked: {asked} Answered: {outcome}"
     changes = turn.hunks()
     hunks_shown = [hunk for hunk in changes if hunk.file == file] or changes
-    has_code = not file or (room - len(outcome) >= MIN_CHARS_OF_CODE and bool(changes or turn.has_failed_run()))
+    has_room = room - len(outcome) >= MIN_CHARS_OF_CODE
+    has_code = not file or (has_room and bool(changes or any(run.failed for run in turn.runs())))
     lines = list(_lines(turn, hit, hunks_shown, terms, room * 3 // 5, file)) if has_code else []
     marks = list(_marks(occasion, hit, changes, file))
     # The note that was found may be one that is not shown.
