@@ -1,10 +1,11 @@
-"""Private keys: between BEGIN and END in PEM, whole or cut off, in SSH2, in PuTTY's files, and bare."""
+"""Private keys: in PEM, whole or cut off, in SSH2, in PuTTY's files, bare, and as numbers; vaults of Ansible."""
 
 from __future__ import annotations
 
 from mdmem.privacy import secrets
 from mdmem.privacy.secrets.literals import line_end, run_end
-from mdmem.privacy.secrets.tokens.formats import BASE64
+from mdmem.privacy.secrets.tokens import end_of_run
+from mdmem.privacy.secrets.tokens.formats import BASE64, LOWER_HEX
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ _END = "-----END"
 _SSH2 = "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY"
 _STATIC = "OpenVPN Static key"
 _PUTTY = "Private-Lines:"
+_VAULT = "$ANSIBLE_VAULT;"
+_MOST_LINES = 4000  # of an encrypted vault
+_HEX_LINE = 80  # characters of such a line
 _KEY_HEADERS = ("Proc-Type", "DEK-Info", "Comment", "Version", "Private-MAC")
 _LONGEST_BLOCK = 64 * 1024
 _LONGEST_BODY = 8 * 1024  # characters read before the end of a block that was cut off
@@ -48,6 +52,8 @@ def find(text: str) -> Iterator[Span]:
     yield from _whole_keys(text)
     yield from _putty_keys(text)
     yield from _cut_keys(text)
+    yield from _vaults(text)
+    yield from _printed_keys(text)
 
 
 def _whole_keys(text: str) -> Iterator[Span]:
@@ -123,6 +129,48 @@ def _is_key_line(body: str) -> bool:
     return not body.strip(BASE64) or (": " in body and body.startswith(_KEY_HEADERS))
 
 
+def _vaults(text: str) -> Iterator[Span]:
+    """Find the lines below `$ANSIBLE_VAULT;1.1;AES256`."""
+    for header, _ in secrets.occurrences(text, _VAULT):
+        end = at = line_end(text, header) + 1
+        first = 0
+        for _ in range(_MOST_LINES):
+            line = text[at : line_end(text, at)]
+            body = line.strip(" \t\r+-|")
+            if not body or body.strip(LOWER_HEX) or len(body) > _HEX_LINE:
+                break
+            first = first or at + line.index(body)
+            end = at + line.index(body) + len(body)
+            at += len(line) + 1
+        if first:
+            yield first, end, "vault"
+
+
+def _printed_keys(text: str) -> Iterator[Span]:
+    """Find the numbers of private keys, as `openssl … -text` prints them and GnuPG keeps them."""
+    if "rivate-Key:" in text:
+        for _, start in secrets.occurrences(text, *_NUMBERS):
+            ahead = text[start : start + _LONGEST_NUMBER]
+            first = ahead.lstrip()[:3]
+            if ahead[:1] in "\r\n" and first[2:] == ":" and not first[:2].strip(LOWER_HEX):
+                number = ahead[: len(ahead) - len(ahead.lstrip(_IN_NUMBERS))]
+                rows, _, last = number.rpartition("\n")
+                number = rows if last.strip() == last else number  # the next label, such as "exponent1"
+                yield start + len(number) - len(number.lstrip()), start + len(number.rstrip()), "private-key"
+    for _, start in secrets.occurrences(text, "(private-key"):
+        block = text[start : start + _LONGEST_NUMBER].partition("(private-key")[0]
+        for _, begin in secrets.occurrences(block, *_ELEMENTS):
+            number = block[begin:].partition("#")[0]
+            yield start + begin, start + begin + len(number), "private-key"
+
+
+_NUMBERS = ("priv:", "privateExponent:", "prime1:", "prime2:", "exponent1:", "exponent2:", "coefficient:")
+_ELEMENTS = ("(d #", "(p #", "(q #", "(u #", "(x #")
+
+_LONGEST_NUMBER = 8 * 1024  # characters, in hexadecimal digits
+_IN_NUMBERS = f"{LOWER_HEX}: \t\r\n"
+
+
 def bare(text: str) -> Iterator[Span]:
     """Find private keys in base64 without BEGIN and END, as `base64 key.p12` prints them, perhaps over lines."""
     for first, offset, sign in _BARE:
@@ -140,11 +188,11 @@ def bare(text: str) -> Iterator[Span]:
 
 def _bare_end(text: str, begin: int) -> int:
     """Return the end of the base64 at `begin`: its run of letters, the lines below of the same length, and the last."""
-    end = _run_end(text, begin)
+    end = end_of_run(text, begin, BASE64)
     width = size = end - begin
     while size == width and (start := _next_line(text, end)):
         first = run_end(text, start, _BEFORE_LINES, _LONGEST_BEFORE)
-        stop = _run_end(text, first)
+        stop = end_of_run(text, first, BASE64)
         start = stop - width if start <= stop - width <= first else first  # "+" may also be the first letter
         size = stop - start
         is_last = _SHORTEST_CUT <= size < width or "=" in text[start:stop][-2:]
@@ -152,16 +200,6 @@ def _bare_end(text: str, begin: int) -> int:
             break
         end = stop
     return end
-
-
-def _run_end(text: str, at: int) -> int:
-    """Return the end of the letters of base64 from `at`."""
-    while chunk := text[at : at + 256]:
-        rest = chunk.lstrip(BASE64)
-        at += len(chunk) - len(rest)
-        if rest:
-            break
-    return at
 
 
 def _next_line(text: str, end: int) -> int:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from mdmem.privacy import limits, secrets
-from mdmem.privacy.secrets import calls, literals, loose, programs, scan, signs, values
-from mdmem.privacy.secrets.literals import line_at, line_before, run_end, skip_blank
+from mdmem.privacy.secrets import calls, literals, loose, scan, signs, values
+from mdmem.privacy.secrets.literals import line_at, line_before, line_end, run_end, skip_blank
 from mdmem.privacy.secrets.names import STRONG
 from mdmem.privacy.secrets.tokens import is_opaque, shape
 from mdmem.privacy.secrets.tokens.formats import HEX, WORD
@@ -47,6 +47,8 @@ _OF_LINKS = ("reset", "/magic", "/activat", "/invit", "/confirm")
 
 _ESCAPED_URLS = (":\\/\\/", "%3a%2f%2f", "\\u0040")
 """Signs of a URL in JSON or in another URL, in lower case."""
+_OF_KEYS = ("private key", "private-lines", "static key", "private-key:", "(private-key", "$ansible_vault;")
+_OF_DIALOGUES = ("AUTH", "334 ", "]:587 ", "]:465 ", "]:25 ")
 _LONGEST_WORD = 256
 _BREAKS = "\"'<>`\\^{|}"
 
@@ -57,7 +59,7 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
     Raises:
         FloodError: there are more than `limits.MOST_NAMES` URLs or login labels.
     """
-    if secrets.has_any(low, ("private key", "private-lines", "static key")):
+    if secrets.has_any(low, _OF_KEYS):
         from mdmem.privacy.secrets import key_blocks  # rarely needed
 
         yield from key_blocks.find(text)
@@ -80,6 +82,14 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
     yield from loose.of_logins(text, low)
     yield from _oracle_users(text, low)
     yield from _easy_connect(text)
+
+
+def _in_dialogues(text: str) -> Iterator[Span]:
+    """Find the passwords that mail servers and Redis are sent, if the text has a sign of one."""
+    if secrets.has_any(text, _OF_DIALOGUES) or ("user " in text and " on " in text):
+        from mdmem.privacy.secrets import dialogues
+
+        yield from dialogues.find(text)
 
 
 # -- URLs
@@ -235,6 +245,35 @@ _OF_HASHES = ("", "Hash", "v1 Hash", "v2 Hash", "v1-SSP Hash", "v2-SSP Hash")
 _LONGEST_HASH, _NTLM_DIGITS = 2048, 32
 
 
+def _of_ipsec(text: str) -> Iterator[Span]:
+    """Find the password in `ana : EAP "…"`."""
+    for _, start in secrets.occurrences(text, *_OF_IPSEC):
+        core = text[start : start + _LONGEST_WORD].partition('"')[0]
+        if core.strip() and "\n" not in core and not values.is_placeholder(core):
+            yield start, start + len(core), "password"
+
+
+_OF_IPSEC = (': PSK "', ': EAP "', ': XAUTH "', ': NTLM "')
+
+
+def _of_bundler(text: str) -> Iterator[Span]:
+    """Find the password in `BUNDLE_GEMS__EXAMPLE__ORG=ana:…`, which is for a host of gems."""
+    for _, start in secrets.occurrences(text, "BUNDLE_"):
+        line = text[start : line_end(text, start)][:_LONGEST_WORD]
+        name = line[: len(line) - len(line.lstrip(_OF_HOSTS))]
+        value = line[len(name) :].lstrip("=: \"'")
+        user, colon, rest = value.partition(":")
+        password = (rest.split() or [""])[0].rstrip("\"'")
+        is_host = "__" in name and line[len(name) : len(name) + 1] in ("=", ":")
+        if is_host and colon and user.isidentifier() and not (password[:1] == "/" or values.is_placeholder(password)):
+            at = start + line.index(value, len(name)) + len(user) + 1
+            yield at, at + len(password), "password"
+
+
+_OF_HOSTS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+"""Signs of the names of settings for a host, which have two underscores for each dot."""
+
+
 def _plain_entries(text: str) -> Iterator[Span]:
     """Find the password in `ana:{PLAIN}…:1000:` of a mail server, and in `:pserver:ana:…@host` of CVS."""
     for _, begin in secrets.occurrences(text, "{PLAIN}"):
@@ -333,7 +372,9 @@ def _pgpass_lines(text: str) -> Iterator[Span]:
 _SEARCHES = (
     _dsn_passwords,
     _wifi_codes,
-    programs.find,
+    _of_ipsec,
+    _of_bundler,
+    _in_dialogues,
     _pgpass_lines,
     _of_outputs,
     loose.pairs,

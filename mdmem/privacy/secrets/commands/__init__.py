@@ -34,7 +34,7 @@ def find(text: str, low: str, words: frozenset[str] | None) -> Iterator[Span]:
     for command in _commands_in(low, words):
         yield from _of_command(text, low, command, BY_COMMAND[command], judged)
     if secrets.has_any(text, _TO_STDIN):
-        from mdmem.privacy.secrets.programs import stdin
+        from mdmem.privacy.secrets.commands import stdin
 
         yield from stdin.piped(text, low, judged)
         yield from stdin.expected(text)

@@ -246,7 +246,7 @@ def _around(
     while at >= 0:
         end = body = at + len(mark)
         if at >= shortest and text[at - 1] in head and not text[at - shortest : at].strip(head):
-            end = _run_end(text, body, tail) if tail else body
+            end = end_of_run(text, body, tail) if tail else body
             if end - body >= shortest_tail and not text[end : end + 1].isalnum():
                 before = text[max(0, at - _LONGEST_HEAD) : at]
                 yield at - len(before) + len(before.rstrip(head)), end, kind
@@ -262,9 +262,9 @@ def _match(text: str, body: int, row: FormatRow) -> int:
         return 0
     if nature == DOTS and sample.count(".", 0, size) != 2:
         return 0
-    end = _run_end(text, body, alphabet)
+    end = end_of_run(text, body, alphabet)
     if text[end : end + 1] in ("_", "-"):
-        end = _run_end(text, end, WORD)  # a newer variant of the format: mask it whole
+        end = end_of_run(text, end, WORD)  # a newer variant of the format: mask it whole
     if text[end : end + 1].isalnum():
         return 0  # it continues with characters that are not in this format
     while end - body >= shortest and text[end - 1] in ".,":
@@ -272,7 +272,7 @@ def _match(text: str, body: int, row: FormatRow) -> int:
     return end if end - body >= shortest else 0
 
 
-def _run_end(text: str, at: int, alphabet: str) -> int:
+def end_of_run(text: str, at: int, alphabet: str) -> int:
     """Return the end of the run of `alphabet` characters at `at`, in time linear in its length."""
     size = 256
     while True:
@@ -308,11 +308,11 @@ def _random(text: str, at: int, end: int) -> tuple[int, int, str]:
 
     is_harmless = public.is_public(text, start, last, run) or _is_of_terms(run, public.without_terms(run))
     if is_harmless or _says_words(run) or _says_words(public.literal_before(text, start), run):
-        return at, _run_end(text, last, BASE64), ""
+        return at, end_of_run(text, last, BASE64), ""
     if public.is_path(run):
         return at, end, "random-token"
     if len(run) > LONGEST or after[:1] == "@":
-        return at, _run_end(text, last, BASE64), ""
+        return at, end_of_run(text, last, BASE64), ""
     return start, last, "random-token"
 
 
