@@ -21,7 +21,7 @@ def main() -> None:
     try:
         _route(sys.argv[1:])
     except KeyboardInterrupt:  # before the commands could handle it
-        print("mdmem: stopped.", file=sys.stderr)
+        print("mdmem: Stopped.", file=sys.stderr)
         sys.exit(130)
 
 

@@ -717,4 +717,4 @@ def test_a_command_that_runs_out_of_memory_says_so(
         cli.main()
 
     assert end.value.code == 1
-    assert "mdmem: there is not enough memory." in capsys.readouterr().err
+    assert "mdmem: There is not enough memory." in capsys.readouterr().err

@@ -80,9 +80,9 @@ def _message_of(error: Exception) -> tuple[str, int]:
         except OSError:  # such as too many open files: the explanation cannot be loaded either
             return f"{error.strerror or error}. Run the command again when the system can open files.", 1
     if isinstance(error, MemoryError):
-        return "there is not enough memory. What was stored before is safe; free some, then run the command again.", 1
+        return "There is not enough memory. What was stored before is safe; free some, then run the command again.", 1
     return (
-        f"this is a bug in mdmem ({type(error).__name__}). Re-run with `--debug`"
+        f"This is a bug in mdmem ({type(error).__name__}). Re-run with `--debug`"
         " and report the traceback. What was stored before is safe."
     ), 1
 
@@ -92,13 +92,13 @@ def _explained(error: OSError) -> tuple[str, int]:
     from mdmem.cli.terminal import startup
 
     if not startup.here():
-        return "the folder you are in was deleted. Change to another one, and try again.", 1
-    if _output_is_shut():
-        return f"the output cannot be written ({error.strerror or error}).", 1
+        return "The folder you are in was deleted. Change to another one, and try again.", 1
+    if _output_is_shut() or _is_of_output(error):
+        return f"The output cannot be written ({error.strerror or error}). Write it elsewhere, or free some space.", 1
     if error.errno == errno.ENAMETOOLONG:
         paths = f"{error.filename or ''}/{error.filename2 or ''}"
         name = max(paths.replace("\\", "/").split("/"), key=len)[:60]
-        return f"a name is longer than the file system allows ({name}…).", UsageError.exit_code
+        return f"A name is longer than the file system allows ({name}…). Choose a shorter one.", UsageError.exit_code
     if isinstance(error, NotADirectoryError) and error.filename:
         return f"{error.filename} is not a folder, or is below a file. Name a folder.", UsageError.exit_code
     if problem := _vault_problem(error):
@@ -120,6 +120,18 @@ def _output_is_shut() -> bool:
         _close_streams(1)
         return True
     return False
+
+
+def _is_of_output(error: OSError) -> bool:
+    """Whether printing raised an error: commands, and what they print with, write no files by themselves.
+
+    An unbuffered stdout (PYTHONUNBUFFERED) keeps nothing that a flush could fail to write.
+    """
+    raised = error.__traceback__
+    while raised and raised.tb_next:
+        raised = raised.tb_next
+    module = raised.tb_frame.f_globals.get("__name__", "") if raised else ""
+    return error.filename is None and str(module).startswith(("mdmem.cli.", "click.", "rich."))
 
 
 def _vault_problem(error: OSError) -> str:
@@ -169,9 +181,9 @@ def _run() -> int:
         return code if isinstance(code, int) else 0
     except click.exceptions.Abort as error:
         if isinstance(error.__context__, EOFError):
-            print("\nmdmem: stopped: stdin ended before the question was answered.", file=sys.stderr, flush=True)
+            print("\nmdmem: Stopped: stdin ended before the question was answered.", file=sys.stderr, flush=True)
         else:
-            print("mdmem: stopped.", file=sys.stderr, flush=True)
+            print("mdmem: Stopped.", file=sys.stderr, flush=True)
         return 130
     except click.ClickException as error:
         error.show()

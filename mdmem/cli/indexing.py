@@ -86,7 +86,7 @@ def leave_complete(config: Config, *, quiet: bool = False, goes_on: bool = False
             else:
                 engine.update(config, progress=bar.report)
         except (MdmemError, OSError) as error:
-            click.echo(f"mdmem: the index is incomplete ({error}); `mdmem index` finishes it.", err=True)
+            click.echo(f"mdmem: The index is incomplete ({error}); `mdmem index` finishes it.", err=True)
 
 
 def _of_changes(changes: Changes) -> str:

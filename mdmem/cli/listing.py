@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from bisect import bisect_left
-from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -215,13 +213,11 @@ def tree(config: Config, folder: str, depth: int, files: bool, limit: int, as_js
     root = Path(config.vault)
     if relative is None or not (root / relative).is_dir():
         raise NotFoundError(f"There is no folder {folder!r} in {root}. `mdmem tree` shows the folders.")
-    vault_tree = rows.ask(config, FolderTree)
+    shown = rows.ask(config, folder_tree).at(relative)
     if as_json:
-        render.print_json(vault_tree.nested(relative, relative or root.name))
-        return
-    drawn = _draw(vault_tree, relative, depth, limit, files=files)
-    top = [("", ""), *_label(relative or root.name, vault_tree.notes(relative))]
-    render.write(map(render.fitted, (top, *drawn)))
+        render.print_json(shown.nested(relative or root.name))
+    else:
+        print_tree(shown, relative or root.name, depth, limit, files=files)
 
 
 def _relative(root: str, folder: str) -> str | None:
@@ -232,69 +228,73 @@ def _relative(root: str, folder: str) -> str | None:
     return Path(path).relative_to(root).as_posix() if Path(path).is_relative_to(root) else None
 
 
-def _label(name: str, notes: int) -> list[Piece]:
-    return [(f"{render.safe(name)}/", "blue"), (f"  {plural.number(notes, 'file')}", "dim")]
+def print_tree(folder: TreeFolder, name: str, depth: int, limit: int, *, files: bool) -> None:
+    """Draw a folder. Parameters are those of `tree`."""
+    drawn = _draw(folder, depth, limit, files=files)
+    render.write(map(render.fitted, ([("", ""), *_label(name, folder)], *drawn)))
 
 
-def _draw(
-    tree: FolderTree, top: str, depth: int, limit: int, *, files: bool, indent: str = ""
-) -> Iterator[list[Piece]]:
+def _label(name: str, folder: TreeFolder) -> list[Piece]:
+    return [(f"{render.safe(name)}/", "blue"), (f"  {plural.number(folder.notes, 'file')}", "dim")]
+
+
+def _draw(folder: TreeFolder, depth: int, limit: int, *, files: bool, indent: str = "") -> Iterator[list[Piece]]:
     """Yield the lines below a folder: branch, then label."""
-    folders = tree.folders(top) if depth else []
-    names = tree.files(top) if depth and files else []
+    folders = sorted(folder.folders.items()) if depth else []
+    names = folder.files() if depth and files else []
     hidden = [max(0, len(part) - limit) if limit else 0 for part in (folders, names)]
     for count, what in zip(hidden, ("folder", "note"), strict=True):
         if count:
             yield [(f"{indent}├── ", ""), (f"… {plural.number(count, f'more {what}')}", "dim")]
-    leaves = [*folders[hidden[0] :], *names[hidden[1] :]]
-    shown_folders = len(folders) - hidden[0]
-    for place, name in enumerate(leaves):
-        is_last = place == len(leaves) - 1
+    leaves = [*folders[hidden[0] :], *((name, None) for name in names[hidden[1] :])]
+    for place, (name, below) in enumerate(leaves, 1):
+        is_last = place == len(leaves)
         lead = f"{indent}{'└── ' if is_last else '├── '}"
-        if place >= shown_folders:
+        if below is None:
             yield [(lead, ""), (render.safe(name), "")]
-            continue
-        path = f"{top}/{name}" if top else name
-        yield [(lead, ""), *_label(name, tree.notes(path))]
-        yield from _draw(tree, path, depth - 1, limit, files=files, indent=indent + ("    " if is_last else "│   "))
+        else:
+            yield [(lead, ""), *_label(name, below)]
+            yield from _draw(below, depth - 1, limit, files=files, indent=indent + ("    " if is_last else "│   "))
 
 
-_AFTER_SLASH = chr(ord("/") + 1)
+class TreeFolder:
+    """A folder of the vault. folders: those in it that have notes, by name."""
+
+    def __init__(self, view: View, path: str = "") -> None:
+        self._view, self._path = view, path
+        self._own = 0
+        self.folders: dict[str, TreeFolder] = {}
+
+    def add(self, size: int) -> None:
+        """Count notes that are directly in it."""
+        self._own += size
+
+    def at(self, path: str) -> TreeFolder:
+        """Return the folder at a path below this one; it is added if it is not known."""
+        folder = self
+        for name in filter(None, path.split("/")):
+            folder = folder.folders.setdefault(name, TreeFolder(self._view, f"{folder._path}/{name}".lstrip("/")))
+        return folder
+
+    @property
+    def notes(self) -> int:
+        """Return the number of notes in and below it."""
+        return self._own + sum(folder.notes for folder in self.folders.values())
+
+    def files(self) -> list[str]:
+        """Return the names of the notes directly in it, sorted."""
+        return sorted(map(self._view.name, self._view.members_of(self._path)))
+
+    def nested(self, name: str) -> dict[str, Any]:
+        """Return it with everything below it."""
+        folders = [folder.nested(below) for below, folder in sorted(self.folders.items())]
+        return {"name": name, "notes": self.notes, "folders": folders, "files": self.files()}
 
 
-class FolderTree:
-    """The folders of a vault, and the number of notes in each."""
-
-    def __init__(self, view: View) -> None:
-        self._view = view
-        sizes = {f"{folder}/": size for folder, size in zip(view.folders, view.folder_sizes, strict=True) if size}
-        self._paths = sorted(sizes)
-        self._sums = list(accumulate(map(sizes.__getitem__, self._paths), initial=0))
-
-    def _below(self, folder: str) -> tuple[int, int]:
-        """Return the range of a folder and those below it: the first place, and the one after the last."""
-        if not folder:
-            return 0, len(self._paths)
-        return bisect_left(self._paths, f"{folder}/"), bisect_left(self._paths, f"{folder}{_AFTER_SLASH}")
-
-    def notes(self, folder: str) -> int:
-        """Return the number of notes in and below a folder."""
-        first, last = self._below(folder)
-        return self._sums[last] - self._sums[first]
-
-    def folders(self, folder: str) -> list[str]:
-        """Return the names of a folder's subfolders, sorted."""
-        first, last = self._below(folder)
-        cut = len(folder) + 1 if folder else 0
-        names = {path[cut : path.find("/", cut)] for path in self._paths[first:last]}
-        return sorted(names - {""})
-
-    def files(self, folder: str) -> list[str]:
-        """Return the names of the notes directly in a folder, sorted."""
-        return sorted(self._view.name(note) for note in self._view.members_of(folder))
-
-    def nested(self, folder: str, name: str) -> dict[str, Any]:
-        """Return a folder with everything below it."""
-        start = f"{folder}/" if folder else ""
-        folders = [self.nested(start + subfolder, subfolder) for subfolder in self.folders(folder)]
-        return {"name": name, "notes": self.notes(folder), "folders": folders, "files": self.files(folder)}
+def folder_tree(view: View) -> TreeFolder:
+    """Return the vault's own folder, with all that have notes below it."""
+    top = TreeFolder(view)
+    for path, size in zip(view.folders, view.folder_sizes, strict=True):
+        if size:
+            top.at(path).add(size)
+    return top

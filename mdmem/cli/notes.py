@@ -86,7 +86,7 @@ def _tell_what_was_kept_out(config: Config, typed: list[str]) -> None:
     if parts:
         click.echo(f"mdmem: {' and '.join(parts)} kept out of the note.", err=True)
     if cleaned.unclosed and rules.unclosed != "keep":
-        click.echo("mdmem: a private tag is not closed: everything after it is kept out.", err=True)
+        click.echo("mdmem: A private tag is not closed: everything after it is kept out.", err=True)
 
 
 def _text(config: Config, text: str, title: str) -> tuple[str, str]:

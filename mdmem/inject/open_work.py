@@ -38,7 +38,7 @@ def of_project(occasion: Occasion, shown: Collection[str] = (), current: str = "
     """Return a project's open work, newest first, without what was closed since its page was written.
 
     shown: the folders of sessions that are shown with what their answers leave to do, in the text `told`, except for
-    what is only not done yet, which may lack. current: the session's folder.
+    what is only not done yet, which may be missing from it. current: the session's folder.
     """
     folder = f"{JOURNAL}/{occasion.project}"
     page = people.load_clean(occasion.config.vault, f"{folder}/{journal.PROJECT_PAGE}", occasion.gate.rules)

@@ -21,6 +21,7 @@ from mdmem.health import checks
 from mdmem.search import query
 from tests.bench import every_command
 from tests.helpers import cli_day
+from tests.helpers.cli_day import Day
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -303,7 +304,7 @@ def test_ctrl_c_while_it_still_loads_is_no_traceback(
     with pytest.raises(SystemExit) as ended:
         __main__.main()
     assert ended.value.code == 130
-    assert capsys.readouterr().err == "mdmem: stopped.\n"
+    assert capsys.readouterr().err == "mdmem: Stopped.\n"
 
 
 @pytest.mark.slow
@@ -386,7 +387,20 @@ def test_output_that_cannot_be_written_is_one_sentence(words: list[str]) -> None
             [sys.executable, "-m", "mdmem", *words], stdout=full, stderr=subprocess.PIPE, text=True, env=env
         )
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert "the output cannot be written" in done.stderr
+    assert "The output cannot be written" in done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a device that is always full")
+@pytest.mark.parametrize("words", [["list"], ["tree", "--json"], ["search", "parser"]])
+def test_an_unbuffered_output_that_cannot_be_written_is_not_blamed_on_the_vault(words: list[str], day: Day) -> None:
+    env = {**os.environ, **day.env, "PYTHONUNBUFFERED": "1"}
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "mdmem", *words], stdout=full, stderr=subprocess.PIPE, text=True, env=env
+        )
+    assert done.returncode == 1
+    assert "The output cannot be written" in done.stderr
+    assert "vault" not in done.stderr
 
 
 @pytest.mark.slow
@@ -426,4 +440,4 @@ def test_a_name_that_no_file_can_have_is_an_error_of_one_short_line(mdmem: Run, 
 def test_a_name_that_the_file_system_does_not_allow_is_named_as_the_reason(mdmem: Run) -> None:
     done = mdmem("export", f"{'x' * 300}.html")
     assert done.returncode == 2
-    assert "a name is longer than the file system allows (xxx" in done.stderr
+    assert "A name is longer than the file system allows (xxx" in done.stderr

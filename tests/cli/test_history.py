@@ -878,5 +878,5 @@ def test_a_command_that_needs_the_folder_it_runs_in_says_that_it_was_deleted(tmp
     done = subprocess.run([sys.executable, "-c", code], cwd=gone, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (
         1,
-        "mdmem: the folder you are in was deleted. Change to another one, and try again.\n",
+        "mdmem: The folder you are in was deleted. Change to another one, and try again.\n",
     )

@@ -113,11 +113,11 @@ def test_a_note_comes_from_stdin_without_what_is_private(day: Day) -> None:
 def test_an_unclosed_tag_is_named_when_a_note_is_written_or_extended(day: Day) -> None:
     done = day.run("note", "--json", "The pager is loud. <private>Ada has it.")
     assert "1 private section kept out" in done.stderr
-    assert "a private tag is not closed: everything after it is kept out" in done.stderr
+    assert "A private tag is not closed: everything after it is kept out" in done.stderr
     path = json.loads(done.stdout)["path"]
     closed = day.run("append", path, "Quiet at night. <private>Eva has it.</private>")
     assert closed.stderr == "mdmem: 1 private section kept out of the note.\n"
-    assert "a private tag is not closed" in day.run("append", path, "Loud again. <private>Max has it.").stderr
+    assert "A private tag is not closed" in day.run("append", path, "Loud again. <private>Max has it.").stderr
     assert day.run("append", path, "Quiet at last.").stderr == ""
 
 

@@ -685,6 +685,17 @@ def test_stats_leave_out_when_memories_of_ghosts_were_made(vault: Path, mdmem: R
     assert (found["notes"], found["first"], found["last"]) == (1, "2026-09-14T08:05:00Z", "2026-09-14T08:05:00Z")
 
 
+def test_stats_draw_no_day_without_a_note(vault: Path, mdmem: Run) -> None:
+    vault.mkdir(exist_ok=True)
+    for created in ("2026-09-02", "2026-09-14"):
+        (vault / f"{created}.md").write_text(f"---\nid: a{created}\ncreated: {created}T08:00:00Z\n---\n\nText.\n")
+    out = mdmem("stats").stdout
+    assert [line.split()[:2] for line in out.splitlines() if "2026-09-" in line and "█" in line] == [
+        ["2026-09-02", "1"],
+        ["2026-09-14", "1"],
+    ]
+
+
 @pytest.mark.parametrize("words", [["--hours"], ["--model", "--since", "1w"], ["--model", "--failed"]])
 def test_stats_refuse_options_that_they_would_ignore(day: Day, words: list[str]) -> None:
     assert isinstance(day.attempt("stats", *words).exception, UsageError)

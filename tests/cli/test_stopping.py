@@ -113,7 +113,7 @@ def test_the_same_clone_completes_one_that_was_stopped(
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "status", "said"),
-    [("SIGINT", 130, "mdmem: stopped."), ("SIGTERM", 143, ""), ("SIGHUP", 129, "")],
+    [("SIGINT", 130, "mdmem: Stopped."), ("SIGTERM", 143, ""), ("SIGHUP", 129, "")],
 )
 def test_a_clone_that_waits_for_the_remote_ends_when_stopped_and_leaves_no_folder(
     slow_remote: Path, name: str, status: int, said: str
@@ -192,7 +192,7 @@ def test_ctrl_c_stops_between_two_things_and_a_second_one_says_what_is_left(capf
     assert told.steps == [("Deleting", 0, 2), ("Making pages", 0, 0)]
     assert "committing what was changed" in first
     assert "mdmem commit" not in first
-    assert capfd.readouterr().err.endswith("some changes are not committed. Commit them: mdmem commit\n")
+    assert capfd.readouterr().err.endswith("Some changes are not committed. Commit them: mdmem commit\n")
 
 
 @pytest.mark.slow
@@ -206,5 +206,5 @@ def test_a_demo_that_is_stopped_removes_its_scratch_folder(tmp_path: Path, monke
         _, err = process.communicate(timeout=SECONDS)
 
     assert process.returncode == 130
-    assert err.strip() == "mdmem: stopped."
+    assert err.strip() == "mdmem: Stopped."
     assert not [*tmp_path.glob("mdmem-demo-*")]

@@ -21,19 +21,22 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.syntax import Syntax
 from rich.text import Text
-from rich.tree import Tree
 
 from mdmem import config
 from mdmem.agents.install import command_line, launcher
+from mdmem.cli import listing
 from mdmem.cli.finding import hits
 from mdmem.cli.setup import init
 from mdmem.cli.terminal import render
 from mdmem.errors import MdmemError, UsageError
 from mdmem.history import commit
 from mdmem.history.git import repository
+from mdmem.views import rows
 
 RECORDING = Path(__file__).with_name("demo_day.jsonl")
 QUERY = "date parser ISO 8601"
+_DEPTH = 4
+"""Depth of the folders that are drawn: down to those of sessions."""
 PARTS = ("vault", "notes-app", "home")
 """The folders of a demo: vault, project, and what would be in the home folder."""
 
@@ -99,7 +102,7 @@ def _play(root: Path, console: Console) -> None:
     with _environment(scratch.env):
         commit.commit(loaded)
         _heading(console, "The vault: a file for each event")
-        console.print(tree(scratch.vault), soft_wrap=False)
+        listing.print_tree(rows.ask(loaded, listing.folder_tree), scratch.vault.name, _DEPTH, 0, files=True)
         _heading(console, "One note, as it is on disk")
         console.print(Panel(Syntax(_a_note(scratch.vault), "markdown", word_wrap=True), expand=False), soft_wrap=False)
         _heading(console, f"mdmem search {QUERY}")
@@ -179,20 +182,6 @@ def _run(command: str, payload: dict[str, Any], env: dict[str, str]) -> str:
     if done.returncode != 0 or done.stderr:
         raise MdmemError(f"A hook exited with {done.returncode}: {done.stderr.decode(errors='replace')[:400]}")
     return done.stdout.decode()
-
-
-def tree(vault: Path) -> Tree:
-    """Draw the notes of a vault as a tree of folders."""
-    top = Tree(f"[bold]{vault.name}[/bold]")
-    branches = {vault: top}
-    for path in sorted(vault.rglob("*")):
-        if any(part.startswith(".") for part in path.relative_to(vault).parts):
-            continue
-        label = Text(
-            f"{path.name}/" if path.is_dir() else path.name, style="blue" if path.is_dir() else "", overflow="fold"
-        )
-        branches[path] = branches[path.parent].add(label)
-    return top
 
 
 def _a_note(vault: Path) -> str:

@@ -95,7 +95,7 @@ def stoppable(report: ProgressCallback, what: str) -> Iterator[ProgressCallback]
 
     A second Ctrl-C stops it at once, and prints what is left to do.
     """
-    message = b"\nmdmem: stopping; committing what was changed. Press Ctrl-C again to skip that.\n"
+    message = b"\nmdmem: Stopping; committing what was changed. Press Ctrl-C again to skip that.\n"
     with presses_of_ctrl_c(message) as presses:
 
         def stopping(step: str, done: int, total: int) -> None:
@@ -107,7 +107,7 @@ def stoppable(report: ProgressCallback, what: str) -> Iterator[ProgressCallback]
             yield stopping
         except KeyboardInterrupt:
             if presses() > 1:
-                print("mdmem: some changes are not committed. Commit them: mdmem commit", file=sys.stderr, flush=True)
+                print("mdmem: Some changes are not committed. Commit them: mdmem commit", file=sys.stderr, flush=True)
             raise
 
 
