@@ -13,7 +13,7 @@ from mdmem import timestamps
 from mdmem.cli import listing
 from mdmem.cli.terminal import completions, options, pager, render
 from mdmem.errors import MdmemError, NotFoundError, UsageError
-from mdmem.vault import archives, disk, generated, layout, note
+from mdmem.vault import archives, disk, generated, layout, note, unreadable
 from mdmem.views import wording
 
 if TYPE_CHECKING:
@@ -287,7 +287,9 @@ def _read(config: Config, reference: str) -> tuple[str, bytes]:
             raise
     data = disk.read_path(config.vault, path)
     if data is None:
-        raise NotFoundError(f"{path} was deleted while it was being read. `mdmem search` finds what remains.")
+        why = unreadable.why_missing(config.vault, path)
+        gone = "was deleted while it was being read. `mdmem search` finds what remains."
+        raise NotFoundError(f"{path} is {why}" if why else f"{path} {gone}")
     return path, data
 
 

@@ -124,8 +124,13 @@ def _stands_in_the_way(root: Path, path: str) -> tuple[str, str]:
     """Return what is wrong with a path that should be a folder, and what to do."""
     place = root / path
     text = f"No note can be stored in {path!r}: it is a link or a file where a folder should be."
-    old = place.with_name(f"{place.name}.old")
-    return text, f"Move it elsewhere: `mv {shlex.quote(str(place))} {shlex.quote(str(old))}`."
+    quoted = shlex.quote(str(place))
+    if place.is_dir():
+        return (
+            text,
+            f"Put what it leads to in its place: `rm {quoted} && mv {shlex.quote(str(place.resolve()))} {quoted}`.",
+        )
+    return text, f"Move it elsewhere: `mv {quoted} {shlex.quote(f'{place}.old')}`."
 
 
 def _is_usable(folder: Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from mdmem import progress
@@ -85,7 +86,7 @@ def read(config: Config, repo: Repository, state: State, wanted: Wanted, linked:
     beside = [
         change
         for change in beside
-        if attachments.is_visible(change.path, config.settings)
+        if (attachments.is_visible(change.path, config.settings) and not _is_new_link(config.vault, change))
         or (change.kind == "deleted" and unreadable.is_placeholder(change.path))  # earlier versions committed these
     ]
     chosen, left_out = other_files.choose(config, repo, beside, reading.targets, wanted.only or ())
@@ -195,6 +196,11 @@ class _Reading:
             self._held_back += [HeldBack(change.path, 1, rule)] * self._wanted.has(change.path)
             self._has_unread |= change.kind == "added"  # else its name is in history
             return None
+        is_missing = file is None or change.kind == "deleted"
+        if is_missing and change.kind != "added" and (link := unreadable.link_to(self._root, change.path)):
+            held_back = HeldBack(link, 1, gate.LINK)
+            self._held_back += [held_back] * (self._wanted.has(change.path) and held_back not in self._held_back)
+            return None
         if file and change.kind == "deleted" and unreadable.is_elsewhere(self._root, change.path):
             self._held_back += [HeldBack(change.path, 1, gate.ELSEWHERE)] * self._wanted.has(change.path)
             return None
@@ -219,6 +225,11 @@ class _Reading:
         else:
             self._files.append(file._replace(meta={key: file.meta[key] for key in NEEDED if key in file.meta}))
             self.room -= len(file.data)
+
+
+def _is_new_link(root: str, change: Change) -> bool:
+    """Whether a new file is a link: none is committed, and doctor lists them."""
+    return change.kind == "added" and Path(root, change.path).is_symlink()
 
 
 def _pages_last(change: Change) -> tuple[bool, str]:

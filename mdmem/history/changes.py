@@ -42,6 +42,10 @@ FEW = 5_000
 """When only some paths matter: number of listed changes after which those of other paths are left out."""
 
 
+LINK = "120000"
+"""git's mode of a link."""
+
+
 class Change(NamedTuple):
     """A file that differs from the last commit.
 
@@ -146,7 +150,9 @@ class _Listing:
         if line[0] == "?":
             change = Change(line[2:], "added")
         else:
-            *_, oid, _, path = line.split(" ", 8)
+            *_, mode, _, _, oid, _, path = line.split(" ", 8)
+            if mode == LINK and line[3] != "D":
+                return  # a person committed it as a link, and may lead it elsewhere
             if line[2] != "." or line[3] == "A":
                 self._staged.append(path)
                 return

@@ -80,8 +80,8 @@ def uncommitted_deletion(repo: Repository, place: str) -> tuple[str, str]:
     words = ("diff", "--name-only", "-z", "--no-renames", "--diff-filter=D", "HEAD", "--", place)
     missing = os.fsdecode(repository.attempt(repo, *words, env=PATTERNS).out).split("\0")[:-1]
     for path in missing:
-        if unreadable.is_elsewhere(str(repo.root), path):
-            return path, unreadable.ELSEWHERE
+        if why := unreadable.why_missing(str(repo.root), path):
+            return path, why
     deleted = "deleted, but that is not committed: `mdmem commit` completes it."
     return (missing[0], deleted) if missing else ("", "")
 

@@ -13,6 +13,7 @@ from mdmem.settings import Settings
 from mdmem.vault import archives, disk, generated, layout, note, packed, people
 
 TOO_LARGE, UNREADABLE, DISK, CUT_OFF, ELSEWHERE = "too large", "unreadable", "disk", "cut off", "elsewhere"
+LINK = "link"
 NUL, NESTED, FILE_NAME, SESSION_NAME = "NUL byte", "nested repository", "file name", "name in a session"
 """Rules for content that is not text, and so cannot be searched; they have rows in `_ADVICE`."""
 
@@ -68,6 +69,10 @@ _ADVICE = {
     ELSEWHERE: (
         "{path} is not on this machine, but its sync program has a copy, so its deletion was not committed.",
         "Let that program keep the vault's files on this machine, or delete the note there.",
+    ),
+    LINK: (
+        "{path} is a link, which mdmem does not follow, so the deletion of what was there was not committed.",
+        "Put the file or folder itself in its place, or delete the link.",
     ),
     CUT_OFF: ("{path} has lost its end, and so notes of its session; it was not committed.", "{restoring}"),
     NESTED: (

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from mdmem.config import Config
+from mdmem.errors import VaultError
 from mdmem.history import folder_scan, rewrite
+from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.texts import Texts
 from mdmem.history.merging import aside, both, undecided
@@ -18,7 +20,7 @@ from mdmem.history.merging.both import Both
 from mdmem.history.merging.undecided import KeptPlace
 from mdmem.history.rewrite import RewriteStep
 from mdmem.progress import ProgressCallback, ignore, reporting
-from mdmem.vault import archives, disk, layout, packed
+from mdmem.vault import archives, disk, layout, packed, unreadable
 
 
 class MergedFiles:
@@ -41,8 +43,9 @@ class MergedFiles:
         Return the places where those conflict with what was fetched. report: progress callback.
 
         Raises VaultError when a file cannot be written, or an archive is damaged: a commit without its notes would
-        delete them on all machines.
+        delete them on all machines. So would one after a link was moved that is in the place of a committed folder.
         """
+        self._refuse_links(puts, deletes)
         kept: list[KeptPlace] = []
         for path in deletes:
             kept += self._take_along(path, puts)
@@ -56,6 +59,16 @@ class MergedFiles:
             if path not in first:
                 self._delete(path)
         return kept
+
+    def _refuse_links(self, puts: Texts, deletes: Sequence[str]) -> None:
+        places = {*self._before, *(path.rpartition("/")[0] for paths in (puts, deletes) for path in paths)}
+        for link in sorted({unreadable.link_to(self._config.vault, place) for place in places} - {""}):
+            is_folder = repository.attempt(self._repo, "cat-file", "-e", f"HEAD:{link}/").status == 0
+            if is_folder or link in self._before:
+                raise VaultError(
+                    f"{link} is a link in the place of what is committed, and what was fetched goes there.",
+                    "Put what it leads to in its place, then sync again.",
+                )
 
     def _unpack(self, deletes: Iterable[str], puts: Texts) -> None:
         """Unpack the archives whose notes become files again, without the notes that were deleted elsewhere."""

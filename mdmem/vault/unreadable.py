@@ -1,4 +1,4 @@
-"""What of a vault cannot be read: folders, and files that only a sync program's service has. Neither is deleted."""
+"""What of a vault cannot be read: folders, links, files that only a sync program's service has. None is deleted."""
 
 from __future__ import annotations
 
@@ -13,12 +13,9 @@ if TYPE_CHECKING:
 _PLACEHOLDERS = (".{}.icloud", "{}.nextcloud", "{}.owncloud")
 """Names of the files that sync programs leave in the place of one that is to be fetched again when it is wanted."""
 
-ELSEWHERE = "not on this machine, but a sync program has a copy: let it keep the vault's files here."
-"""What a file with a placeholder is, to end a sentence."""
-
 
 class UnreadableFolders:
-    """The folders of a vault that exist but cannot be read. Each is checked once."""
+    """The folders of a vault that exist but cannot be read, or are links. Each is checked once."""
 
     def __init__(self, root: str) -> None:
         self._root = root
@@ -28,7 +25,9 @@ class UnreadableFolders:
         """Whether a vault-relative path lies in or below such a folder."""
         folder = path.rpartition("/")[0]
         if folder not in self._known:
-            self._known[folder] = (folder != "" and self.contain(folder)) or _is_unreadable(f"{self._root}/{folder}")
+            place = f"{self._root}/{folder}"
+            is_above = folder != "" and (self.contain(folder) or os.path.islink(place))
+            self._known[folder] = is_above or _is_unreadable(place)
         return self._known[folder]
 
     def gone(self, missing: Iterable[str]) -> Iterator[str]:
@@ -36,10 +35,25 @@ class UnreadableFolders:
         return (path for path in missing if not (self.contain(path) or is_elsewhere(self._root, path)))
 
 
+def why_missing(root: str, path: str) -> str:
+    """Return what a file that was not found is, if it is not deleted, to end a sentence; "" when it may be."""
+    if link := link_to(root, path):
+        return f"behind a link, {link}, which mdmem does not follow: put what it leads to in its place."
+    if is_elsewhere(root, path):
+        return "not on this machine, but a sync program has a copy: let it keep the vault's files here."
+    return ""
+
+
 def is_elsewhere(root: str, path: str) -> bool:
     """Whether a sync program has left a placeholder for a file, by its vault-relative path, that is not on disk."""
     folder, _, name = path.rpartition("/")
     return any(os.path.lexists(f"{root}/{folder}/{form.format(name)}") for form in _PLACEHOLDERS)
+
+
+def link_to(root: str, path: str) -> str:
+    """Return the first link on the way to a vault-relative path, the path itself included; "" for none."""
+    ends = [*(at for at, letter in enumerate(path) if letter == "/"), len(path)]
+    return next((path[:end] for end in ends if os.path.islink(f"{root}/{path[:end]}")), "")
 
 
 def is_placeholder(path: str) -> bool:

@@ -662,6 +662,32 @@ def test_a_folder_that_is_a_link_here_is_never_written_through(first: Config, tm
     assert list((tmp_path / "outside").iterdir()) == []
 
 
+@pytest.mark.parametrize("fetched", ["changed", "new"])
+def test_a_sync_waits_while_a_link_is_in_the_place_of_a_folder_with_committed_notes(
+    first: Config, tmp_path: Path, remote: Path, fetched: str
+) -> None:
+    notes = Path(first.vault) / "notes"
+    for name in ("a", "b"):
+        put(Path(first.vault), f"notes/{name}.md", f"{name}\n")
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    put(Path(second.vault), "notes/a.md" if fetched == "changed" else "notes/c.md", "theirs\n")
+    sync.sync(second)
+    notes.rename(tmp_path / "moved")
+    notes.symlink_to(tmp_path / "moved")
+
+    with pytest.raises(VaultError, match="notes is a link in the place of what is committed"):
+        sync.sync(first)
+
+    assert notes.is_symlink()
+    assert not (tmp_path / "moved/c.md").exists()
+    notes.unlink()
+    (tmp_path / "moved").rename(notes)
+    settle(first, second)
+    assert trees(first) == trees(second)
+    assert (notes / "b.md").read_text() == "b\n"
+
+
 def occupied(root: Path, what: str, path: str) -> None:
     """Put something where a file of another machine goes."""
     place = root / path

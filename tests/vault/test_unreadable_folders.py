@@ -111,3 +111,49 @@ def test_a_projects_page_that_may_not_be_read_stops_a_commit_with_what_to_do(
     assert f"chmod u+rw {page}" in done.stderr
     page.chmod(0o600)
     assert "marmot" in ask("commit", check=True).stdout
+
+
+@pytest.mark.parametrize("place", ["journal/notes-app", "README.md"])
+@pytest.mark.parametrize("leads", ["to what was there", "nowhere"])
+def test_what_became_a_link_is_not_committed_as_deleted_and_stays_on_the_pages_and_in_the_index(
+    vault: Path, tmp_path: Path, ask: Run, sessions: list[Path], place: str, leads: str
+) -> None:
+    ask("index", check=True)
+    days, files = (next(vault.glob("days/*")).read_text(), git(vault, "ls-files"))
+    (vault / place).rename(tmp_path / "moved")
+    (vault / place).symlink_to(tmp_path / ("moved" if leads == "to what was there" else "gone"))
+
+    done = ask("commit")
+
+    assert done.returncode == 1
+    assert done.stderr.count("mdmem does not follow") == done.stderr.count(f"{place} is a link") == 1
+    assert "no note links to it" not in done.stdout + done.stderr
+    assert (next(vault.glob("days/*")).read_text(), git(vault, "ls-files")) == (days, files)
+    assert "where does the otter live" in ask("search", "otter").stdout
+    (vault / place).unlink()
+    (tmp_path / "moved").rename(vault / place)
+    assert ask("commit", check=True).stdout == "Nothing to commit.\n"
+    assert git(vault, "status", "--porcelain") == ""
+
+
+def test_commands_say_that_a_note_is_behind_a_link(vault: Path, tmp_path: Path, ask: Run, sessions: list[Path]) -> None:
+    (note,) = sessions[0].glob("*-prompt-*")
+    place = sessions[0].relative_to(vault)
+    sessions[0].rename(tmp_path / "moved")
+    sessions[0].symlink_to(tmp_path / "moved")
+
+    for words in (["show"], ["forget", "--yes"]):
+        told = ask(*words, note.stem.rpartition("-")[2]).stderr
+        assert f"is behind a link, {place}, which mdmem does not follow" in told
+    doctor = " ".join(ask("doctor", "--only", "vault").stdout.split())
+    assert f"`rm {sessions[0]} && mv {tmp_path / 'moved'} {sessions[0]}`" in doctor
+
+
+def test_a_link_that_a_person_committed_may_lead_elsewhere(vault: Path, ask: Run, sessions: list[Path]) -> None:
+    (vault / "notes/link.md").symlink_to("one.md")
+    git(vault, "add", "-f", "notes/link.md")
+    git(vault, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "a link")
+    (vault / "notes/link.md").unlink()
+    (vault / "notes/link.md").symlink_to("two.md")
+
+    assert ask("commit", check=True).stdout == "Nothing to commit.\n"

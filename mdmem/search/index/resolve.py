@@ -69,9 +69,9 @@ def _hint(config: Config, name: str) -> str:
         view = None
     if view is None or not name:
         return ""
-    elsewhere = (path for path in _named(view, name) if unreadable.is_elsewhere(config.vault, path))
-    if path := next(elsewhere, ""):
-        return f"Its file {path} is {unreadable.ELSEWHERE}"
+    for path in _named(view, name):
+        if why := unreadable.why_missing(config.vault, path):
+            return f"Its file {path} is {why}"
     is_id = bool(view.remaining("facet", f"session:{name}"))
     if is_id or any(folder.endswith(f"-{name}") for folder in view.folders):
         import shlex
