@@ -6,7 +6,7 @@ kind without a row here is counted and skipped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -110,8 +110,15 @@ class ClaudeReader:
             yield self._saved("SessionStart", source="startup")
         yield from row(self, line)
 
-    def pass_over(self, line: dict[str, Any], options: ReadOptions) -> Iterator[SavedEvent]:
-        """Yield the text of a line without an event (yet) as a passed-over event, if it may be private."""
+    def pass_over(
+        self, line: dict[str, Any], options: ReadOptions, events: Iterable[SavedEvent] = ()
+    ) -> Iterator[SavedEvent]:
+        """Yield the text of a line without an event (yet) as a passed-over event, if it may be private.
+
+        events: what `feed` has yielded for the line, which may be only what earlier lines began.
+        """
+        if any(saved.at == self._at and saved.event.name != "SessionStart" for saved in events):
+            return
         typed, words = line.get("type") == "user", own_text(line)
         event = Event(NAME, "UserPromptSubmit", self._session, cwd=self._cwd)
         event.prompt, event.message = (words, "") if typed else ("", words)
@@ -119,7 +126,7 @@ class ClaudeReader:
         event.tool_response = line.get("toolUseResult") or line.get("attachment")
         if words.startswith(_SHOWN):
             event.prompt, event.tool_response = "", words
-        return pass_over(event, moment(line.get("timestamp")) or self._at, options)
+        yield from pass_over(event, moment(line.get("timestamp")) or self._at, options)
 
     def finish(self, now: float) -> Iterator[SavedEvent]:
         """Yield the events that the end of the file completes."""

@@ -56,7 +56,9 @@ def _read(path: Path, session: Path, options: ReadOptions, copied: frozenset[str
         if "forkedFrom" in line or text(line.get("uuid")) in copied:
             options.skipped["line of the session that this one was forked from"] += 1
         elif branch is None or branch.has(line):
-            yield from list(reader.feed(line)) or reader.pass_over(line, options)
+            events = list(reader.feed(line))
+            yield from events
+            yield from reader.pass_over(line, options, events)
         else:
             options.skipped["line on a dead branch"] += 1
             yield from reader.pass_over(line, options)

@@ -255,6 +255,24 @@ def test_what_was_private_in_a_line_that_leaves_nothing_is_masked_in_what_follow
     assert SECRET.encode() not in stored()
 
 
+@pytest.mark.parametrize("before", [(), ("/review",)], ids=["the session", "a command that waits for its answer"])
+def test_what_was_private_in_a_line_that_only_begins_something_is_masked_in_what_followed(
+    vault: Path, tmp_path: Path, stored: Callable[[], bytes], before: tuple[str, ...]
+) -> None:
+    talk = Talk()
+    for words in before:
+        talk.line("user", message={"role": "user", "content": f"<command-name>{words}</command-name>"})
+    shown = "<bash-input>echo '<private>the Lorbquist fund</private>'</bash-input>"
+    talk.line("user", message={"role": "user", "content": shown})
+    talk.typed("Where is the plan?")
+    talk.said("It is in the folder of Lorbquist.")
+
+    bring(talk.save(tmp_path / "projects"))
+
+    assert b"It is in the folder of" in stored()
+    assert b"Lorbquist" not in stored()
+
+
 def test_a_secret_that_a_persons_own_command_showed_is_masked_in_what_followed(
     vault: Path, tmp_path: Path, stored: Callable[[], bytes]
 ) -> None:
