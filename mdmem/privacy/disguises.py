@@ -16,7 +16,7 @@ _SIGNS = {"<": "3c", ">": "3e", "/": "2f", "[": "5b", "]": "5d"}
 
 _BACKSLASH = (
     *[(form.format(code), sign) for sign, code in _SIGNS.items() for form in (
-        "\\u00{}", "\\x{}", "\\u{{{}}}", "\\u{{00{}}}", "\\u000000{}",
+        "\\u00{}", "\\x{}", "\\u{{{}}}", "\\u{{00{}}}", "\\u000000{}", "\\0000{}",
     )],
     ("\\074", "<"), ("\\076", ">"), ("\\057", "/"), ("\\133", "["), ("\\135", "]"),
     ("\\74", "<"), ("\\76", ">"), ("\\57", "/"), ("\\3c ", "<"), ("\\3e ", ">"),
@@ -34,7 +34,10 @@ _ENTITY = (
         "&#{};", "&#0{};", "&#00{};", "&#x{};", "&#x0{};", "&#x00{};", "&#{}", "&#x{}",
     )],
 )  # fmt: skip
-_ESCAPES = (("\\", _BACKSLASH), ("%", _PERCENT), ("=", _PRINTABLE), ("&#", _ENTITY), ("&amp;", _ENTITY))
+_ESCAPES = (
+    ("%5cu", (("%5cu", "\\u"),)), ("\\", _BACKSLASH), ("%", _PERCENT), ("=", _PRINTABLE), ("&#", _ENTITY),
+    ("&amp;", _ENTITY),
+)  # fmt: skip
 """A sign that every text with such escapes contains -> the escapes, each with its character."""
 
 _ESCAPED = ("3c", "5b", "&#", "amp;#", "074", "\\74")

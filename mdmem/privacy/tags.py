@@ -254,8 +254,8 @@ def with_decoded_signs(low: str) -> str:
 def _with_decoded_signs(low: str) -> str:
     from mdmem.privacy import views
 
-    for form in ("&amp;amp;#", "&amp;#", "&#38;#"):
-        low = low.replace(form, "&#".rjust(len(form)))
+    for form, sign in _AGAIN:
+        low = low.replace(form, sign.rjust(len(form)))
     parts: list[str] = []
     done = end = 0
     for at in sorted(at for _, signs in SIGN_CODES for at, _ in occurrences(low, *signs)):
@@ -268,6 +268,10 @@ def _with_decoded_signs(low: str) -> str:
             parts += (low[done:start], _padded(decoded, end - start))
             done = end
     return "".join([*parts, low[done:]])
+
+
+_AGAIN = (("&amp;amp;#", "&#"), ("&amp;#", "&#"), ("&#38;#", "&#"), ("%5cu", "\\u"), ("\\u0000", "\\u"))
+"""Beginnings of escapes that are escaped again or have more digits, and what they are read as."""
 
 
 def _nested(low: str, at: int) -> tuple[int, str]:

@@ -174,7 +174,7 @@ def _has_tag(low: str, words: tuple[str, ...]) -> bool:
 
         low = disguises.visible_ascii(low)
     if not has_any(low, words):
-        return has_any(low, _ASCII_OPENERS) and _may_spell(low, words)
+        return has_any(low, _ASCII_OPENERS if low.isascii() else _OPENERS) and _may_spell(low, words)
     return has_any(low, _TAG_SIGNS) or any(has_any(low, [sign + word for sign in _OTHER_SIGNS]) for word in words)
 
 

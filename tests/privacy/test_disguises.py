@@ -65,7 +65,7 @@ BEYOND_ASCII = (
 ENCODINGS: dict[str, Disguise] = {
     **{f"JSON {times} times": as_json(times) for times in (1, 2, 3)},
     **{form: beyond_ascii(form) for form in ("&#{};", "&#x{:X};", "&amp;#{};", "&amp;amp;#{};", "&#38;#{};")},
-    **{form: beyond_ascii(form) for form in ("\\u{{{:x}}}", "%u{:04X}")},
+    **{form: beyond_ascii(form) for form in ("\\u{{{:x}}}", "%u{:04X}", "\\U{:08x}", "%5Cu{:04x}")},
     **{f"{form} for each byte": in_bytes(form) for form in ("\\x{:02x}", "\\{:o}", "\\\\x{:02x}", "\\\\{:o}")},
     **{f"{form} for each byte": in_bytes(form) for form in ("%{:02X}", "%25{:02X}", "%2525{:02x}", "={:02X}")},
 }
@@ -83,6 +83,7 @@ SIGNS = (
     ("\\U0000003c", "\\U0000003e"), ("\\74", "\\76"), ("\\3c ", "\\3e "), ("\\<", "\\>"), ("＜", "＞"), ("<", "!>"),
     ("&#60;!-- ", " --&#62;"), ("<!--\n", "\n-->"), ("&#91;", "&#93;"), ("=5B", "=5D"),
     ("\x1b[1m<\x1b[0m", "\x1b[1m>\x1b[0m"), ("%u003C", "%u003E"), ("&#38;#60;", "&#38;#62;"),
+    ("%5Cu003c", "%5Cu003e"), ("\\00003c", "\\00003e"),
 )  # fmt: skip
 
 CODES = ("={:02X}", "&#{};", "&#x{:X};", "\\u{:04x}", "\\\\u{:04x}", "\\x{:02x}", "%{:02x}")
@@ -192,3 +193,16 @@ def test_own_words_are_recognized_in_disguise() -> None:
 def test_what_only_resembles_a_tag_stays(text: str) -> None:
     for origin in ("prompt", "tool"):
         assert clean(text, origin=origin).value == text
+
+
+@pytest.mark.parametrize("signs", ["«»", "‹›", "「」", "＜＞", "【】"])
+@pytest.mark.parametrize("wrap", ["\n", "\n    ", "=\n", '" + "'])
+def test_words_between_other_signs_are_tags_also_where_they_are_wrapped(signs: str, wrap: str) -> None:
+    opens, closes = (f"{signs[0]}{slash}privat{wrap}e{signs[1]}" for slash in ("", "/"))
+    for origin in ("prompt", "tool"):
+        assert clean(f"one {opens}{VALUE}{closes} two", origin=origin).value == "one [PRIVATE] two"
+
+
+def test_tags_in_an_address_of_latin_1_hide_their_text() -> None:
+    address = urllib.parse.quote(f"«private»{VALUE}«/private»", encoding="latin-1")
+    assert clean(f"GET /?q={address} 200", origin="tool").value == "GET /?q=[PRIVATE] 200"
