@@ -31,7 +31,7 @@ from mdmem.learn import decisions
 from mdmem.privacy import withheld
 from mdmem.vault import front_matter, generated, journal, user_notes
 from tests.conftest import notes
-from tests.helpers import claude
+from tests.helpers import claude, rights
 from tests.helpers.few import few
 from tests.helpers.history_vault import (
     FOLDER,
@@ -1129,6 +1129,20 @@ def test_a_committer_with_another_state_folder_waits_too_and_its_index_stays(
         assert copy.path.exists()
 
     assert commit.commit(config).commits
+
+
+@rights.kept_out
+def test_a_lock_that_another_user_has_made_in_the_git_folder_can_be_held_too(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    commit.commit(config)
+    (lock_file,) = (vault / ".git").glob("mdmem-*.lock")
+    assert lock_file.stat().st_mode & 0o444 == 0o444
+    lock_file.chmod(0o444)  # as it is for those who are not its owner
+    turn(vault, 2)
+
+    with rights.of_a_user():
+        assert commit.commit(config).commits
 
 
 COMMITTER = """

@@ -31,7 +31,7 @@ def held(state_dir: str | Path, common_dir: Path, name: str = "git", wait_second
     what = f"Waiting for another mdmem process that uses the vault's history ({name})"
     with ExitStack() as opened:
         for file in (Path(state_dir, f"{name}.lock"), common_dir / f"mdmem-{name}.lock"):
-            lock = files.open_lock(str(file))
+            lock = _open(file)
             opened.callback(os.close, lock)
             if not files.lock(lock, wait_seconds, what):
                 raise LockedError(
@@ -39,6 +39,13 @@ def held(state_dir: str | Path, common_dir: Path, name: str = "git", wait_second
                     "Nothing is lost: the next commit includes these notes."
                 )
         yield lock
+
+
+def _open(file: Path) -> int:
+    try:
+        return files.open_lock(str(file), 0o644)
+    except PermissionError:
+        return os.open(file, os.O_RDONLY)  # another user's, as of a container: to lock it, no more is needed
 
 
 def of_git(repo: Repository) -> list[Path]:
