@@ -297,6 +297,22 @@ def test_even_a_plain_word_is_a_password_where_no_variable_can_stand(line: str) 
     assert "swordfish" not in clean(line.format("swordfish"), origin="tool").value
 
 
+@pytest.mark.parametrize("lines", [0, 20, 200])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "snmpgetnext -v3 -u mon -A {} 10.0.0.1",
+        "snmpwalk -v2c -c {} 10.0.0.1 system",
+        "/opt/mysql/bin/mysqlshow -uroot -p{} shop",
+        "oc login -u ana -p {} https://api.example",
+        "secretsdump.py -hashes :{} ana@10.0.0.4",
+    ],
+)
+def test_the_password_of_a_command_is_hidden_in_a_text_of_any_length(line: str, lines: int) -> None:
+    before = "The report of the day says that all is well.\n" * lines
+    assert "sword12fish" not in clean(f"{before}{line.format('sword12fish')}\n{before}", origin="tool").value
+
+
 @pytest.mark.parametrize(
     ("text", "stored"),
     [

@@ -282,9 +282,9 @@ def _last_word(keyword: str) -> str:
     return keyword.removesuffix(" is").rstrip("=:").replace("/", "_").replace(" ", "_").rpartition("_")[2]
 
 
-def words(low: str) -> frozenset[str] | None:
+def words(low: str, least: int = _LONG) -> frozenset[str] | None:
     """Return the alphanumeric words of a lower-case text; None for a short one, where they save no time."""
-    if len(low) < _LONG:
+    if len(low) < least:
         return None
     return frozenset(low.encode("ascii", "replace").translate(table(_LETTERS, _LETTERS)).decode("ascii").split())
 

@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 
     from mdmem.privacy.secrets.scan import Span
 
-_first_words: dict[str, str] = {}
-"""Command -> the first word of its name, as `secrets.words` splits it; "" if it has none. For long texts."""
+_by_start: dict[str, list[tuple[str, str]]] = {}
+"""The first three letters of a command -> the first word of its name, as `secrets.words` splits it, and the command."""
 
+_MANY_CHARS = 512
+"""In a longer text, commands are looked up by its words: each of them once, not each command in all of the text."""
 _LONGEST_COMMAND = 2048
 
 
@@ -60,12 +62,19 @@ _TO_STDIN = ("|", "<<", "assword", "assphrase", "<(")
 
 
 def _commands_in(low: str, words: frozenset[str] | None) -> list[str]:
+    words = words or secrets.words(low, _MANY_CHARS)
     if words is None:
         return [command for command in BY_COMMAND if command in low]
-    if not _first_words:
+    if not _by_start:
         for command in BY_COMMAND:
-            _first_words[command] = "".join([sign if sign.isalnum() else " " for sign in command]).strip().split(" ")[0]
-    return [command for command, word in _first_words.items() if (not word or word in words) and command in low]
+            first = "".join([sign if sign.isalnum() else " " for sign in command]).strip().split(" ")[0]
+            _by_start.setdefault(first[:3], []).append((first, command))
+    likely = {command for _, command in _by_start[""]}  # only signs
+    for word in words:
+        for first, command in _by_start.get(word[:3], ()):
+            if word.startswith(first):  # it may be longer: `snmpgetnext`
+                likely.add(command)
+    return [command for command in BY_COMMAND if command in likely and command in low]
 
 
 def _of_command(text: str, low: str, command: str, rows: list[FlagRow], judged: list[int]) -> Iterator[Span]:
