@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from mdmem.inject.occasion import Occasion
     from mdmem.search.gate import Gate
     from mdmem.search.index.view import View
-    from mdmem.search.runs import CommandRun
     from mdmem.vault.note import Parsed
 
 MAX_SESSIONS, MOST_LOOKED_AT = 5, 100
@@ -86,6 +85,13 @@ class SessionFolder:
             part = heading + following.partition("\n## ")[0] if heading else ""
             written = note.Parsed(written.meta, part, written.problem)
         return self._unless_hidden(people.cleaned(self._config.vault, written, self.gate.rules))
+
+    def title(self) -> str:
+        """Return the page's title; the time, if it is that of a prompt or answer that is not shown."""
+        first = next(iter((*self.of_kind("prompt"), *self.of_kind("response"))), "")
+        created = str(self.page.meta.get("created", ""))
+        is_hidden = first != "" and self._is_hidden(note.load(self._config.vault, self.path(first)).meta)
+        return journal.untitled(created) if is_hidden else str(self.page.meta.get("title", ""))
 
     def path(self, name: str) -> str:
         """Return the vault path of one of the session's files."""
@@ -173,7 +179,7 @@ class SessionFolder:
         return Item(
             id=str(meta["id"]),
             kind=str(meta.get("kind", "note")),
-            title=self.gate.stored(str(meta.get("title", ""))),
+            title=self.gate.stored(self.title() if parsed is self.page else str(meta.get("title", ""))),
             date=timestamps.readable(str(meta.get("created", ""))),
             text=text,
             marks=marks,
@@ -197,15 +203,6 @@ class SessionFolder:
     def last_prompt(self) -> int:
         """Return the number of the last turn that a prompt began; 0 for none."""
         return max(self.turns_with("prompt"), default=0)
-
-    def passed_checks(self) -> Iterator[CommandRun]:
-        """Yield what the session's successful commands checked."""
-        from mdmem.search import runs
-
-        for name in last_commands(self.names):
-            meta = self.read(name).meta
-            if meta.get("success") is not False:
-                yield from runs.checks(str(meta.get("command") or ""))
 
     def last_run(self) -> str:
         """Return that the last prompt has no answer yet, and the last command that was run for it."""
@@ -421,7 +418,9 @@ def _is_settled(failed: Parsed, name: str, later: list[SessionFolder]) -> bool:
     from mdmem.search import runs
 
     check = runs.check(str(failed.meta.get("command") or ""))
-    return check is None or any(runs.closes(run, check) for session in later for run in session.passed_checks())
+    metas = (session.read(name).meta for session in later for name in last_commands(session.names))
+    passed = (str(meta.get("command") or "") for meta in metas if meta.get("success") is not False)
+    return check is None or any(runs.closes(run, check) for command in passed for run in runs.checks(command))
 
 
 def before_compaction(session: SessionFolder) -> Section:

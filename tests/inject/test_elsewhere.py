@@ -214,6 +214,26 @@ def test_a_prompt_that_is_not_shown_is_not_told_with_its_answer(
     assert "wallabies" not in given
 
 
+@pytest.mark.parametrize("prompt", ["", "what did we do on September 14{}?", "where did we leave off{}?"])
+@pytest.mark.parametrize(("mark", "project"), [("private: true", "payments-api"), ("sync: false", "web-shop")])
+def test_a_session_is_not_called_after_a_prompt_that_is_not_shown(
+    vault: Path, tmp_path: Path, prompt: str, mark: str, project: str
+) -> None:
+    api = Talk(vault, tmp_path / "payments-api")
+    api.says("Add the quokka to the bank")
+    api.edits("bank/animals.py", ["+add(koala)"])
+    api.answers("It was added, and four keepers look after it.")
+    for told in (vault / "journal" / "payments-api").rglob("001-*-prompt-*.md"):
+        told.write_text(told.read_text().replace("---\n", f"---\n{mark}\n", 1))
+
+    other = new_session(api, 8, tmp_path / project)
+    asked = prompt.format("" if project == "payments-api" else " in payments-api")
+    given = ask(other, asked) if prompt else occur(other, "SessionStart", source="startup")
+
+    assert "quokka" not in given
+    assert ("four keepers" in given) == (prompt != "" or project == "payments-api")
+
+
 @pytest.mark.parametrize(("mark", "project"), [("private: true", "payments-api"), ("sync: false", "web-shop")])
 def test_a_run_that_is_not_shown_is_not_told_with_the_answer_of_its_turn(
     vault: Path, tmp_path: Path, mark: str, project: str

@@ -136,6 +136,8 @@ def of_note(occasion: Occasion, hit: SearchHit, terms: Collection[str], room: in
         code = [line for line in code if not analysis.counts(line).keys().isdisjoint(terms)]
     text = excerpts.outcome(body, terms, room) if is_long else excerpts.prose(body)
     title = str(parsed.meta.get("title") or hit.title)
+    if hit.kind == "session":
+        title = recent.session_in(occasion, layout.folder_of(hit.path)).title() or title
     return item_of(occasion, hit, title, text, room=room, marks=project_marks(occasion, hit), lines=code), ""
 
 
