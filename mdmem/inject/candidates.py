@@ -7,7 +7,7 @@ from functools import partial
 from itertools import islice
 
 from mdmem import timestamps
-from mdmem.inject import as_of, echoes, evidence, follow_ups, turns, versions
+from mdmem.inject import as_of, echoes, evidence, follow_ups, turns
 from mdmem.inject.rendering import answer_item
 from mdmem.inject.rendering.block import Item, Section
 from mdmem.search import answering, overturned
@@ -266,7 +266,7 @@ def _chosen(
     chosen, why = evidence.chosen(None if guess else shape, answers)
     if chosen:
         return chosen, why
-    left = versions.in_force(occasion.config, query, asker, None if guess else shape, answers)
+    left = evidence.in_force(occasion.config, query, asker, None if guess else shape, answers)
     return (chosen, why) if left is answers else evidence.chosen(shape, left)
 
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 from mdmem.inject import bars
 from mdmem.inject.bars import is_kept
 from mdmem.lazy_pattern import lazy
+from mdmem.search import overturned, replaced
 from mdmem.search.asking.english import LIKELY, NOT
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
@@ -16,7 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mdmem.search.answering import Answer
+    from mdmem.config import Config
+    from mdmem.search.answering import Answer, Asker
     from mdmem.search.asking.shape import Shape
 
 GAP = 0.62
@@ -195,22 +197,6 @@ def _lead(first: Answer, answers: Sequence[Answer]) -> float:
     return first.score / next_score if next_score > 0 else _ALONE
 
 
-def failing_for_rivals(shape: Shape, answers: Sequence[Answer]) -> tuple[Answer | None, list[Answer]]:
-    """Return the best answer and its best rivals of other sessions, if it would be shown without these.
-
-    None and no rivals if it would not.
-    """
-    work = [answer for answer in answers if not answer.is_talk and not answer.is_echo]
-    best = max(work, key=lambda answer: answer.score, default=None)
-    if best is None or not best.folder or not any(bar.is_met(best, _ALONE) for bar in bars.sufficient(shape, best)):
-        return None, []
-    others = (answer for answer in work if answer.folder not in ("", best.folder))
-    return best, sorted(others, key=lambda answer: -answer.score)[:MAX_RIVALS]
-
-
-MAX_RIVALS = 2
-
-
 def _goes_on(later: Answer, first: Answer) -> bool:
     """Whether an answer is a later turn of the first one's session."""
     turns = [journal.numbers(answer.hits[0].path)[:1] for answer in (later, first)]
@@ -226,3 +212,51 @@ def _newest_first(shown: list[Answer]) -> list[Answer]:
     alike = [answer for answer in shown if answer.score >= AS_GOOD * first.score and answer.coverage >= ALL]
     alike.sort(key=lambda answer: (is_kept(answer), answer.hits[0].created), reverse=True)
     return [*alike, *(answer for answer in shown if answer not in alike)]
+
+
+# -- versions: answers of which one took the other back are no rivals ---------------------------------
+
+
+def in_force(
+    config: Config, query: str, asker: Asker, shape: Shape | None, answers: Sequence[Answer]
+) -> Sequence[Answer]:
+    """Return answers without rivals of the best one that are other versions of it, or the same list if none is.
+
+    These are notes that another one supersedes, and, if there is a shape, turns of a chain of changes.
+    """
+    kept = [answer.hits[0].path for answer in answers if not answer.folder]
+    old = replaced.superseded(config, kept) if len(kept) > 1 else set()
+    left = [answer for answer in answers if answer.hits[0].path not in old] if old else answers
+    return left if shape is None else _without_changes(config, query, asker, shape, left)
+
+
+def _without_changes(
+    config: Config, query: str, asker: Asker, shape: Shape, answers: Sequence[Answer]
+) -> Sequence[Answer]:
+    """Return answers without turns of other sessions that changed the best one, or that it changed.
+
+    They are looked for only if the best answer fails for nothing but its rivals.
+    """
+    best, rivals = _failing_for_rivals(shape, answers)
+    if best is None or not rivals:
+        return answers
+    terms = frozenset(analysis.query_terms(query))
+    chain = overturned.of_one_chain(config, terms, asker, [best.hits[0], *(rival.hits[0] for rival in rivals)])
+    others = [rival for rival in rivals if rival.hits[0].path in chain]
+    return [answer for answer in answers if answer not in others] if others else answers
+
+
+def _failing_for_rivals(shape: Shape, answers: Sequence[Answer]) -> tuple[Answer | None, list[Answer]]:
+    """Return the best answer and its best rivals of other sessions, if it would be shown without these.
+
+    None and no rivals if it would not.
+    """
+    work = [answer for answer in answers if not answer.is_talk and not answer.is_echo]
+    best = max(work, key=lambda answer: answer.score, default=None)
+    if best is None or not best.folder or not any(bar.is_met(best, _ALONE) for bar in bars.sufficient(shape, best)):
+        return None, []
+    others = (answer for answer in work if answer.folder not in ("", best.folder))
+    return best, sorted(others, key=lambda answer: -answer.score)[:MAX_RIVALS]
+
+
+MAX_RIVALS = 2

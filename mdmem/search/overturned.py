@@ -83,35 +83,30 @@ def _arranged(
     took it back until then counts.
     """
     terms = frozenset(analysis.query_terms(query.words))
-    until = None if query.until is None else view.between(0.0, query.until - 1)
+    until = None if query.until is None else (0.0, query.until - 1)
     first = list(islice(order, LOOKED_AT))
     by_turn: dict[tuple[int, int], list[int]] = {}
     for note in first:
         if journal.numbers(view.name(note)):
             by_turn.setdefault(_turn_of(view, note), []).append(note)
-    among = cache(lambda project: Asker(project or None, here=here).among(view))
+    among = cache(lambda project, between: Asker(project or None, here=here, between=between).among(view))
     ids: dict[int, str] = {}
     for notes in list(by_turn.values())[:MAX_MARKED]:
         best = notes[0]
-        shown = partial(among, str(view.facts(best).get("project", "")))
-        change = _last_change(config, view, terms, shown, best)
+        project = str(view.facts(best).get("project", ""))
+        change = _last_change(config, view, terms, partial(among, project, None), best)
         if change is None:
             continue
         newer = _answers_first(view, by_turn.get(_turn_of(view, change), []))
         ids |= dict.fromkeys(notes, str(view.facts((*newer, change)[0])["id"]))
         if until is not None:
-            then = cache(partial(_both, until, shown()))
-            change = _last_change(config, view, terms, then, best)
+            change = _last_change(config, view, terms, partial(among, project, until), best)
             newer = [] if change is None else _answers_first(view, by_turn.get(_turn_of(view, change), []))
         is_behind = newer and first.index(newer[0]) > first.index(best)
         if is_behind and max(scores[note] for note in newer) >= least * scores[best]:
             first.remove(newer[0])
             first.insert(first.index(best), newer[0])
     return chain(first, order), ids
-
-
-def _both(until: Set[int], shown: Set[int] | None) -> Set[int]:
-    return until if shown is None else until & shown
 
 
 def _turn_of(view: View, note: int) -> tuple[int, int]:

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import tempfile
 import threading
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -176,20 +177,10 @@ def _ask_anthropic(request: Request) -> str:
     return "\n".join(str(block.get("text", "")) for block in objects(answer.get("content")))
 
 
-def _ask_openai(request: Request) -> str:
-    address = request.env.get("OPENAI_BASE_URL") or "https://api.openai.com/v1"
-    return _chat(request, "openai", address, "max_completion_tokens")
-
-
-def _ask_openrouter(request: Request) -> str:
-    return _chat(request, "openrouter", request.env.get("OPENROUTER_BASE_URL") or "https://openrouter.ai/api/v1")
-
-
-def _ask_compatible(request: Request) -> str:
-    return _chat(request, "compatible", request.config.settings.expand.address)
-
-
-def _chat(request: Request, name: str, address: str, limit: str = "max_tokens") -> str:
+def _chat(request: Request, *, name: str, limit: str = "max_tokens") -> str:
+    """Ask a server that has OpenAI's interface. name: the provider's. limit: its name for the maximum of tokens."""
+    variable, known = _ADDRESSES.get(name, ("", request.config.settings.expand.address))
+    address = request.env.get(variable) or known
     body = {
         "model": request.model,
         "messages": [{"role": "system", "content": request.task}, {"role": "user", "content": request.text}],
@@ -206,6 +197,13 @@ def _chat(request: Request, name: str, address: str, limit: str = "max_tokens") 
     if choice.get("finish_reason") == "content_filter" or message.get("refusal"):
         raise NoAnswerError(REFUSED)
     return str(message.get("content") or "")
+
+
+_ADDRESSES = {
+    "openai": ("OPENAI_BASE_URL", "https://api.openai.com/v1"),
+    "openrouter": ("OPENROUTER_BASE_URL", "https://openrouter.ai/api/v1"),
+}
+"""Provider -> the environment variable with its address, and the address without one."""
 
 
 def _post(url: str, headers: Mapping[str, str], body: Mapping[str, Any], seconds: float) -> dict[str, Any]:
@@ -296,8 +294,12 @@ def _with_key(name: str) -> Callable[[Config, Mapping[str, str]], bool]:
 PROVIDERS: dict[str, Provider] = {
     "claude-cli": Provider("haiku", _has_claude, _ask_claude),
     "anthropic": Provider("claude-haiku-4-5", _with_key("anthropic"), _ask_anthropic),
-    "openrouter": Provider("anthropic/claude-haiku-4.5", _with_key("openrouter"), _ask_openrouter),
-    "openai": Provider("gpt-4.1-mini", _with_key("openai"), _ask_openai),
-    "compatible": Provider("llama3.2", lambda config, _: bool(config.settings.expand.address), _ask_compatible),
+    "openrouter": Provider("anthropic/claude-haiku-4.5", _with_key("openrouter"), partial(_chat, name="openrouter")),
+    "openai": Provider(
+        "gpt-4.1-mini", _with_key("openai"), partial(_chat, name="openai", limit="max_completion_tokens")
+    ),
+    "compatible": Provider(
+        "llama3.2", lambda config, _: bool(config.settings.expand.address), partial(_chat, name="compatible")
+    ),
 }
 """Provider's name in the settings -> how to ask it, in the order of attempts."""
