@@ -30,8 +30,5 @@ def _is_switched_off(parsed: Parsed) -> bool:
     from mdmem import files
     from mdmem.agents import claude_code
 
-    try:
-        text = files.read_any(claude_code.settings_file("user", "", os.environ), 1024 * 1024).decode("utf-8", "replace")
-    except OSError:
-        return False
-    return '"autoMemoryEnabled":false' in "".join(text.split())
+    settings = files.try_read_any(claude_code.settings_file("user", "", os.environ), 1024 * 1024)
+    return '"autoMemoryEnabled":false' in "".join(settings.decode("utf-8", "replace").split())

@@ -119,13 +119,8 @@ def read_log(config: Config, *, misses: bool = False) -> Iterator[dict[str, Any]
 def uses(config: Config) -> dict[str, int]:
     """Return how often each note was given, according to the end of the log."""
     counted: dict[str, int] = {}
-    try:
-        with open(os.path.join(config.state_dir, LOG), "rb") as file:
-            file.seek(max(os.fstat(file.fileno()).st_size - _RECENT_BYTES, 0))
-            lines = file.read().decode("utf-8", "replace").splitlines()
-    except OSError:
-        return counted
-    for line in lines:
+    recent = files.try_read_any(os.path.join(config.state_dir, LOG), _RECENT_BYTES, from_end=True)
+    for line in recent.decode("utf-8", "replace").splitlines():
         for name in filter(None, line.partition('"ids": [')[2].partition("]")[0].replace('"', "").split(", ")):
             counted[name] = counted.get(name, 0) + 1
     return counted

@@ -271,14 +271,9 @@ def end_after(delay: float, config: Config | None = None, before_end: Callable[[
 
 def _log_bad_variables(config: Config) -> None:
     """Log environment variables with invalid values, unless the end of the log has them already."""
-    from mdmem import log
+    from mdmem import files, log
 
-    try:
-        with open(os.path.join(config.state_dir, "log"), "rb") as file:
-            file.seek(max(os.fstat(file.fileno()).st_size - 8_192, 0))
-            logged = file.read().decode("utf-8", "replace")
-    except OSError:
-        logged = ""
+    logged = files.try_read_any(os.path.join(config.state_dir, "log"), 8_192, from_end=True).decode("utf-8", "replace")
     for warning in config.warnings:
         if warning.startswith("MDMEM_") and warning not in logged:  # warnings about files quote values
             log.write(config, warning)

@@ -205,7 +205,7 @@ def _count_saved(record: Record, event: Event, clean: Clean) -> int:
             last_turn = turn
             counted += 1
     if end != offset:
-        _store(mark, end, counted)
+        files.try_replace(mark, f"{end} {counted}".encode())
     return counted - 1 if last_turn is not None and _is_current(last_turn, event) else counted
 
 
@@ -215,13 +215,6 @@ def _load(path: str) -> tuple[int, int]:
         return int(offset), int(counted)
     except (OSError, ValueError):
         return 0, 0
-
-
-def _store(path: str, offset: int, counted: int) -> None:
-    try:
-        files.replace(path, f"{offset} {counted}".encode())
-    except OSError:
-        return
 
 
 def _read(path: str, offset: int) -> Iterator[tuple[UserTurn | None, int]]:

@@ -139,10 +139,7 @@ def _save(path: str, *parts: bytes | memoryview) -> None:
     checksum = 0
     for part in parts:
         checksum = zlib.crc32(part, checksum)
-    try:
-        files.replace(path, b"".join([checksum.to_bytes(4, "little"), *parts]))
-    except OSError:
-        return  # a full disk only costs the short scan
+    files.try_replace(path, b"".join([checksum.to_bytes(4, "little"), *parts]))  # a full disk only costs the short scan
 
 
 def reliable_mtime(at_ns: int) -> int:
