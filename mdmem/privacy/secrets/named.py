@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem.privacy import secrets, text
-from mdmem.privacy.secrets import names, plain_names, printed, rows, settings_files, values
+from mdmem.privacy.secrets import names, plain_names, printed, settings_files, values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,10 +59,9 @@ def _row(row: Any, heads: list[tuple[int, str]], job: Job) -> Any:
 _ABOUT_SECRETS = tuple(
     f"{word} "
     for word in (
-        *("should", "shall", "do", "does", "did", "is", "are", "can", "could", "would", "will", "has", "have", "add"),
-        *("change", "reset", "store", "keep", "use", "rotate", "require", "remove", "delete", "how", "where", "when"),
-        *("why", "who", "want", "need"),
-    )
+        "should shall do does did is are can could would will has have add change reset store keep use rotate require"
+        " remove delete how where when why who want need"
+    ).split()
 )
 """Beginnings of questions about a secret that are answered without it."""
 
@@ -103,39 +102,37 @@ def _as_header(name: str, value: str, job: Job) -> str:
 def without_printed(run: dict[Any, Any], command: str, job: Job) -> dict[Any, Any]:
     """Return a tool run without secrets that its command printed, or wrote to a file that is named as a secret."""
     response = run["response"]
-    if shown := printed.shown_by(command):
-        response = _changed(response, lambda output: _without_values(output, job, shown), _is_output)
-    listed = settings_files.read_by(command)
-    if listed:
-        response = _changed(response, lambda output: _without_values(output, job, listed), _is_output)
-        if "<<" in command:
-            run = {
-                **run,
-                "input": _changed(run["input"], lambda told: _without_values_below(told, job, listed), lambda _: True),
-            }
-    if "elect " in command.lower() and (selected := rows.selected_by(command)):
-        response = _changed(response, lambda output: _without_values(output, job, selected), _is_output)
-    if secrets.has_any(command, _DUMPERS):
-        from mdmem.privacy.secrets import repeated
-
-        response = _changed(
-            response,
-            lambda output: _without_values(output, job, lambda dump: repeated.in_base64(dump, job.marks)),
-            _is_output,
-        )
-    if printed.shows_cracked(command):
-        response = _changed(response, lambda output: _without_values(output, job, printed.of_cracked), _is_output)
+    for listed in _listers(command, job):
+        response = _changed(response, _masking(listed, job), _is_output)
+    if "<<" in command and (listed := settings_files.read_by(command)):
+        run = {**run, "input": _changed(run["input"], _masking_below(_masking(listed, job)), _any_key)}
     if printed.prints_secret(command):
-        response = _changed(
-            response,
-            lambda output: _without_first(output, lambda whole: printed.answer(whole, command), job),
-            _is_output,
-        )
+        masked = _masking_first(lambda output: printed.answer(output, command), job)
+        response = _changed(response, masked, _is_output)
     if response is not run["response"]:
         run = {**run, "response": response}
     for start, end in [*printed.written_in(command), *_said_in(command, job)]:
         run = {key: _without_word(part, command[start:end], job) for key, part in run.items()}
     return run
+
+
+def _listers(command: str, job: Job) -> Iterator[Lister]:
+    """Yield what finds the secrets in a command's output."""
+    if shown := printed.shown_by(command):
+        yield shown
+    if listed := settings_files.read_by(command):
+        yield listed
+    if "elect " in command.lower():
+        from mdmem.privacy.secrets import tables
+
+        if selected := tables.selected_by(command):
+            yield selected
+    if secrets.has_any(command, _DUMPERS):
+        from mdmem.privacy.secrets import repeated
+
+        yield lambda dump: repeated.in_base64(dump, job.marks)
+    if printed.shows_cracked(command):
+        yield printed.of_cracked
 
 
 _DUMPERS = ("hexdump ", "od -")
@@ -155,17 +152,12 @@ def without_told(run: dict[Any, Any], tool: str, job: Job) -> dict[Any, Any]:
     words = tool.lower().replace("-", "_").replace(":", "_").split("_")
     if names.weigh(words[-1])[0] != names.STRONG and names.weigh("_".join(words[-2:]))[0] != names.STRONG:
         return run
+    masked = _masking_first(printed.first_word, job)
     if not _READS.isdisjoint(words):
-        response = _changed(run["response"], lambda output: _without_values(output, job), _is_output)
-        return {
-            **run,
-            "response": _changed(response, lambda output: _without_first(output, printed.first_word, job), _is_output),
-        }
+        response = _changed(run["response"], _masking(printed.values_in, job), _is_output)
+        return {**run, "response": _changed(response, masked, _is_output)}
     if not _STORES.isdisjoint(words):
-        given = _changed(
-            run["input"], lambda value: _without_first(value, printed.first_word, job), _STORED.__contains__
-        )
-        return {**run, "input": given}
+        return {**run, "input": _changed(run["input"], masked, _STORED.__contains__)}
     return run
 
 
@@ -185,21 +177,18 @@ def _without_word(value: Any, word: str, job: Job) -> Any:
         return text.apply(found, edits, job)
 
     text.learn_secret(word, job)
-    return _changed(value, masked, lambda _: True)
+    return _changed(value, masked, _any_key)
 
 
 def without_content(run: dict[Any, Any], path: str, job: Job) -> dict[Any, Any]:
     """Return a tool run without the secret that is the only word of its file, by the file's name."""
-    listed = settings_files.lister(path)
-    if listed:
-        run = _changed(run, lambda content: _without_values(content, job, listed), _CONTENT.__contains__)
+    if listed := settings_files.lister(path):
+        run = _changed(run, _masking(listed, job), _CONTENT.__contains__)
     if not printed.names_secret(path):
         return run
     if printed.names_codes(path):
-        run = _changed(run, lambda content: _without_values(content, job), _CONTENT.__contains__)
-    without: dict[Any, Any] = _changed(
-        run, lambda content: _without_first(content, printed.only_word, job), _CONTENT.__contains__
-    )
+        run = _changed(run, _masking(printed.values_in, job), _CONTENT.__contains__)
+    without: dict[Any, Any] = _changed(run, _masking_first(printed.only_word, job), _CONTENT.__contains__)
     return without
 
 
@@ -216,37 +205,53 @@ def _is_output(key: str) -> bool:
     return key not in ("stderr", "type", "status")
 
 
+def _any_key(_: str) -> bool:
+    return True
+
+
 _CONTENT = frozenset((
     "content", "contents", "file_text", "llmContent", "newContent", "new_str", "new_string", "newString", "old_str",
     "old_string", "oldString", "output", "preview", "response", "text", "textResultForLlm", "text_result_for_llm",
 ))  # fmt: skip
 
 
-def _without_values_below(command: str, job: Job, listed: Lister) -> str:
-    """Return a command without the values in the lines that it writes to a file of settings.
+def _masking_below(masked: Callable[[str], str]) -> Callable[[str], str]:
+    """Return what masks the values in the lines that a command writes to a file of settings.
 
     What follows the here-document is a text of its own: a list has a name and a value in every line.
     """
-    first, newline, below = command.partition("\n")
-    closing = "".join(first.rpartition("<<")[2].split()[:1]).strip("-'\"")
-    end = below.find(f"\n{closing}") + 1 if closing else 0
-    return first + newline + "".join(_without_values(part, job, listed) for part in (below[:end], below[end:]))
+
+    def masked_below(command: str) -> str:
+        first, newline, below = command.partition("\n")
+        closing = "".join(first.rpartition("<<")[2].split()[:1]).strip("-'\"")
+        end = below.find(f"\n{closing}") + 1 if closing else 0
+        return first + newline + masked(below[:end]) + masked(below[end:])
+
+    return masked_below
 
 
-def _without_values(output: str, job: Job, listed: Lister = printed.values_in) -> str:
-    """Return an output without the values of the list in it."""
-    spans = [span for span in listed(output) if not output.startswith(job.rules.marks(), span[0])]
-    for start, end, _ in spans:
-        text.learn_secret(output[start:end], job)
-    job.cleaned.redacted += len(spans)
-    return text.apply(output, [(start, end, job.rules.mark(kind), kind) for start, end, kind in spans], job)
+def _masking(listed: Lister, job: Job) -> Callable[[str], str]:
+    """Return what masks the values of a list in an output."""
+
+    def masked(output: str) -> str:
+        spans = [span for span in listed(output) if not output.startswith(job.rules.marks(), span[0])]
+        for start, end, _ in spans:
+            text.learn_secret(output[start:end], job)
+        job.cleaned.redacted += len(spans)
+        return text.apply(output, [(start, end, job.rules.mark(kind), kind) for start, end, kind in spans], job)
+
+    return masked
 
 
-def _without_first(content: str, secret_in: Callable[[str], str], job: Job) -> str:
-    """Return a text with the first occurrence of the secret masked that `secret_in` finds; "" is none."""
-    word = secret_in(content)
-    if not word or word.startswith(job.rules.marks()):
-        return content
-    job.cleaned.redacted += 1
-    text.learn_secret(word, job)
-    return content.replace(word, job.rules.mark("secret"), 1)
+def _masking_first(secret_in: Callable[[str], str], job: Job) -> Callable[[str], str]:
+    """Return what masks the first occurrence of the secret that `secret_in` finds; "" is none."""
+
+    def masked(content: str) -> str:
+        word = secret_in(content)
+        if not word or word.startswith(job.rules.marks()):
+            return content
+        job.cleaned.redacted += 1
+        text.learn_secret(word, job)
+        return content.replace(word, job.rules.mark("secret"), 1)
+
+    return masked

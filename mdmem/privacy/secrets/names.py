@@ -82,27 +82,19 @@ KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
 """Kind of secret, weight, and the endings of its names without separators."""
 
 SHORT: dict[str, tuple[str, int]] = {
-    "pass": ("password", STRONG),
-    "pwd": ("password", STRONG),
-    "pw": ("password", STRONG),
-    "p/w": ("password", STRONG),
-    "passe": ("password", STRONG),
-    "psk": ("password", STRONG),
-    "mdp": ("password", STRONG),
-    "clave": ("password", WEAK),
-    "sandi": ("password", WEAK),
-    "cred": ("credentials", STRONG),
-    "creds": ("credentials", STRONG),
-    "auth": ("authorization", WEAK),
-    "pat": ("token", WEAK),
-    "pin": ("pin", WEAK),
-    "otp": ("pin", WEAK),
-    "totp": ("secret", WEAK),
-    "puk": ("pin", WEAK),
-    "cvv": ("pin", WEAK),
-    "sig": ("signature", WEAK),
-    "signature": ("signature", WEAK),
-    "sid": ("cookie", WEAK),
+    word: (kind, weight)
+    for kind, weight, endings in (
+        ("password", STRONG, "pass pwd pw p/w passe psk mdp"),
+        ("password", WEAK, "clave sandi"),
+        ("credentials", STRONG, "cred creds"),
+        ("authorization", WEAK, "auth"),
+        ("token", WEAK, "pat"),
+        ("pin", WEAK, "pin otp puk cvv"),
+        ("secret", WEAK, "totp"),
+        ("signature", WEAK, "sig signature"),
+        ("cookie", WEAK, "sid"),
+    )
+    for word in endings.split()
 }
 """Endings that count only as whole words, as in `db_pass` and `dbPass`, but not `compass` -> kind and weight."""
 

@@ -47,20 +47,9 @@ SHOWERS: tuple[tuple[str, str], ...] = (
 """Pairs of lower-case strings. A command that contains both shows a list whose values are secrets, as do `stores`."""
 
 NAMED = (
-    "cat ",
-    "head ",
-    "tail ",
-    "echo $",
-    'echo "$',
-    "printenv ",
-    "output -raw ",
-    "terraform output ",
-    "tofu output ",
-    "type ",
-    "get-content ",
-    "get ",
-    "getenv ",
-)
+    "cat ", "head ", "tail ", "echo $", 'echo "$', "printenv ", "output -raw ", "terraform output ", "tofu output ",
+    "type ", "get-content ", "get ", "getenv ",
+)  # fmt: skip
 """Commands that print a secret if the name of their argument says so: `cat db_password.txt`, `echo $API_TOKEN`."""
 
 _SECRET_FOLDERS = ("/run/secrets/", "/etc/secrets/")
@@ -104,14 +93,10 @@ def _selects_secret(command: str, low: str) -> bool:
     """Whether a command prints the value of one name of many, and the name says that it is a secret."""
     if secrets.has_any(low, _ASKS_ABOUT):
         return False
-    for sign in _SELECTORS:
-        at = low.find(sign)
-        while at >= 0:
-            at += len(sign)
-            rest = line_at(command, at, _LONGEST)
-            if any(names.weigh(name)[0] >= names.LITERAL for name in _selected(sign, rest)):
-                return True
-            at = low.find(sign, at)
+    for at, end in secrets.occurrences(low, *_SELECTORS):
+        chosen = _selected(low[at:end], line_at(command, end, _LONGEST))
+        if any(names.weigh(name)[0] >= names.LITERAL for name in chosen):
+            return True
     return False
 
 

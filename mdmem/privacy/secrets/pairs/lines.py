@@ -15,38 +15,26 @@ if TYPE_CHECKING:
     from mdmem.privacy.secrets.scan import Name
 
 LINES: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("password", ("neighbor *", "neighbor * *", "login *", "username *", "machine * login *", "d-i *", "ppp chap")),
+    ("password", ("neighbor *", "neighbor * *", "login *", "username *", "machine * login *", "ppp chap")),
     ("password", ("nmcli device wifi connect *", "nmcli dev wifi connect *", "nmcli d wifi connect *")),
-    ("passwd", ("d-i *",)),
+    ("password passwd", ("d-i *",)),
     ("insecure-password", ("user *",)),
-    ("wpa-psk", ("",)),
-    ("bindpw", ("",)),
-    ("proxypassword", ("",)),
-    ("authldapbindpassword", ("",)),
-    ("auth_pass", ("",)),
-    ("rootpw", ("",)),
-    ("olcrootpw", ("",)),
-    ("requirepass", ("", "config set")),
-    ("masterauth", ("", "config set")),
+    ("wpa-psk bindpw proxypassword authldapbindpassword auth_pass rootpw olcrootpw remote_password", ("",)),
+    ("requirepass masterauth", ("", "config set")),
     ("db_password", ("cf set-env *",)),
-    ("remote_password", ("",)),
-    ("pass", ("quote",)),
+    ("pass", ("quote", "user *")),
     ("password", ("set .. username *", "set .. user *", "set .. local-user *")),
-    ("plaintext-password", ("set ..",)),
-    ("pre-shared-secret", ("set ..",)),
+    ("plaintext-password pre-shared-secret plain-text-password-value", ("set ..",)),
     ("authentication-key", ("ip ospf",)),
-    ("pass", ("user *",)),
     ("secret", ("username *", "username * privilege *")),
-    ("plain-text-password-value", ("set ..",)),
 )
-"""A name, and what may precede it on its line: words, `*` for one word that is not in `PROSE`, and `..` for any number
+"""Names, and what may precede one on its line: words, `*` for one word that is not in `PROSE`, and `..` for any number
 of such words."""
 
 ON_DEVICES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("secret", ("enable",)),
     ("password", ("enable", "set", "")),
-    ("passwd", ("set",)),
-    ("psksecret", ("set",)),
+    ("passwd psksecret", ("set",)),
 )
 """The same, but only below other settings of a router or the like."""
 
@@ -108,7 +96,7 @@ def is_setting(name: Name) -> bool:
 
 
 def _is_listed(table: tuple[tuple[str, tuple[str, ...]], ...], word: str, before: list[str]) -> bool:
-    return any(word == name and any(_fits(head, before) for head in heads) for name, heads in table)
+    return any(word in names.split() and any(_fits(head, before) for head in heads) for names, heads in table)
 
 
 def _fits(head: str, before: list[str]) -> bool:
