@@ -44,7 +44,7 @@ COMMAND_FAMILIES: Families = (
     ("pass ", ("pass insert ", "pass add ")), ("ring", ("keyring set ",)), ("peer", ("cache_peer ",)),
     ("set ", ("alias set ", "variable set ", "config:set ", "env:set ", " env set ", "set hostednet", "token set ",
               "envx set ", "sops set ", "bles set ", "env-set ")), ("]=", ("ed]=", "rd]=", "tp]=")),
-    ("send", ('send "', "send '", "send --", "sendline(")), (" /", (" /p", " /rp", " /user:", " /add")),
+    ("send", ('send "', "send '", "sendline(")), (" /", (" /p", " /rp", " /user:", " /add")),
     ("sql", ("mysqladmin", "sqlplus ", "sqlldr ", "isql ")), ("crypt", ("encrypt_string", "cryptsetup ")),
     ("user", ("userid=", "user add", "samba-tool user", "cf create-user")), ("server ", ("acs-server ", "us-server ")),
     ("-", ('"-p', "http-basic", "key-string ", "-key ", "pypi-token", "tcoin-cli", "ize-acc", "md-creds ", "-Dsonar.")),

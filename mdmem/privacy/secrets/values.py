@@ -411,29 +411,23 @@ NOT_IN_QUOTES = NO_SEEDS | frozenset((
 """Words of which a password in quotes has none."""
 OF_SENTENCES = NOT_IN_QUOTES | frozenset(
     """
-    about above after again all already also another any anymore around because been before being below between both
-    broken button bytes cached can cannot character characters chars choose chosen client could did digits
-    does done during each either else elsewhere empty error errors ever every except false few field files fine
-    first forgot form forms get gets given gives good had hash hashed hashes have hence here hidden how input
-    instead just keep kept kind label last later layout leaked least length less letters like line locked login long
-    longer look loud made mail make many masked maximum may maybe mean might minimum minutes missing more most much
-    must need needs never new next none nor now null numbers off often okay once one only other our out over own
-    page passcode passphrase password passwords per plain please point probably put rather really reset return
-    returns reused right rotated salted same say says secret see sent server set shall short show shown shows simple
-    since some something sometimes somewhere soon special stay still stored string strong such sure symbols take
-    test tests text than that their them then there these thing this those through times today token tomorrow too
-    tool true try two type under unless until upon upper used user users uses using value values variable very via
-    view want way weak well were what when where whether while who whose why will without would write wrong yes
-    yesterday yet you
-    nicht mehr noch schon immer leider falsch richtig leer wird wurde worden werden kein keine und oder mit von für
-    der die das ein eine dem den zum zur bei auf aus nach bitte eingeben sehr aber auch nur wenn ist sind war nie
-    pas plus encore toujours déjà très trop mal bien vide faux les une des pour dans avec sur par est sont muy más
-    todavía siempre nunca los las una con para por está vacío campo otra vez não mais muito sempre uma com vazia
-    aqui non più molto mai gli per
-    across against behind beside inside outside toward towards within
+    about above across after again against another anymore around because been before behind being below beside between
+    both broken button cached cannot character characters chars choose chosen client could did digits does done during
+    either elsewhere error errors ever every except few fine first forgot form forms get gets given gives good had
+    hashes hence how inside instead just keep kept kind label last later layout leaked least length less letters like
+    line locked long longer look loud made mail make many maximum may maybe mean might minimum minutes more most much
+    need needs next nor now numbers often okay once one other our out outside over own page passcode per plain please
+    point put rather really returns reused right salted same say says see sent server shall short show shown shows
+    simple since some sometimes somewhere soon special stay strong such sure symbols take tests their them there these
+    thing those through times today tomorrow tool toward towards try two under unless until upon upper users uses using
+    very via view want way weak well were what where whether who whose why within without would yesterday yet
+    nicht mehr noch schon immer leider richtig wird wurde worden werden kein keine und oder mit von für der die das ein
+    eine dem den zum zur bei auf aus nach bitte eingeben sehr aber auch nur wenn ist sind war nie pas plus encore
+    toujours déjà très trop mal bien vide faux les une des pour dans avec sur par est sont muy más todavía siempre nunca
+    los las una con para por está vacío campo otra vez não mais muito sempre uma com vazia aqui non più molto mai gli
     """.split()
 )
-"""Words that are in most sentences about passwords, in several languages."""
+"""Words that are in most sentences about passwords, in several languages, beside those of `_WORDS`."""
 _PROGRAMS = frozenset((
     "docker", "npm", "npx", "yarn", "pnpm", "cargo", "python", "pip", "make", "node", "bash", "psql", "mysql",
     "curl", "git", "kubectl", "helm", "terraform", "ansible", "rails", "bundle", "rake", "php", "java", "mvn",
