@@ -16,25 +16,16 @@ if TYPE_CHECKING:
     from mdmem.privacy.secrets.scan import Span
 
 HOOKS = (
-    ("hooks.slack.com/services/", WORD + "/+"),
-    ("hooks.slack.com/workflows/", WORD + "/+"),
-    ("hooks.slack.com/triggers/", WORD + "/+"),
-    ("discord.com/api/webhooks/", WORD + "/"),
-    ("discordapp.com/api/webhooks/", WORD + "/"),
-    (".webhook.office.com/webhookb2/", WORD + "/@"),
-    ("conda.anaconda.org/t/", WORD),
-    ("hooks.zapier.com/hooks/catch/", WORD + "/"),
-    ("api.telegram.org/bot", WORD + ":"),
-    ("hook.us1.make.com/", WORD),
-    ("hook.eu1.make.com/", WORD),
-    ("maker.ifttt.com/trigger/", WORD + "/"),
-    ("chat.googleapis.com/v1/spaces/", WORD + "/?=&%"),
-    ("outlook.office.com/webhook/", WORD + "/@"),
-    (".infura.io/v3/", WORD),
-    (".g.alchemy.com/v2/", WORD),
-    ("open-apis/bot/v2/hook/", WORD),
+    (WORD, ("conda.anaconda.org/t/", "hook.us1.make.com/", "hook.eu1.make.com/", ".infura.io/v3/")),
+    (WORD, (".g.alchemy.com/v2/", "open-apis/bot/v2/hook/")),
+    (WORD + ":", ("api.telegram.org/bot",)),
+    (WORD + "/", ("discord.com/api/webhooks/", "discordapp.com/api/webhooks/")),
+    (WORD + "/", ("hooks.zapier.com/hooks/catch/", "maker.ifttt.com/trigger/")),
+    (WORD + "/+", ("hooks.slack.com/services/", "hooks.slack.com/workflows/", "hooks.slack.com/triggers/")),
+    (WORD + "/@", (".webhook.office.com/webhookb2/", "outlook.office.com/webhook/")),
+    (WORD + "/?=&%", ("chat.googleapis.com/v1/spaces/",)),
 )
-"""URLs whose path is secret: the URL up to the secret, and the alphabet of the secret."""
+"""URLs whose path is secret: the alphabet of the secret, and the URLs up to it."""
 
 LINKS = (
     "password/reset/", "reset/password/", "reset-password/", "reset_password/", "password-reset/", "password_reset/",
@@ -65,8 +56,8 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
         yield from key_blocks.find(text)
     if "://" in text:
         yield from _url_passwords(text, marks)
-        for address, alphabet in HOOKS:
-            yield from _hooks(text, low, address, alphabet)
+        for alphabet, addresses in HOOKS:
+            yield from _hooks(text, low, alphabet, addresses)
         yield from _links(text, low)
         yield from _filled_in(text)
     if secrets.has_any(low, _ESCAPED_URLS):
@@ -304,8 +295,8 @@ def _is_behind_port(text: str, at: int) -> bool:
     return len(words) > 3 and words[-2].isdecimal()
 
 
-def _hooks(text: str, low: str, address: str, alphabet: str) -> Iterator[Span]:
-    for _, begin in secrets.occurrences(low, address):
+def _hooks(text: str, low: str, alphabet: str, addresses: tuple[str, ...]) -> Iterator[Span]:
+    for _, begin in secrets.occurrences(low, *addresses):
         end = run_end(text, begin, alphabet, _LONGEST_WORD)
         if end - begin >= 16 and "0" in shape(text[begin:end]):
             yield begin, end, "web-hook"

@@ -210,18 +210,7 @@ _OF_HOST = "'s"
 _USERS = ("user=", "username=", "domain=")
 _COMMANDS = ("vault write ", "/interface ", "/ip ", "/user ", "/ppp ")
 """Commands that take settings as arguments."""
-_ACCOUNTS = (
-    "user",
-    "login",
-    "benutzer",
-    "usuario",
-    "usuário",
-    "utilisateur",
-    "utente",
-    "użytkownik",
-    "gebruiker",
-    "логин",
-)
+_ACCOUNTS = tuple("user login benutzer usuario usuário utilisateur utente użytkownik gebruiker логин".split())
 """Words in the label of an account's name."""
 _LONGEST_NEXT = 64
 _ENDS_WORD = ("", " ", "\n", "\r")
