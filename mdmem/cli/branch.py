@@ -76,12 +76,7 @@ def merge(config: Config, name: str, project: str, as_json: bool) -> int:
     """
     group = _chosen(config, name, project)
     applied = branches.release(config, group.paths, group.branch)
-    if as_json:
-        return _print_applied_json(group, applied)
-    click.echo(
-        f"Released {plural.number(len(applied.changed), 'note')} of {render.safe(group.branch)}: all branches see them."
-    )
-    return print_applied(applied)
+    return _print_done(group, applied, "Released", ": all branches see them", as_json=as_json)
 
 
 @branch_group.command("drop")
@@ -102,15 +97,16 @@ def drop(config: Config, name: str, project: str, yes: bool, as_json: bool) -> i
     if not yes:
         options.confirm(f"Delete {count} of {render.safe(group.project)} that wait on {render.safe(name)}?")
     applied = branches.drop(config, group.paths, group.branch, upkeep.updater(config))
+    return _print_done(group, applied, "Deleted", "", as_json=as_json)
+
+
+def _print_done(group: staged.Waiting, applied: Applied, done: str, so: str, *, as_json: bool) -> int:
+    """Print what was done with the notes, and so what; return the exit status."""
     if as_json:
-        return _print_applied_json(group, applied)
-    click.echo(f"Deleted {plural.number(len(applied.changed), 'note')} of {render.safe(group.branch)}.")
+        render.print_json({"project": group.project, "branch": group.branch, "changed": applied.changed})
+        return status_of(applied)
+    click.echo(f"{done} {plural.number(len(applied.changed), 'note')} of {render.safe(group.branch)}{so}.")
     return print_applied(applied)
-
-
-def _print_applied_json(group: staged.Waiting, applied: Applied) -> int:
-    render.print_json({"project": group.project, "branch": group.branch, "changed": applied.changed})
-    return status_of(applied)
 
 
 def _chosen(config: Config, name: str, project: str) -> staged.Waiting:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -99,12 +99,13 @@ def _stray_ref(config: Config, repo: Repository, file: Path) -> HealthFinding:
     todo = f"`mdmem doctor --fix` moves it to {repo.git_dir / stray_refs.ASIDE}."
     if oid := stray_refs.unmerged(repo, file):
         todo += f" The commits that only it names become the branch {stray_refs.branch(file, oid)}."
-    return error(text, todo, partial(_put_aside, config, repo, file))
+    return error(text, todo, partial(_locked, config, repo.common_dir, partial(stray_refs.put_aside, repo, file)))
 
 
-def _put_aside(config: Config, repo: Repository, file: Path) -> None:
-    with lock.held(config.state_dir, repo.common_dir) as lock_fd:
-        stray_refs.put_aside(repo, file, lock_fd)
+def _locked(config: Config, common_dir: Path, fix: Callable[[int], object]) -> None:
+    """Fix something while nobody commits. fix: gets the lock's descriptor."""
+    with lock.held(config.state_dir, common_dir) as lock_fd:
+        fix(lock_fd)
 
 
 def _lock(config: Config, repo: Repository, file: Path) -> HealthFinding:
@@ -161,12 +162,9 @@ def _lost_branch(config: Config) -> HealthFinding | None:
         return error(text, f"Several branches could have been checked out. Check out yours with: {command}")
     short = branch.removeprefix("refs/heads/")
     todo = f"`mdmem doctor --fix` checks out the branch {short} again, without changing a file."
-    return error(text, todo, partial(_restore_branch, config, git_folders, branch))
-
-
-def _restore_branch(config: Config, git_folders: tuple[Path, Path], branch: str) -> None:
-    with lock.held(config.state_dir, git_folders[1]):
-        lost_head.restore(git_folders[0], branch)
+    return error(
+        text, todo, partial(_locked, config, git_folders[1], lambda _: lost_head.restore(git_folders[0], branch))
+    )
 
 
 def _lost_commit(config: Config, repo: Repository) -> HealthFinding | None:
@@ -181,12 +179,7 @@ def _lost_commit(config: Config, repo: Repository) -> HealthFinding | None:
     todo = f"`mdmem doctor --fix` makes {oid[:8]} its last commit again, as git's log says."
     if checked_out.goes_back(repo, branch, oid):
         todo += f" What was staged in git is unstaged; {repo.git_dir / checked_out.DAMAGED} keeps it."
-    return error(text, todo, partial(_restore_commit, config, repo, oid))
-
-
-def _restore_commit(config: Config, repo: Repository, oid: str) -> None:
-    with lock.held(config.state_dir, repo.common_dir) as lock_fd:
-        checked_out.restore(repo, oid, lock_fd)
+    return error(text, todo, partial(_locked, config, repo.common_dir, partial(checked_out.restore, repo, oid)))
 
 
 def _without_rules(config: Config) -> Iterator[HealthFinding]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -173,30 +174,21 @@ class _Finder:
                 why = f"sounds like a {kind} in a prompt"
                 yield from self._undismissed(number, parsed.meta, "wording", sentence, why, noted=noted)
 
-    def superseding(self) -> Iterator[Proposal]:
-        """Yield decisions in force with the same subject as an earlier one."""
-        for number, newer, older in self._pairs():
-            if not similarity.says_the_same(newer, older):
-                why = f"the same subject ({similarity.key(newer)}): supersede “{older.meta.get('title', '')}”"
-                yield from self._of_pair("supersede", number, newer, older, why)
-
-    def doubled(self) -> Iterator[Proposal]:
-        """Yield notes that say the same as an earlier one."""
-        for number, newer, older in self._pairs():
-            if similarity.says_the_same(newer, older):
-                why = f"says the same as “{older.meta.get('title', '')}” ({similarity.key(older)}): merge into it"
-                yield from self._of_pair("merge", number, newer, older, why)
-
-    def _of_pair(self, kind: str, number: int, newer: note.Parsed, older: note.Parsed, why: str) -> Iterator[Proposal]:
-        name, title = older.fact("id"), newer.fact("title")
-        yield from self._undismissed(number, newer.meta, kind, title, why, noted=f"{kind}:{name}", other=name)
-
-    def _pairs(self) -> Iterator[tuple[int, note.Parsed, note.Parsed]]:
+    def paired(self, kind: str) -> Iterator[Proposal]:
+        """Yield decisions in force with the same subject as an earlier one, to supersede it; or to merge into it those
+        that say the same.
+        """
         written = self._view.of_kinds(decisions.KINDS)
         in_force = [(n, parsed) for n, parsed in self._newest(written) if decisions.is_in_force(parsed)]
         for at, older in similarity.pairs([parsed for _, parsed in in_force]):
             number, newer = in_force[at]
-            yield number, newer, older
+            name, earlier = older.fact("id"), f"“{older.meta.get('title', '')}”"
+            why = f"the same subject ({similarity.key(newer)}): supersede {earlier}"
+            if is_same := similarity.says_the_same(newer, older):
+                why = f"says the same as {earlier} ({similarity.key(older)}): merge into it"
+            if is_same == (kind == "merge"):
+                title, noted = newer.fact("title"), f"{kind}:{name}"
+                yield from self._undismissed(number, newer.meta, kind, title, why, noted=noted, other=name)
 
     def pins(self) -> Iterator[Proposal]:
         """Yield notes that answers in several sessions cite."""
@@ -277,8 +269,10 @@ class ProposalKind(NamedTuple):
 KINDS: dict[str, ProposalKind] = {
     "note": ProposalKind(_Finder.notes, _take_note, "keep this note?"),
     "wording": ProposalKind(_Finder.wordings, _write_wording, "write it down?"),
-    "supersede": ProposalKind(_Finder.superseding, _supersede, "does it supersede the earlier one?"),
-    "merge": ProposalKind(_Finder.doubled, _merge, "merge it into the earlier one?"),
+    "supersede": ProposalKind(
+        partial(_Finder.paired, kind="supersede"), _supersede, "does it supersede the earlier one?"
+    ),
+    "merge": ProposalKind(partial(_Finder.paired, kind="merge"), _merge, "merge it into the earlier one?"),
     "pin": ProposalKind(_Finder.pins, _setting("pinned", True), "pin it?"),
     "archive": ProposalKind(_Finder.archived, _setting("status", "archived"), "archive it?"),
     "drop": ProposalKind(

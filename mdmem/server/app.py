@@ -160,10 +160,7 @@ class Answers:
 
     def _read(self, request: McpRequest, row: Resource, variable: str, uri: str) -> str:
         try:
-            with _failures_logged(self._vault, "resource", row.name):
-                caller = self._access_of(request)
-                caller.require(row.needs)
-                return safe_text.fenced(row.function(caller, variable))
+            return safe_text.fenced(self._made(request, "resource", row, variable))
         except MdmemError as error:
             code = types.INVALID_PARAMS if isinstance(error, NotFoundError) else types.INTERNAL_ERROR
             raise MCPError(code, str(error), {"uri": uri}) from None
@@ -201,12 +198,16 @@ class Answers:
 
     def _render(self, request: McpRequest, row: Prompt, argument: str) -> str:
         try:
-            with _failures_logged(self._vault, "prompt", row.name):
-                caller = self._access_of(request)
-                caller.require(row.needs)
-                return row.function(caller, argument)
+            return str(self._made(request, "prompt", row, argument))
         except MdmemError as error:
             return str(error)
+
+    def _made(self, request: McpRequest, kind: str, row: Resource | Prompt, value: str) -> Any:
+        """Return what a row's function makes of the value of its variable or argument."""
+        with _failures_logged(self._vault, kind, row.name):
+            caller = self._access_of(request)
+            caller.require(row.needs)
+            return row.function(caller, value)
 
 
 _MARKDOWN = "text/markdown"

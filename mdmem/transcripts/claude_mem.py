@@ -11,6 +11,7 @@ import os
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -114,16 +115,11 @@ def read_export(path: Path, options: ReadOptions) -> Iterator[SavedEvent]:
         yield from _events(session, options.now)
 
 
-def _content_id(row: Row) -> str:
-    return _id(row, "content_session_id")
-
-
-def _own_id(row: Row) -> str:
-    return _id(row, "memory_session_id")
-
-
-def _id(row: Row, column: str) -> str:
+def _id(column: str, row: Row) -> str:
     return text(row.get(column)) or text(row.get(_OLD_NAMES[column]))
+
+
+_content_id, _own_id = partial(_id, "content_session_id"), partial(_id, "memory_session_id")
 
 
 def _cwd(base: Path, session_id: str) -> str:

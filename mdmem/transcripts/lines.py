@@ -132,12 +132,11 @@ def decode(line: bytes, skipped: Skipped) -> dict[str, Any] | None:
     try:
         value = _DECODER.decode(line.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
-        skipped["unreadable line"] += bool(line.strip())
-        return None
-    if not isinstance(value, dict):
-        skipped["unreadable line"] += 1
-        return None
-    return value
+        value = None
+    if isinstance(value, dict):
+        return value
+    skipped["unreadable line"] += bool(line.strip())
+    return None
 
 
 def is_database(first: bytes) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape, unescape
 from typing import Any, Protocol
 from urllib.parse import SplitResult, urlsplit
@@ -224,10 +224,6 @@ def _text(_: Any, tokens: Sequence[Token], place: int, _options: Any, env: dict[
     return _with_marks(escape(tokens[place].content), None if env.get("in_link") else env["links"])
 
 
-def _footnote_mark(_: Any, tokens: Sequence[Token], place: int, _options: Any, env: dict[str, Any]) -> str:
-    return footnotes.mark(tokens[place].content, env["footnotes"])
-
-
 def _task(_: Any, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:
     is_done = tokens[place].content != " "
     state = ' checked aria-label="done"' if is_done else ' aria-label="to do"'
@@ -288,19 +284,6 @@ def _code(text: str, language: str) -> str:
     return first + "".join(f"{mark}{piece}" for mark, piece in zip(marks, further, strict=True))
 
 
-def _code_inline(_: Any, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:
-    return f"<code>{_with_marks(escape(tokens[place].content), None)}</code>"
-
-
-def _table_open(_: Any, _tokens: Sequence[Token], _place: int, _options: Any, _env: Any) -> str:
-    """Put a table into a box of its own, where a wide one scrolls, also by keyboard."""
-    return '<div class="table" tabindex="0"><table>\n'
-
-
-def _table_close(_: Any, _tokens: Sequence[Token], _place: int, _options: Any, _env: Any) -> str:
-    return "</table></div>\n"
-
-
 def _cell_open(_: Any, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:
     """Write a cell's alignment as a class: the pages' policy forbids inline styles."""
     token = tokens[place]
@@ -316,10 +299,6 @@ def _heading_open(_: Any, tokens: Sequence[Token], place: int, _options: Any, en
     return f"<h{env['last']}>"
 
 
-def _heading_close(_: Any, _tokens: Sequence[Token], _place: int, _options: Any, env: dict[str, Any]) -> str:
-    return f"</h{env['last']}>\n"
-
-
 def _parser() -> MarkdownIt:
     parser = _markdown()
     parser.core.ruler.push("tasks", _tasks)
@@ -327,22 +306,23 @@ def _parser() -> MarkdownIt:
     parser.core.ruler.push("directions", _directions)
     parser.block.ruler.before("reference", "footnote", footnotes.parse, {"alt": ["paragraph", "reference"]})
     parser.inline.ruler.after("link", footnotes.MARK, footnotes.parse_mark)
-    rules = {
+    rules: dict[str, Callable[..., str]] = {
         "text": _text,
-        footnotes.MARK: _footnote_mark,
+        footnotes.MARK: lambda _, tokens, at, __, env: footnotes.mark(tokens[at].content, env["footnotes"]),
         "task": _task,
         "link_open": _link_open,
         "link_close": _link_close,
         "image": _image,
         "fence": _fence,
         "code_block": _fence,
-        "code_inline": _code_inline,
-        "table_open": _table_open,
-        "table_close": _table_close,
+        "code_inline": lambda _, tokens, at, *__: f"<code>{_with_marks(escape(tokens[at].content), None)}</code>",
+        # a wide table scrolls in a box of its own, also by keyboard
+        "table_open": lambda *_: '<div class="table" tabindex="0"><table>\n',
+        "table_close": lambda *_: "</table></div>\n",
         "td_open": _cell_open,
         "th_open": _cell_open,
         "heading_open": _heading_open,
-        "heading_close": _heading_close,
+        "heading_close": lambda *given: f"</h{given[-1]['last']}>\n",
     }
     for name, rule in rules.items():
         parser.add_render_rule(name, rule)

@@ -13,7 +13,8 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 from watchdog import events
@@ -205,8 +206,8 @@ def settled(
                 swept = time.monotonic()
                 watched.sweep()
             if by_turns:
-                _let_turn_end(dirty)
-            _settle(dirty, stop)
+                _until_still(dirty, TURN_SECONDS, partial(dirty.wait_for_turn, TURN_QUIET_SECONDS))
+            _until_still(dirty, LONGEST_SECONDS, partial(stop.wait, DEBOUNCE_SECONDS))
             yield
     finally:
         if watched is not None:
@@ -314,20 +315,11 @@ def _changed_ns(path: str) -> int:
         return time.time_ns()
 
 
-def _let_turn_end(dirty: Dirty) -> None:
-    """Wait until an unfinished turn has ended, or none of its notes has come for a while."""
+def _until_still(dirty: Dirty, seconds: float, wait: Callable[[], bool]) -> None:
+    """Wait, again and again, until nothing new is dirty; at most this long, or until `wait` returns True."""
     began = time.monotonic()
     before = -1
-    while dirty.count() != before and time.monotonic() - began < TURN_SECONDS:
+    while dirty.count() != before and time.monotonic() - began < seconds:
         before = dirty.count()
-        if dirty.wait_for_turn(TURN_QUIET_SECONDS):
+        if wait():
             return
-
-
-def _settle(dirty: Dirty, stop: threading.Event) -> None:
-    """Wait until events pause, so that a burst becomes one batch."""
-    began = time.monotonic()
-    before = -1
-    while dirty.count() != before and time.monotonic() - began < LONGEST_SECONDS and not stop.is_set():
-        before = dirty.count()
-        stop.wait(DEBOUNCE_SECONDS)
