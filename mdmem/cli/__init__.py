@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+"""Errors of a full disk."""
 _LIMITS = {errno.EMFILE: "-n", errno.EFBIG: "-f"}
 """Error -> the option of the shell's `ulimit` that sets the limit which was met."""
 
@@ -105,7 +107,7 @@ def _explained(error: OSError) -> tuple[str, int]:
         return problem, VaultError.exit_code
     from mdmem.views import wording
 
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if error.errno in _FULL:
         return f"{wording.cause(error)}. Free some space there and run the command again.", 1
     if limit := _LIMITS.get(error.errno or 0):
         return f"{wording.cause(error)}. This process may not have more: raise `ulimit {limit}`.", 1
@@ -123,15 +125,17 @@ def _output_is_shut() -> bool:
 
 
 def _is_of_output(error: OSError) -> bool:
-    """Whether printing raised an error: commands, and what they print with, write no files by themselves.
+    """Whether printing met a full disk: commands, and what they print with, write no files by themselves.
 
     An unbuffered stdout (PYTHONUNBUFFERED) keeps nothing that a flush could fail to write.
     """
+    if error.errno not in _FULL or error.filename is not None:
+        return False
     raised = error.__traceback__
     while raised and raised.tb_next:
         raised = raised.tb_next
     module = raised.tb_frame.f_globals.get("__name__", "") if raised else ""
-    return error.filename is None and str(module).startswith(("mdmem.cli.", "click.", "rich."))
+    return str(module).startswith(("mdmem.cli.", "click.", "rich."))
 
 
 def _vault_problem(error: OSError) -> str:
@@ -143,7 +147,7 @@ def _vault_problem(error: OSError) -> str:
             f"{error.filename} is stored, but may not survive a power cut: its folder cannot be synced"
             f" ({os.strerror(error.errno or 0)}). There is no need to run the command again."
         )
-    is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    is_full = error.errno in _FULL
     if not is_full and error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
         return ""
     from mdmem import config

@@ -145,19 +145,13 @@ def log(
     \b
     Example:  mdmem log --since 1w --project acme-notes-app
     """
-    from mdmem.views import sessions
-
-    since, until = options.span(given)
+    span = options.span(given)
     filters = {key: given[key] for key in ("project", "file", "session", "agent")}
     if stat:
-        commits = _within(_commits_of_sessions(config, filters, failed=failed, shown=not as_json), since, until)
+        commits = _within(_commits_of_sessions(config, filters, failed=failed, shown=not as_json), *span)
         _print_stats(commits, offset, limit, as_json=as_json)
         return
-    shown, tell = listing.some_sessions(
-        config, sessions.logged(config, since, until, failed=failed, **filters), offset, limit,
-        project=filters["project"], narrowed=any((since, until, failed, *(filters[key] for key in _NOT_COUNTED))),
-        as_json=as_json,
-    )  # fmt: skip
+    shown, tell = listing.some_sessions(config, span, offset, limit, failed=failed, as_json=as_json, **filters)
     if as_json:
         print_json(shown)
     elif oneline:
@@ -170,9 +164,6 @@ def log(
         for lead, *rest in _journal(shown):
             render.hanging([lead], rest)
     tell()
-
-
-_NOT_COUNTED = ("file", "session", "agent")
 
 
 def _commits_of_sessions(config: Config, filters: dict[str, str], *, failed: bool, shown: bool) -> Iterator[Stat]:

@@ -117,13 +117,8 @@ def sessions(
     Example:  mdmem sessions --since 1w --project notes-app
               mdmem sessions --failed --on yesterday
     """
-    from mdmem.views import sessions as of_index
-
     filters = {"project": project, "file": file, "agent": agent}
-    shown, tell = some_sessions(
-        config, of_index.logged(config, *options.span(when), failed=failed, **filters), offset, limit,
-        project=project, narrowed=failed or any((file, agent, *when.values())), as_json=as_json,
-    )  # fmt: skip
+    shown, tell = some_sessions(config, options.span(when), offset, limit, failed=failed, as_json=as_json, **filters)
     if as_json:
         render.print_json(shown)
     else:
@@ -133,22 +128,20 @@ def sessions(
 
 
 def some_sessions(
-    config: Config,
-    all_sessions: Iterator[LoggedSession],
-    offset: int,
-    limit: int,
-    *,
-    project: str,
-    narrowed: bool,
-    as_json: bool,
+    config: Config, span: tuple[str, str], offset: int, limit: int, *, failed: bool, as_json: bool, **filters: str
 ) -> tuple[list[LoggedSession], Callable[[], None]]:
-    """Return a part of a list of sessions, and a function that prints on stderr how much of the list that is.
+    """Return a part of the sessions that match, and a function that prints on stderr how much of them that is.
 
-    project: whose sessions are listed, "" for all. narrowed: whether there are other filters: then, how many match is
-    not counted, because all would have to be read.
+    span, failed, filters: as for `sessions.logged`. With others than the project, how many match is not counted,
+    because all would have to be read.
     """
+    from mdmem.views import sessions as of_index
+
+    project, *others = filters.pop("project"), *filters.values()
+    narrowed = failed or any((*span, *others))
     with progress.ProgressBar("Reading sessions", shown=not as_json):
-        shown, has_more = extent.part(all_sessions, offset, limit)
+        found = of_index.logged(config, *span, failed=failed, project=project, **filters)
+        shown, has_more = extent.part(found, offset, limit)
 
     def tell() -> None:
         from mdmem.history import session_log

@@ -265,7 +265,7 @@ def _stop(config: Config) -> None:
     if client.ask(config, "stop", {}, b"", seconds=2.0) is None:
         click.echo("No watcher is running.")
         return
-    _until(lambda: not client.status(config)["running"], "The watcher did not stop.")
+    _until(lambda: not client.status(config)["running"], "The watcher did not stop. `mdmem watch --status` shows it.")
     click.echo("The watcher stopped.")
 
 
@@ -280,7 +280,8 @@ def _start(config: Config) -> None:
     if silent := storing.silent_watcher(status):
         raise BusyError(silent)
     process = child_process.start_command(config.vault, "watch")
-    _until(lambda: bool(client.status(config)["running"]) or process.poll() is not None, "The watcher did not answer.")
+    slow = "The watcher does not answer yet. `mdmem watch --status` shows it, `--stop` stops it."
+    _until(lambda: bool(client.status(config)["running"]) or process.poll() is not None, slow)
     if not client.status(config)["running"]:
         raise MdmemError("The watcher stopped immediately. Run `mdmem watch` in the foreground to see why.")
     click.echo(f"Watching {config.vault} in the background; `mdmem watch --stop` stops it.")

@@ -64,7 +64,7 @@ def find(paths: Iterable[Path], env: Mapping[str, str]) -> TranscriptSource:
     named_paths = [path.expanduser() for path in paths]
     for path in named_paths:
         if not path.exists():
-            raise NotFoundError(f"There is nothing at {path}.")
+            raise NotFoundError(f"There is nothing at {path}. Name a file or a folder that is there.")
         at_path = _file(path) if path.is_file() else _folder(path)
         if not (at_path.transcripts or at_path.folders):
             if path.suffix.lower() in _ARCHIVES:

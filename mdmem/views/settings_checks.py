@@ -169,14 +169,6 @@ def _no_tag(value: list[str]) -> str:
     return ""
 
 
-def _too_many_mb(value: int) -> str:
-    return f"is {value}, and at most 33 is used" if value > 33 else ""
-
-
-def _too_often(value: int) -> str:
-    return f"is {value}, and at least 1 is used" if value < 1 else ""
-
-
 def _no_address(value: str) -> str:
     is_address = not value or value.startswith(("https://", "http://"))
     return "" if is_address else f"is {value!r:.60}, and must begin with https:// or http://"
@@ -234,8 +226,8 @@ _JUDGES: dict[str, Callable[[Any], str]] = {
     "privacy.marker": _no_mark("marker"),
     "privacy.redacted": _no_mark("redacted"),
     "internal.trust": _each(_no_trust),
-    "sync.max_file_mb": _too_many_mb,
-    "watch.sweep_seconds": _too_often,
+    "sync.max_file_mb": lambda value: f"is {value}, and at most 33 is used" if value > 33 else "",
+    "watch.sweep_seconds": lambda value: f"is {value}, and at least 1 is used" if value < 1 else "",
     "expand.address": _no_address,
     "expand.provider": _no_provider,
     "expand.models": _no_pairs,

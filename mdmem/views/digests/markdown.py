@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from itertools import accumulate, groupby
 
@@ -11,6 +11,7 @@ from mdmem.config import Config
 from mdmem.history.session_log import LoggedSession
 from mdmem.inject.rendering.block import inert, whole_sentences
 from mdmem.learn import decisions
+from mdmem.learn.decisions import Decision
 from mdmem.search.asking import small_talk
 from mdmem.vault import note, people
 from mdmem.views import wording
@@ -172,7 +173,8 @@ def for_agent(config: Config, conversation: Conversation, facts: DigestNotes) ->
         f"# {inert(conversation.title)}",
         " ".join(filter(None, (project, conversation.fact("agent"), conversation.fact("created")[:10]))),
     ]
-    tail = [*_facts(facts), *_kept_decisions(config, project)]
+    decided = decisions.listed(config, project=project, kinds=decisions.KINDS)[:_MAX_DECIDED]
+    tail = list(_facts(facts, decided))
     tail = tail[: _count_fitting(tail, MAX_CHARS // 3)]
     size = len("\n".join([*head, *tail])) + 60
     spoken: list[str] = []
@@ -205,7 +207,8 @@ def _text(config: Config, step: ConversationStep) -> str:
     return people.cleaned(config.vault, note.Parsed(step.meta, step.body)).body
 
 
-def _facts(facts: DigestNotes) -> Iterator[str]:
+def _facts(facts: DigestNotes, decided: Iterable[Decision]) -> Iterator[str]:
+    """Yield what was done and is left. decided: what is kept already, so that it is not proposed again."""
     failed = [f"{row.title} [mem:{row.id}]" for row in facts.failures]
     parts = {
         "Failed": failed[-10:],
@@ -213,6 +216,7 @@ def _facts(facts: DigestNotes) -> Iterator[str]:
         "Changed": [", ".join(session.files) for session in facts.sessions if session.files],
         "Done": [item.text for item in facts.closed_work],
         "Left open": [f"{LABELS[item.kind].lower()}: {item.text} [mem:{item.id}]" for item in facts.open_work],
+        "Kept already": [f"{decision.title} [mem:{decision.id}]" for decision in decided],
     }
     for heading, rows in parts.items():
         if rows:
@@ -223,11 +227,3 @@ def _line(row: str) -> str:
     """Make a line inert, except for our own citation at its end."""
     text, mark, name = row.rpartition(" [mem:")
     return f"{note.one_line(inert(text))}{mark}{name}" if mark else note.one_line(inert(row))
-
-
-def _kept_decisions(config: Config, project: str) -> Iterator[str]:
-    """Yield what is already decided, so that it is not proposed again."""
-    decided = decisions.listed(config, project=project, kinds=decisions.KINDS)[:_MAX_DECIDED]
-    if decided:
-        rows = (f"{decision.title} [mem:{decision.id}]" for decision in decided)
-        yield from ("", "## Kept already", *(f"- {_line(row)}" for row in rows))

@@ -89,10 +89,7 @@ def _card(request: PageRequest, row: SessionRow, given: list[Injection]) -> Card
 def _figures(session_rows: list[SessionRow], given: list[Injection]) -> dict[str, int]:
     return {
         "sessions": len(session_rows),
-        "prompts": sum(row.prompts for row in session_rows),
-        "runs": sum(row.runs for row in session_rows),
-        "failed": sum(row.failed for row in session_rows),
-        "edits": sum(row.edits for row in session_rows),
+        **{key: sum(getattr(row, key) for row in session_rows) for key in ("prompts", "runs", "failed", "edits")},
         "given": sum(len(injection.ids) for injection in given),
         "cited": sum(len(injection.cited) for injection in given),
     }
