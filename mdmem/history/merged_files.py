@@ -7,6 +7,7 @@ become files again is unpacked.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 
 from mdmem.config import Config
@@ -43,9 +44,10 @@ class MergedFiles:
         Return the places where those conflict with what was fetched. report: progress callback.
 
         Raises VaultError when a file cannot be written, or an archive is damaged: a commit without its notes would
-        delete them on all machines. So would one after a link was moved that is in the place of a committed folder.
+        delete them on all machines. Also when a file is only hidden here, by a link or as a sync program has it: once
+        it is back, a commit would undo what was fetched.
         """
-        self._refuse_links(puts, deletes)
+        self._refuse_hidden([*puts, *deletes])
         kept: list[KeptPlace] = []
         for path in deletes:
             kept += self._take_along(path, puts)
@@ -60,9 +62,15 @@ class MergedFiles:
                 self._delete(path)
         return kept
 
-    def _refuse_links(self, puts: Texts, deletes: Sequence[str]) -> None:
-        places = {*self._before, *(path.rpartition("/")[0] for paths in (puts, deletes) for path in paths)}
-        for link in sorted({unreadable.link_to(self._config.vault, place) for place in places} - {""}):
+    def _refuse_hidden(self, paths: Sequence[str]) -> None:
+        root = self._config.vault
+        known = [path for path in paths if path in self._before]
+        for path in known:
+            if not os.path.lexists(f"{root}/{path}") and unreadable.is_elsewhere(root, path):
+                why = unreadable.why_missing(root, path)
+                raise VaultError(f"{path} was changed on another machine, and is {why}", "Then sync again.")
+        places = {*known, *(path.rpartition("/")[0] for path in paths)}
+        for link in sorted({unreadable.link_to(root, place) for place in places} - {""}):
             is_folder = repository.attempt(self._repo, "cat-file", "-e", f"HEAD:{link}/").status == 0
             if is_folder or link in self._before:
                 raise VaultError(

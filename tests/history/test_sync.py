@@ -688,6 +688,27 @@ def test_a_sync_waits_while_a_link_is_in_the_place_of_a_folder_with_committed_no
     assert (notes / "b.md").read_text() == "b\n"
 
 
+@pytest.mark.parametrize("placeholder", [".a.md.icloud", "a.md.nextcloud"])
+def test_a_sync_waits_for_a_changed_note_that_a_sync_program_has_and_undoes_no_change(
+    first: Config, tmp_path: Path, remote: Path, placeholder: str
+) -> None:
+    note = put(Path(first.vault), "notes/a.md", "a\n")
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    put(Path(second.vault), "notes/a.md", "a\ntheirs\n")
+    sync.sync(second)
+    note.rename(tmp_path / "a.md")
+    note.with_name(placeholder).touch()
+
+    with pytest.raises(VaultError, match=r"notes/a\.md was changed on another machine, and is not on this machine"):
+        sync.sync(first)
+
+    note.with_name(placeholder).unlink()
+    (tmp_path / "a.md").rename(note)
+    settle(first, second)
+    assert [Path(one.vault, "notes/a.md").read_text() for one in (first, second)] == ["a\ntheirs\n"] * 2
+
+
 def occupied(root: Path, what: str, path: str) -> None:
     """Put something where a file of another machine goes."""
     place = root / path
