@@ -165,7 +165,7 @@ def backup(config: Config, target: Path) -> Backup:
     head = checked_out.tip(repo)
     if not head:
         raise GitError("The vault has no commit yet, so there is nothing to back up.")
-    repository.refuse_shallow(repo, "and a backup without them cannot be restored")
+    objects.refuse_shallow(repo, "and a backup without them cannot be restored")
     with new_file(target) as temp:
         umask = os.umask(0o077)  # git replaces the file by one of its own
         try:

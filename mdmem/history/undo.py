@@ -54,6 +54,8 @@ def plan(config: Config, target: str, report: ProgressCallback = ignore) -> Undo
     commit.commit(config, report=report)  # only what is in history can be restored
     repo = repository.open_vault(config.vault)
     commits = _commits(config, repo, target, commit_id)
+    why = "and undoing the oldest that it has would delete all earlier notes"
+    objects.refuse_shallow(repo, why, [oid for oid, *_ in commits])
     files = _Files(config, repo)
     changed = {oid: objects.changed(repo, oid) for oid, *_ in commits}
     moved = _moved(config, {path for rows in changed.values() for path, *_ in rows})

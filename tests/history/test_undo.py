@@ -550,3 +550,23 @@ def test_a_merge_whose_git_was_killed_is_refused(vault: Path, tmp_path: Path, mo
 
     with pytest.raises(GitError, match="could not merge two texts"):
         merge.three_way(repo, b"1\n", b"0\n", b"2\n")
+
+
+def test_the_oldest_commit_of_a_shallow_clone_is_not_undone_since_it_holds_all_earlier_notes(
+    vault: Path, tmp_path: Path
+) -> None:
+    first = start(vault)
+    for name in ("a", "b"):
+        put(vault, f"notes/{name}.md", f"{name}\n")
+        commit.commit(first)
+    tip = git(vault, "rev-parse", "HEAD").strip()
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{vault}", "shallow")
+    shallow = start(tmp_path / "shallow")
+    put(tmp_path / "shallow", "notes/new.md", "new\n")
+
+    with pytest.raises(GitError, match="fetch --unshallow"):
+        undo.plan(shallow, tip)
+
+    assert [step.path for step in undo.plan(shallow, "HEAD").steps] == ["notes/new.md"]
+    git(tmp_path / "shallow", "fetch", "-q", "--unshallow")
+    assert [step.path for step in undo.plan(shallow, tip).steps] == ["notes/b.md"]

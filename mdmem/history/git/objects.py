@@ -1,4 +1,4 @@
-"""Read git objects, and fetch missing ones in a partial clone.
+"""Read git objects, fetch missing ones in a partial clone, and tell a shallow one.
 
 Git fetches a missing blob when it is read, one at a time; blobs that are known to be needed are fetched together.
 """
@@ -8,8 +8,9 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import shlex
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import BinaryIO
 
 from mdmem.errors import GitError
@@ -54,6 +55,20 @@ def complete(repo: Repository) -> Repository:
     for mark in (repo.common_dir / "objects" / "pack").glob("*.promisor"):
         mark.unlink()
     return repo._replace(is_partial=False)
+
+
+def refuse_shallow(repo: Repository, why: str, commits: Collection[str] = ()) -> None:
+    """Raise GitError when a vault is a shallow clone. why: what would follow; it begins with "and".
+
+    commits: if given, it may be one, unless their parents are missing.
+    """
+    file = repo.common_dir / "shallow"
+    without_parents = file.read_text("ascii").split() if file.is_file() else []
+    if without_parents and (not commits or not set(without_parents).isdisjoint(commits)):
+        raise GitError(
+            f"{repo.root} is a shallow clone: it lacks the older commits, {why}. Fetch them first: git -C"
+            f" {shlex.quote(str(repo.root))} fetch --unshallow"
+        )
 
 
 def read(repo: Repository, oids: Iterable[str]) -> Iterator[tuple[str, bytes]]:

@@ -129,15 +129,6 @@ def init(root: str | Path) -> Repository:
     return open_vault(root)
 
 
-def refuse_shallow(repo: Repository, why: str) -> None:
-    """Raise GitError when a vault is a shallow clone. why: what would follow; it begins with "and"."""
-    if run(repo, "rev-parse", "--is-shallow-repository").strip() == b"true":
-        raise GitError(
-            f"{repo.root} is a shallow clone: it lacks the older commits, {why}. Fetch them first: git -C"
-            f" {shlex.quote(str(repo.root))} fetch --unshallow"
-        )
-
-
 def repository_around(path: str | Path) -> str | None:
     """Return the repository whose work tree contains `path`, or None. One whose top folder is `path` does not count."""
     return next((str(parent) for parent in Path(path).resolve().parents if (parent / ".git").exists()), None)

@@ -116,7 +116,7 @@ def plan(config: Config, target: str, *, kind: str = "text", report: ProgressCal
     """
     repo = repository.open_vault(config.vault)
     if repository.run(repo, "remote"):
-        repository.refuse_shallow(repo, "and the next sync would replace the remote's whole history by this part of it")
+        objects.refuse_shallow(repo, "and the next sync would replace the remote's whole history by this part of it")
     known_paths = _paths_ever(config, repo)
     report("Searching files and history", 0, 0)
     if kind == "path":
