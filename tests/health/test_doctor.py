@@ -474,7 +474,10 @@ def test_queued_notes_are_written_with_fix(day: Day, tmp_path: Path) -> None:
     assert day.id("A stranded prompt")
 
 
-@pytest.mark.parametrize("name", ["index.lock", "HEAD.lock", "packed-refs.lock", "config.lock", "refs/heads/main.lock"])
+@pytest.mark.parametrize(
+    "name",
+    ["index.lock", "HEAD.lock", "packed-refs.lock", "config.lock", "refs/heads/main.lock", "objects/maintenance.lock"],
+)
 def test_an_old_lock_of_a_git_that_was_killed_is_named_with_what_to_do(day: Day, name: str) -> None:
     repository.init(day.vault)
     lock = day.vault / ".git" / name

@@ -375,6 +375,15 @@ def test_what_git_says_of_a_full_disk_is_said_in_one_way_with_what_to_do(printed
     assert said.endswith("). Free some space and run the command again.")
 
 
+def test_a_lock_of_gits_settings_is_named_with_what_to_do(vault: Path) -> None:
+    start(vault)
+    lock = vault / ".git/config.lock"
+    lock.touch()
+
+    with pytest.raises(GitError, match=re.escape(f"run `rm {lock}`, then the command again")):
+        repository.run(repository.open_vault(vault), "config", "branch.main.remote", "origin")
+
+
 @pytest.mark.parametrize("name", ["index.lock", "packed-refs.lock"])
 def test_a_purge_that_meets_a_lock_of_git_changes_nothing_and_says_what_to_do(vault: Path, name: str) -> None:
     settings = start(vault)

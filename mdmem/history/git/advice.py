@@ -9,7 +9,7 @@ MAX_CHARS = 300
 """Maximum length of a reason that is shown."""
 
 _FULL = ("No space left on device", "Out of diskspace", "Disk quota exceeded")
-_LOCKED = re.compile(r"'([^']+\.lock)': File exists")
+_LOCKED = re.compile(r"'([^']+)\.lock': File exists|could not lock config file (.+): File exists")
 _DAMAGED = re.compile(r"object file \S+ is empty|bad object|loose object \w+|(?:is|are) corrupt|bad tree|missing blob")
 
 IN_DOCTOR = " `mdmem doctor --only history` says what to do."
@@ -59,8 +59,9 @@ def explained(text: str, printed: str) -> str:
     if cause := next((sign for sign in _FULL if sign in printed), ""):
         return f"a disk is full ({cause}). Free some space and run the command again."
     shown = f"{text[:MAX_CHARS]}…" if len(text) > MAX_CHARS else text.rstrip(".") + "." * (text[-1:] not in "?!")
-    for lock in _LOCKED.findall(text):
-        shown += f" If no other git process is running there, run `rm {shlex.quote(lock)}`, then the command again."
+    for locked in map("".join, _LOCKED.findall(text)):
+        lock = shlex.quote(f"{locked}.lock")
+        shown += f" If no other git process is running there, run `rm {lock}`, then the command again."
     if other := _OTHERS.search(text):
         shown += f" If you trust its owner, run `git config --global --add safe.directory {shlex.quote(other[1])}`."
     if "unsupported file type" in text:
