@@ -193,7 +193,7 @@ def _few_days(_match: re.Match[str], today: date) -> tuple[date, date]:
 
 
 def _weekday(match: re.Match[str], today: date) -> tuple[date, date]:
-    """Read `on monday` and `this monday`; raise ValueError for `every monday` and `next monday`."""
+    """Read `on monday` and `this monday`; raise ValueError for `a monday` and `next monday`."""
     found = match.groupdict()
     if found.get("other") or found.get("coming"):
         raise ValueError
@@ -292,7 +292,7 @@ _WEEK_ZH = "(?:周|週|星期|礼拜|禮拜)"
 _NO_COUNT = "(?![共直起些个個次份种種条條度件样樣番定般十百千]|(?<=日)[本志誌程常报報])"
 """Behind a number, these make it no weekday: `上周三次`, `周日志`."""
 _OTHER = (
-    "(?:every|each|next|jeden|nachsten|kommenden|chaque|cada|tod[oa]|proxim[oa]|ogni|prossim[oa]|elke|iedere|volgende"
+    "(?:an?|any|every|each|next|einem|un|jeden|nachsten|kommenden|chaque|cada|tod[oa]|proxim[oa]|ogni|prossim[oa]|elke|iedere|volgende"
     "|kazd(?:y|a|ej)|nastepn(?:y|a))"
 )
 """Before a weekday, these name no day in the past."""
