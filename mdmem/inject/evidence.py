@@ -64,8 +64,12 @@ def codes(text: str) -> set[str]:
 
 
 def _pairs(text: str) -> set[tuple[str, str]]:
-    words = analysis.words(text.lower())
-    return set(pairwise(words))
+    """Return each two words that follow each other; how much something was, as in `by 64 bytes`, makes no other."""
+    words = [*analysis.words(text.lower()), ""]
+    return set(pairwise("0" if word.isdecimal() and unit in _UNITS else word for word, unit in pairwise(words)))
+
+
+_UNITS = frozenset("bytes byte b kb mb gb tb kib mib gib tib ms s sec secs second seconds min minutes chars".split())
 
 
 def chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer], str]:

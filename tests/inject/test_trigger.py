@@ -16,6 +16,7 @@ from mdmem.inject import bars, context, evidence, process
 from mdmem.search import answering, engine, freshness, index
 from mdmem.search.asking import shape
 from tests.conftest import session_pages
+from tests.helpers.injected import entries, new_session
 from tests.helpers.talk import Talk
 
 NOW = 1_795_000_000
@@ -778,6 +779,38 @@ def test_a_value_in_a_long_message_does_not_make_it_another_error(tmp_path: Path
 
     prompt = "ValueError: invalid literal for int() with base 10: 'dozen'"
     assert "Words are skipped" in block((config.load(str(vault)), str(talk.cwd)), prompt)
+
+
+def test_an_amount_in_a_short_message_does_not_make_it_another_error(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "probe")
+    talk.says("The image does not link")
+    talk.runs("make", error="Exit code 2\nld: section `.bss' overflowed by 1184 bytes")
+    talk.answers("The sample buffer is halved now.")
+
+    prompt = "make fails: ld: section `.bss' overflowed by 64 bytes"
+    assert "sample buffer is halved" in block((config.load(str(vault)), str(talk.cwd)), prompt)
+
+
+def test_a_word_that_each_page_has_is_as_rare_as_in_what_was_said(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "clinic")
+    for number, (asked, told) in enumerate(
+        [
+            (
+                "Do we store visits in UTC or in local time?",
+                "Local time, so that 9 stays 9 in summer.",
+            ),
+            *((f"Visits: add column {column}", "Added.") for column in ("room", "doctor", "reason")),
+        ]
+    ):
+        talk = new_session(talk, number) if number else talk
+        talk.says(asked)
+        if number:
+            talk.edits("visits.sql")
+        talk.answers(told)
+        talk.store("SessionEnd", reason="other")
+
+    given = block((config.load(str(vault)), str(talk.cwd)), "warum nicht UTC für die visits?")
+    assert "9 stays 9" in entries(given)[0]
 
 
 def test_words_that_only_begin_alike_are_little_evidence_in_another_language(tmp_path: Path, vault: Path) -> None:

@@ -102,7 +102,7 @@ _STATED = frozenset(
 """Words by which programs state a failure, but people rarely give an order."""
 _FAILURES = _STATED | frozenset(
     ["error", "fail", "invalid", "missing", "unknown", "unexpected", "unsupported", "incompatible", "duplicate",
-     "stopped", "exceeded", "timeout", "timed", "no", "not", "isn't", "doesn't"]
+     "stopped", "exceeded", "overflowed", "timeout", "timed", "no", "not", "isn't", "doesn't"]
 )  # fmt: skip
 _PERSONAL = "i i'm i'd me my we our us you your please should would must want need let let's when do don't"
 _PEOPLE = frozenset(_PERSONAL.split())
