@@ -643,6 +643,13 @@ def test_going_on_with_what_is_at_hand_is_about_nothing(prompt: str) -> None:
         ("why does the relay stop again?", LIKELY, "relay"),
         ("what is the left to right order of columns", LIKELY, "order of columns"),
         ("why did we pin https://example.org/1403", SURE, "pin example.org/1403"),
+        ("two payouts for one sale, wasn't that solved already", SURE, "two payouts for one sale, wasn't that"),
+        ("payouts - didn't we limit those at some point", LIKELY, "payouts - didn't limit those at some point"),
+        ("the relay dropped rows, we solved that how", SURE, "the relay dropped rows, that how"),
+        ("relay too big, which flags made it fit", LIKELY, "relay too big, which flags made it fit"),
+        ("the month view was slow, what was it", LIKELY, "the month view was slow, what was it"),
+        ("how did the relay get fast?", LIKELY, "how did the relay fast?"),
+        ("why did we throw out the relay?", SURE, "why did out the relay?"),
     ],
 )
 def test_a_question_in_passing_is_known_and_what_it_is_about(prompt: str, grade: int, topic: str) -> None:
@@ -712,6 +719,7 @@ def test_what_was_agreed_is_not_where_work_stopped() -> None:
         "Host key verification failed. from the playbook on web5",
         "Failed to connect to the host via ssh",
         "Refusing to seed: DATABASE_URL does not end in _dev",
+        "make fails: ld: section `.bss' overflowed by 64 bytes",
     ],
 )
 def test_a_pasted_message_of_a_program_may_ask_without_the_name_of_an_error(message: str) -> None:
@@ -827,6 +835,10 @@ def test_which_tells_more_of_something_where_a_verb_follows(prompt: str) -> None
         "the ice cave has reflections too, use what we did in the flooded mine",
         "the Bremerhaven feed is 2 hours off, fix it like Rotterdam",
         "handle the fees like we do",
+        "there was a rule about the names of branches",
+        "wasn't there an agreement on tabs",
+        "split the change the way i like",
+        "take the same offset as always",
         "do it like in the flooded mine",
     ],
 )
@@ -1049,6 +1061,8 @@ def test_doubt_about_what_is_at_hand_hardly_asks(prompt: str) -> None:
         ("interpolation buffer 몇 ms로 했지", LIKELY),
         ("Zephyr oder FreeRTOS, was war da jetzt der Plan", LIKELY),
         ("threshold 最后定的是多少", LIKELY),
+        ("relay de prueba, qué habíamos cambiado", SURE),
+        ("in welcher Währung speichern wir Preise", LIKELY),
     ],
 )
 def test_a_question_word_behind_a_preposition_or_a_comma_asks_in_any_language(prompt: str, grade: int) -> None:
@@ -1141,6 +1155,8 @@ def test_a_preference_that_is_told_asks_nothing(prompt: str) -> None:
         ("pourquoi il ne faut pas toucher à l'index", "fr", "ne toucher index"),
         ("cosa abbiamo cambiato nell'importazione", "it", "cambiato importazione"),
         ("wat deden we met de importer", "nl", "importer"),
+        ("was gilt jetzt als Frist", "de", "Frist"),
+        ("welche Farbe haben die Knöpfe, da hatte ich doch was gesagt", "de", "Farbe Knöpfe, ich"),
     ],
 )
 def test_other_spellings_and_prepositions_ask_as_well(prompt: str, language: str, topic: str) -> None:
@@ -1170,7 +1186,9 @@ def test_a_command_names_nothing_that_is_looked_for(prompt: str) -> None:
     assert shape.look_up(prompt) is None
 
 
-@pytest.mark.parametrize("prompt", ["docker build fails", "terraform state lock", "npm install ERESOLVE"])
+@pytest.mark.parametrize(
+    "prompt", ["docker build fails", "terraform state lock", "npm install ERESOLVE", "helm push 403"]
+)
 def test_what_is_looked_for_of_a_command_may_ask(prompt: str) -> None:
     found = shape.look_up(prompt)
 

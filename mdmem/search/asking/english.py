@@ -12,8 +12,6 @@ SURE, LIKELY, POSSIBLE, NOT = 3, 2, 1, 0
 
 _ENDS = _words("what whats why whys how hows")
 """Words that begin a question at the end of a sentence. `which`, `who`, `where` and `when` begin relative clauses."""
-_JOINING = _words("and but or so")
-"""Words before the last question of a sentence: `where is it kept, and why there`."""
 _ASKS, _BEFORE_ASKS = frames.ASKS, frames.BEFORE_ASKS
 _RELATIVE = _words("which who whose whom")
 """After the first word, these add a relative clause to a sentence that asks for nothing."""
@@ -23,7 +21,7 @@ _INVERTED = _words(  # begin a question without a question word
 )
 _LEADING = _words(  # may precede the first word of what is said
     "so and but also hey hi hello ok okay hmm well wait please quick question btw now then actually again just "
-    "oh ah um hm uh erm sorry maybe thanks one more yeah yep yo alright anyway like right"
+    "oh ah um hm uh erm sorry maybe thanks one more yeah yep yo alright anyway like right or"
 )
 MODAL = _words("should shall would could will must might may need wanna lets going gonna")  # not yet done
 WE = _words("we our ours us weve wed")
@@ -35,13 +33,13 @@ _HAVE = _words("have has havent hasnt")
 BACK = _words(  # past times by themselves
     "yesterday ago earlier before previously already originally formerly recently lately ever initially historically"
 )
-_CURRENTLY = _words("currently presently nowadays")
-NOW = _CURRENTLY | _words("now")  # with one, a question is about what earlier work has brought about
+NOW = _words("currently presently nowadays now")  # with one, a question is about what earlier work has brought about
 _LAST = _words("last previous prior past earlier other")  # past times with a word of `_PERIOD`
-_PERIOD = _words(
+_WEEKDAYS = _words("monday tuesday wednesday thursday friday saturday sunday")
+_PERIOD = _WEEKDAYS | _words(
     "time week weeks month months year night day days sprint session sessions conversation conversations chat chats "
-    "meeting discussion monday tuesday wednesday thursday friday saturday sunday morning evening afternoon spring "
-    "summer autumn fall winter quarter release attempt attempts run work try tries round iteration once"
+    "meeting discussion morning evening afternoon spring summer autumn fall winter quarter release attempt attempts "
+    "run work try tries round iteration once"
 )
 _OUTCOME = _words(  # what came of earlier work
     "reason reasons reasoning rationale decision decisions verdict outcome conclusion fix cause culprit workaround "
@@ -52,7 +50,6 @@ _NOTES = _words("notes note memory memories journal records record history")
 _AGREED = _words(  # `is there a decision on X`
     "plan plans decision decisions agreement agreements conclusion conclusions consensus verdict rationale"
 )
-_WEEKDAYS = _words("monday tuesday wednesday thursday friday saturday sunday")
 SUBJECTS = _words("we i you weve ive youve")
 _ABOUT = _words("on about regarding for of concerning")
 TOLD = _words(
@@ -123,7 +120,8 @@ def judge(words: list[str], *, asks: bool) -> int:
     first = next((word for word in words if word not in _LEADING), "")
     wh = first in _ASKS or (asks and (not used.isdisjoint(_ASKS) or _is_of_ours(words, first)))
     past, back = _is_past(words, used), _is_back(words, used)
-    wh = wh or (past and first not in orders.VERBS and _after(words[-2:], _BEFORE_ASKS | {"of"}, _ASKS))
+    asks_last = (first == "we" and words[-1] in _ENDS) or _after(words[-2:], _BEFORE_ASKS | {"of"}, _ASKS)
+    wh = wh or (past and first not in orders.VERBS and asks_last)
     question = wh or (first in _INVERTED and (asks or first not in _ORDERS)) or (asks and first not in MODAL)
     if first in _INVERTED and _after(words, _NOTES, _ABOUT):
         return SURE
@@ -183,13 +181,14 @@ def _of_clause(words: list[str]) -> int:
 
 
 def ends(words: list[str]) -> bool:
-    """Whether words after a comma ask: `…, and why there`, `…, which option fixed it`, but not `…, which fixed it`."""
-    words = words[next((at for at, word in enumerate(words) if word not in _JOINING), len(words)) :]
-    if not words or words[0] in _ENDS:
-        return bool(words)
+    """Whether a last clause asks: `and why`, `which option fixed it`, `wasn't that fixed`, but not `which fixed it`."""
+    words = without_leading(words) or [""]
+    asks_last = words[0] == "we" and words[-1] in _ENDS  # `we solved it how`
+    if words[0] in _ENDS or asks_last or (words[0].endswith("nt") and _after(words[:2], PAST | _HAVE, _THE | SUBJECTS)):
+        return True
     noun = words[1] if len(words) > 2 else ""
-    is_noun = noun.isalpha() and not noun.endswith(("s", "ed")) and noun not in _NO_NOUN
-    return words[0] == "which" and is_noun
+    is_verb = noun.endswith(("s", "ed")) and words[2] not in orders.IRREGULAR - _BASES
+    return words[0] == "which" and noun.isalpha() and not is_verb and noun not in _NO_NOUN
 
 
 _NO_NOUN = _INVERTED | MODAL | _HAVE | SUBJECTS | orders.IRREGULAR | _words("it they he she the then also only")
@@ -407,9 +406,8 @@ def _supposes(words: list[str], used: frozenset[str]) -> bool:
 
 def _is_back(words: list[str], used: frozenset[str]) -> bool:
     """Whether a past time is named: `yesterday`, `last week`, `in an earlier session`, `back then`, `once`."""
-    named = used & _LAST and _after(words, _LAST, _PERIOD)
     once = words[-1] == "once" and words[-2:-1] != ["at"]
-    return bool(used & BACK or named or once or _after(words, _words("back"), _words("then")))
+    return bool(used & BACK or _after(words, _LAST, _PERIOD) or once or _after(words, _words("back"), _words("then")))
 
 
 def without_leading(words: list[str]) -> list[str]:

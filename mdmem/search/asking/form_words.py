@@ -22,9 +22,9 @@ vs versus
 NO_TOPIC = frozenset(_NOT_TOPIC.split())
 
 _OF_PEOPLE = frozenset(["sessions", "notes", "memories"])
-_OF_PROGRAMS = _OF_PEOPLE | {"memory", "session"}
+_OF_PROGRAMS = _OF_PEOPLE | {"memory", "session", "week", "month", "day", "night"}
 """`memory leak`, `out of memory` and `why do sessions expire` are about programs; `your memory`, `last sessions` and
-`notes on X` about the journal."""
+`notes on X` about the journal. So is `the week view`."""
 _OF_JOURNAL = frozenset(
     """your my last previous earlier past prior recent other old that this these those any some all which what many in
     during from through search check consult read show list summarize summarise recap find have""".split()
@@ -36,7 +36,8 @@ _SUBJECT_FOLLOWS = frozenset("about with handle fix fixing".split())
 _GRAMMAR = """
 about at by for from in into of on to with and as or if so that this which where when what who why how it is was are
 were be been do does did has have had can could will would should the a an my your i you he she they there here
-mention mentions contain contains hold holds show shows record records say says know knows our these those
+mention mentions contain contains hold holds show shows record records say says know knows our these those before after
+later since until
 """
 _NOT_OF_PROGRAMS = NO_TOPIC.union(_GRAMMAR.split())
 _MUCH = frozenset(["of", "much", "more", "less", "high", "low", "enough", "free", "shared", "process"])
@@ -116,7 +117,7 @@ FAILING_UNSPACED = (
 )  # fmt: skip
 
 _BEFORE = """
-a al de con en da di per hasta mit von wegen uber seit fur zu bei bis aus auf ab um
+a al de con en da di per hasta in an mit von wegen uber seit fur zu bei bis aus auf ab um
 durch gegen ohne nach unter pour avec depuis aan met
 op e et y und o na z c
 из с на до для от при по

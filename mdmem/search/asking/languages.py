@@ -151,7 +151,8 @@ LANGUAGES: dict[str, Language] = {
         other="der die das da den dem ein eine einen und ist sind nicht mit im auf fur von beim macht gab gabs gibt "
         "vom ins hoch gross lang lange oft schnell weit vor eigentlich mehr so dass "
         "es zum zur uber in aus bei nach bis mach wird werden kann konnen darf durfen soll sollen muss mussen sich nur "
-        "er ihn ihm sie ihr ihnen wegen jemals benutzen benutzt verwenden verwendet gewahlt ausprobiert",
+        "er ihn ihm sie ihr ihnen wegen jemals benutzen benutzt verwenden verwendet gewahlt ausprobiert als doch da "
+        "gilt gelten gesagt gelost behoben entschieden beschlossen besprochen vereinbart festgelegt geklart",
         now="jetzt aktuell derzeit zurzeit momentan gegenwartig inzwischen mittlerweile",
         looks="macht zeigt sieht steht gibt berechnet definiert aufgerufen",
         points="er ihn ihm sie es daran darauf daraus davon dafur dagegen damit dabei danach dazu daruber darum",
@@ -207,7 +208,7 @@ LANGUAGES: dict[str, Language] = {
         here="este estos estas mi mis aqui",
         past_ends="ó aba aban",
         other="el la los las un una de del y es son en para con se no lo esta estan puede pueden debe deben "
-        "hasta durante sobre entre usamos usado elegimos elegido probado alguna vez",
+        "hasta durante sobre entre tiene tienen cada usamos usado elegimos elegido probado alguna vez",
         now="ahora actualmente",
         looks="hace ve muestra devuelve dice define calcula falta faltan",
         points="ella ellos ellas ello eso esto",

@@ -25,7 +25,7 @@ def points_back(words: list[str]) -> bool:
     """Whether a sentence points to earlier work. words: folded."""
     if len(words) > 2 and words[-2] in _HAD and words[-1] in _THAT and WHO.isdisjoint(words):
         return True
-    if _is_settled(words):
+    if _is_settled(words) or _begins(words[-3:], *_MY_WAY):
         return True
     rows = ((at, row) for at, word in enumerate(words) for row in _ROWS_BY_WORD.get(word, ()))
     if any(_begins(words[at:], *row) for at, row in rows):
@@ -69,8 +69,8 @@ def _likened(words: list[str]) -> Iterator[int]:
                 yield LIKELY
         elif word == "as" and (behind in _AS_WITH or same < at):
             is_one = before == "same" and words[at + 2 : at + 3] == ["one"]
-            is_manner = is_one or behind in _AS_WITH or not MANNER.isdisjoint(words[same:at])
-            yield LIKELY if is_manner else POSSIBLE
+            is_known = is_one or behind in _AS_WITH or words[at + 1 :] == ["always"]
+            yield LIKELY if is_known or not MANNER.isdisjoint(words[same:at]) else POSSIBLE
         elif word == "like" and before not in _SEEMING | WHO and not _is_kind(words, at):
             is_manner = behind in _AS_WITH or (before in _IT and words[at - 2] in _SOLVE)
             yield LIKELY if is_manner else POSSIBLE
@@ -277,6 +277,8 @@ _STATES = word_set("is are was were to must should has have needs for next when"
 """With these, a sentence says what shall be remembered: `remember the port is 8081`."""
 _ENDS, _BEGAN = word_set("finish complete"), word_set("began begun started left")  # `finish what we began`
 _PREFERENCE = word_set("preference preferences preferred")
+_MY_WAY = word_set("way how"), word_set("i"), word_set("prefer like")
+_SETTLEMENT = word_set("decision agreement reason discussion")
 
 
 _ROWS: tuple[tuple[frozenset[str], ...], ...] = (
@@ -292,7 +294,8 @@ _ROWS: tuple[tuple[frozenset[str], ...], ...] = (
     (word_set("has have did"), word_set("anyone anybody someone somebody")),
     (word_set("anything something what"), word_set("i we"), word_set("should need must"), word_set("know")),
     (word_set("do did"), word_set("i"), word_set("prefer like")),
-    (word_set("way how"), word_set("i"), word_set("prefer like"), word_set("it them that my those")),
+    (*_MY_WAY, word_set("it them that my those")),
+    (word_set("there wasnt"), word_set("was there"), word_set("a an some"), _NORM | _SETTLEMENT),
     (word_set("what which"), word_set("is was are were"), word_set("my our"), _PREFERENCE),
     (word_set("whats"), word_set("my our"), _PREFERENCE),
 )

@@ -257,8 +257,10 @@ def _judge(sentence: str, *, asks: bool) -> _Judgment:
     if message and whole[0] == NOT and not FAILING.isdisjoint(prose.folds(prose.words(told))):
         return _judge_whole(told, asks=False)  # `encore cette erreur : …`, whose words are mostly the message's
     last = sentence[end + 1 :]
-    words = prose.folds(prose.words(last))
-    is_question = english.ends(words) or not _ENDS.isdisjoint(words[:1]) or references.likens(words) != NOT
+    typed = prose.words(last.lower())
+    words = prose.folds(typed)
+    is_question = english.ends(words) or not _ENDS.isdisjoint([*words[:1], *typed[:1]])
+    is_question = is_question or references.likens(words) != NOT
     return max(whole, _judge_whole(last, asks=asks), key=lambda judgment: judgment[0]) if is_question else whole
 
 
@@ -272,9 +274,9 @@ def _is_order_after_story(sentence: str, last: str) -> bool:
 
 _ENDS = frozenset(
     ["was", "wie", "warum", "wieso", "comment", "pourquoi", "quoi", "combien", "cual", "cuanto", "quale", "perche",
-     "как", "почему", "зачем"]
+     "как", "почему", "зачем", "qué", "cómo", "dónde", "cuándo", "quién"]
 )  # fmt: skip
-"""Words of other languages that begin a question after a comma, and seldom a relative clause."""
+"""Words of other languages that begin a question after a comma, and seldom a relative clause: `qué`, but not `que`."""
 _CLAUSES = (", ", "; ", ": ", " - ", " – ", " — ")
 
 

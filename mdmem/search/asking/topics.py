@@ -9,7 +9,10 @@ from mdmem.search.asking.prose import folded_word
 _FINDS = frozenset(["", "find", "found", "figure", "figured"])
 """`find out why X`; the verb may be gone as a part of what asks."""
 _GETS = frozenset(["get", "got", "gotten"])
-"""`did it ever get merged`: what came of it, not its subject."""
+"""`did it ever get merged`, `how did it get fast`: what came of it, not its subject."""
+_DISCARD, _AWAY = frozenset(["throw", "threw", "rip", "ripped", "kick", "kicked"]), frozenset(["out", "away"])
+"""`throw out X`, as `get rid of X`."""
+_AS_EVER = frozenset([("the", "same"), ("as", "always")])
 _TELLERS = english.SUBJECTS | {"someone", "somebody"}
 _OUT_OF = frozenset(["of", "out"])
 _CAUSED = frozenset(["made", "makes", "caused", "causes"])
@@ -104,7 +107,10 @@ def _only_asks(before: str, word: str, after: str) -> bool:
         or (word in english.TOLD and before in _TELLERS)
         or (word in facts.DEGREES and before == "how")
         or (word in _SIDES and not _BOTH.isdisjoint((before, after)))
-        or (word in _GETS and (after.endswith("ed") or before in english.SUBJECTS))
+        or (word in _GETS and (after.endswith("ed") or after in facts.DEGREES or before in english.SUBJECTS))
+        or (word in _DISCARD and after in _AWAY)
+        or ((before, word) in _AS_EVER)
+        or (word == "way" and after in english.SUBJECTS)
         or (before in _GETS and word.endswith("ed"))
         or (word == "out" and before in _FINDS)
         or (before == "much" and word.endswith("er"))
