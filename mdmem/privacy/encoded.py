@@ -58,7 +58,7 @@ forget = _views.clear  # called once a value is cleaned: a process that goes on 
 
 def _decoded(text: str) -> TextView | None:
     view = TextView()
-    plain = text.encode("ascii", "replace")  # keeps every offset
+    plain = text.encode("ascii", "replace").replace(b"\\n", b" \n")  # keeps every offset
     flat = b" %b " % plain.translate(_RUNS)
     runs = flat.split()
     every = set(runs)

@@ -64,7 +64,7 @@ def is_plain(text: str, job: Job) -> bool:
     low = lower(text)
     if storable(text) is not text:
         return False
-    if has_any(low, _CONTEXTS) or has_any(text, _STREAMS) or _has_tag(low, job.rules.tags):
+    if has_any(low, _CONTEXTS) or has_any(text, _STREAMS) or _has_tag(low, job.rules.tags) or has_sign(low, *_ENCODED):
         return False
     return not searches.may_find(text, low, is_output=job.origin == "tool")
 
@@ -366,8 +366,29 @@ def _stream_edits(text: str, low: str, job: Job) -> list[Edit]:
 
 _STREAMS = ('"delta"', '"candidates"', '"done":false')  # one is in every stream of a model (`views.streamed`)
 
+
+def _encoded_edits(text: str, low: str, job: Job) -> list[Edit]:
+    """Return the edits that hide base64 and hexadecimal in which a private section is encoded."""
+    if len(low) < _SHORTEST_ENCODED or not has_sign(low, *_ENCODED):
+        return []
+    from mdmem.privacy import encoded
+
+    view = encoded.decoded(text)
+    edits = view.pieces_of(private_edits(view.text, lower(view.text), job)) if view else []
+    spans = _joined(sorted((start, end, rule) for start, end, _, rule in edits))
+    return [(start, end, job.rules.marker + _lines(text, start, end, job), rule) for start, end, rule in spans]
+
+
+_ENCODED = (
+    ("chjpdmf0", "byaxzhdg", "wcml2yxrl"),
+    (("70", ("70726976617465", "70 72 69 76 61 74", "70:72:69:76:61:74", "7072 6976 61", "70 7269 7661 74")),),
+)
+"""The word `private` in base64, as it begins at each byte of three, and in hexadecimal; in lower case."""
+_SHORTEST_ENCODED = 28  # characters of a pair of tags with a letter between them
+
 _STEPS: tuple[Callable[[str, str, Job], list[Edit]], ...] = (
     _stream_edits,  # first, because the other steps would see the pieces of a stream, not what they say together
+    _encoded_edits,
     private_edits,  # before the context, whose removal could take a closing tag with it
     _context_edits,  # blocks that hosts and memory programs add
     _echo_edits,  # repetitions of the session's private sections

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import quopri
 import urllib.parse
@@ -206,3 +207,42 @@ def test_words_between_other_signs_are_tags_also_where_they_are_wrapped(signs: s
 def test_tags_in_an_address_of_latin_1_hide_their_text() -> None:
     address = urllib.parse.quote(f"«private»{VALUE}«/private»", encoding="latin-1")
     assert clean(f"GET /?q={address} 200", origin="tool").value == "GET /?q=[PRIVATE] 200"
+
+
+def dump(data: bytes) -> str:
+    lines = [data[at : at + 16] for at in range(0, len(data), 16)]
+    return "".join([f"{16 * at:08x}: {line.hex(' ', 2):39}  {line!a}\n" for at, line in enumerate(lines)])
+
+
+BINARY: dict[str, Callable[[bytes], str]] = {
+    "base64": lambda data: base64.b64encode(data).decode(),
+    "base64 for URLs": lambda data: base64.urlsafe_b64encode(data).decode().rstrip("="),
+    "base64 in lines": lambda data: base64.encodebytes(data * 3).decode(),
+    "base64 in lines as JSON": lambda data: json.dumps({"content": base64.encodebytes(data * 3).decode()}),
+    "hexadecimal": bytes.hex,
+    "bytes": lambda data: data.hex(" "),
+    "bytes with colons": lambda data: data.hex(":").upper(),
+    "a dump": dump,
+}
+
+
+@pytest.mark.parametrize("encode", BINARY.values(), ids=BINARY.keys())
+@pytest.mark.parametrize("shift", ["", "x", "xx", "a line before it\n"])
+def test_what_is_private_in_base64_and_hexadecimal_is_hidden_there_and_elsewhere(
+    encode: Callable[[bytes], str], shift: str
+) -> None:
+    for section in (f"<private>{VALUE}</private>", f"[private]{VALUE}[/private]", f"<private>{VALUE}"):
+        text = f"one\n{encode(f'{shift} {section} and so on '.encode())}\n-- two"
+
+        cleaned = clean({"stdout": text, "stderr": f"no {VALUE} here"}, origin="tool").value
+
+        assert cleaned["stdout"].startswith("one\n")
+        assert "[PRIVATE]" in cleaned["stdout"]
+        assert len(cleaned["stdout"]) < 60
+        assert cleaned["stdout"].endswith("two")
+        assert cleaned["stderr"] == "no [PRIVATE] here"
+
+
+def test_a_mention_of_a_tag_in_base64_hides_nothing() -> None:
+    text = base64.b64encode(b"What does the `<private>` tag do? It hides text.").decode()
+    assert clean(text, origin="tool").value == text

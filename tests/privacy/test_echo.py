@@ -109,6 +109,9 @@ FORMS: dict[str, Callable[[str], str]] = {
     "base64 for URLs": lambda value: base64.urlsafe_b64encode(b"?>" + value.encode() + b"?>").decode(),
     "base64 of more": lambda value: base64.b64encode(f"bob:{value}".encode()).decode(),
     "base64 wrapped": lambda value: base64.encodebytes(f"{'x' * 70} {value} {'y' * 70}".encode()).decode(),
+    "base64 wrapped in JSON": lambda value: json.dumps(
+        base64.encodebytes(f"{'x' * 70} {value} {'y' * 70}".encode()).decode()
+    ),
     "base64 of UTF-16": lambda value: base64.b64encode(value.encode("utf-16-le")).decode(),
     "base64 of UTF-16 with a mark": lambda value: base64.b64encode(value.encode("utf-16")).decode(),
     "base64 of UTF-16, big end first": lambda value: base64.b64encode(value.encode("utf-16-be")).decode(),
