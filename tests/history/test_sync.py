@@ -132,6 +132,20 @@ def test_after_a_sync_plain_git_knows_where_to_pull_from_and_push_to(vault: Path
     assert git(vault, "config", "branch.main.merge").strip() == "refs/heads/mine", "what a person chose stays"
 
 
+def test_a_branch_beside_the_remotes_is_pushed_under_its_own_name(vault: Path, remote: Path) -> None:
+    settings = start(vault)
+    git(vault, "remote", "add", "origin", str(remote))
+    sync.sync(settings)
+    before = git(remote, "rev-parse", "main")
+    git(vault, "switch", "-q", "-c", "memory/ana")
+    put(vault, "notes/new.md", "New.\n")
+
+    sync.sync(settings)
+
+    assert git(remote, "rev-parse", "main") == before
+    assert git(remote, "rev-parse", "memory/ana") == git(vault, "rev-parse", "HEAD")
+
+
 @pytest.mark.parametrize("place", ["/dev/null", "{file}/vault"])
 def test_a_clone_into_what_is_no_folder_says_so(tmp_path: Path, remote: Path, place: str) -> None:
     (tmp_path / "file").write_text("")

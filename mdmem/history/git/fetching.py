@@ -117,8 +117,8 @@ def vault_branch(
 
     Two machines whose branches have different names must still meet. The choice is stored as git's upstream,
     so that it stays the same and plain `git pull` uses it too. When that was renamed at the remote, as hosts offer,
-    the new name is followed: a branch of the old name would divide the machines from those that clone later. A name
-    other than ours that the remote never had is a person's choice, and stays.
+    the new name is followed: a branch of the old name would divide the machines from those that clone later. A person's
+    choice stays: a name other than ours that the remote never had, and our own beside a branch of the remote's name.
     """
     prefix = tracked(remote, "refs/heads/")
     ours, upstream = listed.get(branch, ("", ""))
@@ -130,7 +130,9 @@ def vault_branch(
     if is_elsewhere:
         default = _default(repo, remote)  # a branch that is not there if nobody has set it
         found = default if default in remote_branches else remote_branches[0] if len(remote_branches) == 1 else ""
-        if found and (not name or _shares_commit(repo, branch, tracked(remote, found))):
+        if found and (
+            _shares_commit(repo, branch, tracked(remote, found)) if name else not repository.refs(repo, found)
+        ):
             known = found
     if not upstream or (is_elsewhere and known != name):
         for key, value in ("remote", remote), ("merge", known):
