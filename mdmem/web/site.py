@@ -16,6 +16,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from mdmem import __version__, plural, timestamps
 from mdmem.config import Config
 from mdmem.errors import NotFoundError, UsageError
+from mdmem.history import find
 from mdmem.search import freshness, index
 from mdmem.search.index.view import View
 from mdmem.vault import disk, layout, note
@@ -106,7 +107,12 @@ class PageRequest:
         if "\0" in reference:  # no file system has such a path
             raise NotFoundError(f"No note has the id or path {reference!r:.80}.")
         view = self.view  # includes what was just written
-        path = index.resolve(self.config, reference, look=False)
+        try:
+            path = index.resolve(self.config, reference, look=False)
+        except NotFoundError:
+            if deletion := find.deletion_of(self.config, reference):
+                raise NotFoundError(f"No note has the id or path {reference!r:.80}. {deletion}") from None
+            raise
         data = disk.read_path(self.config.vault, path)
         parsed = note.parse(data or b"")
         if data is None or note.is_internal(path, parsed.meta.get("kind", "")):

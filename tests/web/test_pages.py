@@ -1336,6 +1336,9 @@ def test_what_is_forgotten_can_be_brought_back(web: Web, cookie: str) -> None:
     (commit,) = re.findall(r'name="commit" value="([0-9a-f]{40})"', page)
 
     (back,) = re.findall(r'name="back" value="([^"]+)"', page)
+    status, _, body = web.served.ask(f"/note/{path}", headers={"Cookie": cookie})
+    assert status == 404
+    assert f"mdmem undo {commit[:8]}" in body
 
     assert post(web, cookie, "undo", csrf=token(web, cookie), commit=FIRST)[0] == 400
     status, headers, _ = post(web, cookie, "undo", csrf=token(web, cookie), commit=commit, back=back)
