@@ -317,10 +317,10 @@ def drop_last_byte(path: str, only: bytes = b"") -> int:
         os.close(fd)
 
 
-def renew(path: str) -> None:
-    """Set a file's times to now, if it exists and that is allowed."""
+def renew(path: str, at: float | None = None) -> None:
+    """Set a file's times to a time, or to now, if it exists and that is allowed."""
     try:
-        os.utime(path)
+        os.utime(path, None if at is None else (at, at))
     except OSError:
         return
 

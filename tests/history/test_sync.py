@@ -132,6 +132,20 @@ def test_after_a_sync_plain_git_knows_where_to_pull_from_and_push_to(vault: Path
     assert git(vault, "config", "branch.main.merge").strip() == "refs/heads/mine", "what a person chose stays"
 
 
+def test_a_cloned_note_without_a_time_has_that_of_its_last_commit(vault: Path, tmp_path: Path) -> None:
+    start(vault)
+    times = {"notes/old.md": 1_706_933_106, "notes/new.md": 1_738_555_506}
+    for name, at in times.items():
+        put(vault, name, "A note.\n")
+        git(vault, "add", name)
+        git(vault, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "x", "--date", f"@{at} +0000")
+
+    clone.clone(str(vault), tmp_path / "second")
+
+    assert {name: (tmp_path / "second" / name).stat().st_mtime for name in times} == times
+    assert git(tmp_path / "second", "status", "--porcelain") == ""
+
+
 def test_a_branch_beside_the_remotes_is_pushed_under_its_own_name(vault: Path, remote: Path) -> None:
     settings = start(vault)
     git(vault, "remote", "add", "origin", str(remote))

@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 from mdmem.errors import GitError, NotFoundError
+from mdmem.files import renew
 from mdmem.history.git import git_index, lock, objects, part, repository, writer
+from mdmem.history.git.environment import PATTERNS
 from mdmem.history.git.part import VaultPart
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import join
 from mdmem.progress import ProgressCallback, ignore
-from mdmem.vault import disk
+from mdmem.vault import JOURNAL, disk
 
 AT_ONCE = 1_000
 """Number of files read from git at a time."""
@@ -59,7 +61,7 @@ def _absent(repo: Repository, vault_part: VaultPart | None) -> Iterator[tuple[st
 def _write(repo: Repository, files: Callable[[], Iterator[tuple[str, str]]], report: ProgressCallback) -> int:
     """Write files, given as path and blob id, some at a time; return how many."""
     total, written = sum(1 for _ in files()), 0
-    remaining = files()
+    remaining, times = files(), _times(repo)
     while chunk := list(islice(remaining, AT_ONCE)):
         oids = [oid for _, oid in chunk]
         objects.bring(repo, oids)
@@ -71,7 +73,22 @@ def _write(repo: Repository, files: Callable[[], Iterator[tuple[str, str]]], rep
                     f"git lacks the content of {path} and cannot fetch it. Run this again when the remote is reachable."
                 )
             with disk.open_parent(str(repo.root), path, create=True, durable=False) as folder:
-                disk.create(folder, path.rpartition("/")[2], data, durable=False)
+                is_new = disk.create(folder, path.rpartition("/")[2], data, durable=False)
+            if is_new and path in times:
+                renew(str(repo.root / path), times[path])
         written += len(chunk)
         report("Writing files", written, total)
     return total
+
+
+def _times(repo: Repository) -> dict[str, int]:
+    """Return when each file outside the journal was last committed: a note that names no time has its file's."""
+    form, outside = ("-z", "--no-renames", "--name-only", "--format=%x01%at"), f":(exclude){JOURNAL}"
+    times: dict[str, int] = {}
+    at = 0
+    for field in repository.each(repo, "log", *form, "HEAD", "--", outside, env=PATTERNS):
+        if field.startswith("\x01"):
+            at = int(field[1:])
+        else:
+            times.setdefault(field.removeprefix("\n"), at)
+    return times
