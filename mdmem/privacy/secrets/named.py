@@ -104,8 +104,8 @@ def without_printed(run: dict[Any, Any], command: str, job: Job) -> dict[Any, An
     response = run["response"]
     for listed in _listers(command, job):
         response = _changed(response, _masking(listed, job), _is_output)
-    if "<<" in command and (listed := settings_files.read_by(command)):
-        run = {**run, "input": _changed(run["input"], _masking_below(_masking(listed, job)), _any_key)}
+    if "<<" in command and (written := settings_files.read_by(command)):
+        run = {**run, "input": _changed(run["input"], _masking_below(_masking(written, job)), _any_key)}
     if printed.prints_secret(command):
         masked = _masking_first(lambda output: printed.answer(output, command), job)
         response = _changed(response, masked, _is_output)
