@@ -30,12 +30,8 @@ _REASON = lazy(r"\b(?:because|weil|porque|parce que)\b")
 
 def is_in(text: str) -> bool:
     """Whether a text has words by which something is not done yet, or is promised."""
-    return _has_sign(text) and any(_has_sign(line) and _SAID.search(line) for line in text.split("\n"))
-
-
-def _has_sign(text: str) -> bool:
-    folded = text.casefold()
-    return any(sign in folded for sign in _SIGNS)
+    lines = text.casefold().split("\n")
+    return any(_SAID.search(line) for line in lines if any(sign in line for sign in _SIGNS))
 
 
 def clause(sentence: str) -> str:
