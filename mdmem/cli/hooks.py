@@ -13,7 +13,6 @@ from mdmem.agents import Event
 from mdmem.cli.terminal import completions, options, render
 from mdmem.errors import UsageError
 from mdmem.inject.rendering import block
-from mdmem.search.asking.english import SURE
 from mdmem.vault import journal, note, projects
 from mdmem.views import injections as injections_view
 from mdmem.views import rows
@@ -161,13 +160,9 @@ def _print(explanation: Explanation, long: int) -> None:
         return
     shape = explanation.asked
     recognized = f' (recognized by "{render.safe(shape.words)}", {shape.language})' if shape else ""
-    reasons = {"chars": f"yes, it is longer than {long} characters", "turns": "yes, by the number of turns"}
     click.echo(f"Asks for memory: {injections_view.GRADES[shape.grade] if shape else 'no'}{recognized}.")
-    click.echo(f"Triggers the once-per-session search: {reasons.get(explanation.trigger, 'no')}.")
-    query = render.safe(" ".join(explanation.query.split()))
-    reason = "it asks for the latest work" if shape and shape.grade == SURE else "it names nothing"
-    reason = "it asks for the sessions of some days" if explanation.by_days else reason
-    click.echo(f"Searched for: {query or f'nothing, because {reason}'}\n")
+    click.echo(f"Triggers the once-per-session search: {injections_view.triggered(explanation, long)}.")
+    click.echo(f"Searched for: {render.safe(injections_view.searched_for(explanation))}\n")
     rows = [
         (
             f"{candidate.answer.score:.2f}",

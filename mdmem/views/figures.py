@@ -18,6 +18,7 @@ from mdmem.search.index.view import View
 from mdmem.search.query import Query
 from mdmem.vault import note
 from mdmem.views import citations, rows
+from mdmem.views import injections as injections_view
 
 MOST_FILES = 10
 
@@ -146,7 +147,7 @@ def injections(config: Config, query: Query) -> dict[str, Any]:
         "times": len(log),
         "memories": sum(len(row.get("ids", ())) for row in log),
         "chars": sum(row["chars"] for row in log if isinstance(row.get("chars"), int)),
-        "tokens": sum(row["tokens"] for row in log if isinstance(row.get("tokens"), int)),
+        "tokens": sum(map(injections_view.tokens, log)),
         "cited": sum(times.values()),
         "used": [
             {

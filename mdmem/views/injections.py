@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem.config import Config
 from mdmem.inject import injection_log
+from mdmem.search.asking.english import SURE
 from mdmem.search.index.view import View
 from mdmem.views import citations
+
+if TYPE_CHECKING:
+    from mdmem.inject.context import Explanation
 
 REASONS = {
     "recent": "last sessions",
@@ -34,6 +38,21 @@ GRADES = (
     "yes",
 )
 """Wording of the grades: how surely a prompt asks for the past."""
+
+
+def searched_for(explanation: Explanation) -> str:
+    """Return what was searched for on one line, or why nothing was."""
+    shape = explanation.asked
+    reason = "it asks for the latest work" if shape and shape.grade == SURE else "it names nothing"
+    reason = "it asks for the sessions of some days" if explanation.by_days else reason
+    return " ".join(explanation.query.split()) or f"nothing, because {reason}"
+
+
+def triggered(explanation: Explanation, long: int) -> str:
+    """Return why a prompt triggers the search that a session gets once, or no. long: as `inject.after_chars`."""
+    reasons = {"chars": f"yes, it is longer than {long} characters", "turns": "yes, by the number of turns"}
+    return reasons.get(explanation.trigger, "no")
+
 
 _CHARS_PER_TOKEN = 4
 """For older lines of the log, which have no tokens."""

@@ -709,6 +709,14 @@ def test_stats_take_filters_and_draw_bars(day: Day) -> None:
     assert day.run("stats", "--model").stdout == "No model has been called.\n"
 
 
+def test_stats_estimate_the_tokens_of_older_lines_of_the_log_as_injections_do(day: Day, tmp_path: Path) -> None:
+    mine = cli_day.copy(day, tmp_path)
+    line = {"time": "2026-09-15T09:00:00Z", "session": SECOND, "ids": [mine.id("The parser took")], "chars": 400}
+    injection_log.log(mine.config(), line)
+    assert mine.json("stats")["injections"]["tokens"] == 100
+    assert "~100 tokens" in mine.run("injections").stdout
+
+
 def test_stats_count_what_was_injected_and_what_of_it_was_cited(day: Day, tmp_path: Path) -> None:
     mine = cli_day.copy(day, tmp_path)
     given_ids = [mine.id("The parser took"), mine.id("Edit src/dates.py")]

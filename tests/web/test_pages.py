@@ -1454,6 +1454,11 @@ def test_checks_are_run_and_shown(web: Web, cookie: str) -> None:
     assert "`" not in body
 
 
+def test_a_preview_says_why_nothing_was_searched_for(web: Web, cookie: str) -> None:
+    assert "nothing, because it names nothing" in get(web, cookie, "/preview?prompt=what+can+you+do%3F")
+    assert "nothing, because it asks for the latest work" in get(web, cookie, "/preview?prompt=where+were+we%3F")
+
+
 def test_a_preview_lists_what_fits_first_and_the_rest_by_score(web: Web, cookie: str) -> None:
     for number in range(3):
         a_note(web, f"Preview of the walrus {number}", "Walrus ledger, and " + "other words " * 30 * number)

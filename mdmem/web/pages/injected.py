@@ -100,7 +100,8 @@ def preview(request: PageRequest) -> Response:
         block=shown,
         explanation=explanation,
         grade=injections.GRADES[explanation.asked.grade] if explanation and explanation.asked else "no",
-        long=request.config.settings.inject.after_chars,
+        triggered=injections.triggered(explanation, request.config.settings.inject.after_chars) if explanation else "",
+        searched_for=injections.searched_for(explanation) if explanation else "",
         tokens=block.tokens(shown.text) if shown else 0,
     )
 
