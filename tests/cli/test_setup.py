@@ -373,7 +373,14 @@ def test_a_mistyped_command_is_an_error_of_usage(ask: Run, words: list[str]) -> 
 @pytest.mark.slow
 def test_the_demo_shows_the_whole_path_and_leaks_nothing(mdmem: Run, tmp_path: Path) -> None:
     done = mdmem("demo", "--at", str(tmp_path / "demo"), check=True)
-    for shown in ("```diff", "[mem:", "<mdmem-context", "journal/acme-notes-app", "insertions(+)"):
+    for shown in (
+        "├── 001-000-prompt-",
+        "```diff",
+        "[mem:",
+        "<mdmem-context",
+        "journal/acme-notes-app",
+        "insertions(+)",
+    ):
         assert shown in done.stdout, shown
     vault = tmp_path / "demo" / "vault"
     assert str(vault) in done.stdout

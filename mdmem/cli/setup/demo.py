@@ -35,8 +35,8 @@ from mdmem.views import rows
 
 RECORDING = Path(__file__).with_name("demo_day.jsonl")
 QUERY = "date parser ISO 8601"
-_DEPTH = 4
-"""Depth of the folders that are drawn: down to those of sessions."""
+_DEPTH = 5
+"""Depth of what is drawn: down to the notes of sessions."""
 PARTS = ("vault", "notes-app", "home")
 """The folders of a demo: vault, project, and what would be in the home folder."""
 
