@@ -236,6 +236,9 @@ def _problems(path: str, data: bytes, parsed: notes.Parsed) -> Iterator[HealthFi
     elif line_number := _line_of_strange_bytes(data):
         text = f"{path}:{line_number}: not UTF-8 (is it saved as Latin-1?). Such letters are shown as � and not found."
         yield warning(text, "Save it as UTF-8.")
+    if data.startswith(b"version https://git-lfs.github.com/spec/"):
+        text = f"{path} is a pointer of Git LFS, which is searched and shown in place of the note itself."
+        yield warning(text, "Install Git LFS, then run `git lfs pull` in the vault's folder.")
     if notes.has_two_versions(data):
         line_number = data.partition(b"\n<<<<<<< ")[0].count(b"\n") + 2
         yield warning(

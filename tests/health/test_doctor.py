@@ -387,6 +387,16 @@ def test_a_page_lists_what_is_new_although_a_sync_program_keeps_a_note_that_it_l
     assert "notes/first.md" in start.read_text()
 
 
+def test_a_pointer_that_a_git_without_lfs_has_left_in_place_of_a_note_is_named(day: Day) -> None:
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 12345\n"
+    (day.vault / "notes/large.md").write_text(pointer)
+
+    (found,) = wrong(look(day, "notes"))
+
+    assert found["text"].startswith("notes/large.md is a pointer of Git LFS")
+    assert "git lfs pull" in found["todo"]
+
+
 def test_links_and_notes_in_another_encoding_which_are_passed_over_are_named(day: Day, tmp_path: Path) -> None:
     (tmp_path / "outside.md").write_text("outside")
     notes = day.vault / "notes"
