@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from heapq import nlargest
 from itertools import chain, islice
 from math import log
@@ -158,7 +157,9 @@ def _answers_in(
         return ()
     prior, most = engine.prior_by_kind(view, asker.now), POOL + ranking.POOL
     scores = ranking.scores(view, words + guessed, among=asker.among(view), prior=prior, most=most)
-    order = [note for note in islice(engine.in_order(view, scores), POOL) if _is_here(config.vault, view.path(note))]
+    in_order = engine.in_order(view, scores)
+    here = (note for note in in_order if not unreadable.is_elsewhere(config.vault, view.path(note)))
+    order = list(islice(here, POOL))  # without its text, a note that a sync program has answers nothing
     kind_of = turn_groups.Kinds(view, config.vault)
     only_asked, echoes = _questions_and_echoes(config, view, kind_of, order)
     without, name = own_notes | only_asked | echoes, frozenset(analysis.terms(asker.project or ""))
@@ -178,11 +179,6 @@ def _answers_in(
         if not (answer.is_echo and group.is_retold) and not _is_generated(config, answer.hits[0], text):
             answers.append(answer)
     return tuple(answers)
-
-
-def _is_here(root: str, path: str) -> bool:
-    """Whether a sync program keeps a note's file on this machine: without its text, the note answers nothing."""
-    return os.path.lexists(f"{root}/{path}") or not unreadable.is_elsewhere(root, path)
 
 
 def _is_generated(config: Config, first: SearchHit, text: str) -> bool:

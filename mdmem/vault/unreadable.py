@@ -25,9 +25,7 @@ class UnreadableFolders:
         """Whether a vault-relative path lies in or below such a folder."""
         folder = path.rpartition("/")[0]
         if folder not in self._known:
-            place = f"{self._root}/{folder}"
-            is_above = folder != "" and (self.contain(folder) or os.path.islink(place))
-            self._known[folder] = is_above or _is_unreadable(place)
+            self._known[folder] = (folder != "" and self.contain(folder)) or _is_unreadable(f"{self._root}/{folder}")
         return self._known[folder]
 
     def gone(self, missing: Iterable[str]) -> Iterator[str]:
@@ -45,8 +43,10 @@ def why_missing(root: str, path: str) -> str:
 
 
 def is_elsewhere(root: str, path: str) -> bool:
-    """Whether a sync program has left a placeholder for a file, by its vault-relative path, that is not on disk."""
+    """Whether a file, by its vault-relative path, is not on disk, and a sync program has left a placeholder for it."""
     folder, _, name = path.rpartition("/")
+    if os.path.lexists(f"{root}/{path}"):
+        return False
     return any(os.path.lexists(f"{root}/{folder}/{form.format(name)}") for form in _PLACEHOLDERS)
 
 
@@ -73,7 +73,10 @@ def real_name(name: str) -> str:
 
 def _is_unreadable(folder: str) -> bool:
     try:
-        if stat.S_ISDIR(os.lstat(folder).st_mode):
+        mode = os.lstat(folder).st_mode
+        if stat.S_ISLNK(mode):
+            return True
+        if stat.S_ISDIR(mode):
             os.scandir(folder).close()
             os.lstat(f"{folder}/.")  # it may be listed, but nothing in it may be looked at
     except PermissionError:
@@ -88,6 +91,6 @@ def folders(root: str) -> list[str]:
     unreadable: list[str] = []
     for folder, names, _ in os.walk(root):
         names[:] = sorted(name for name in names if not name.startswith("."))
-        paths = (f"{folder}/{name}" for name in names)
+        paths = (path for name in names if not os.path.islink(path := f"{folder}/{name}"))
         unreadable += [os.path.relpath(path, root).replace(os.sep, "/") for path in paths if _is_unreadable(path)]
     return unreadable

@@ -971,7 +971,10 @@ def test_a_note_that_a_sync_program_keeps_elsewhere_is_still_found_and_its_absen
     assert found(settings, "zebras") == []
 
 
-def test_a_note_that_a_sync_program_keeps_elsewhere_takes_no_place_among_answers(vault: Path, settings: Config) -> None:
+def test_a_note_that_a_sync_program_keeps_elsewhere_takes_no_place_among_answers(
+    vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answering, "POOL", 3)
     files = [write(vault, f"notes/{n}.md", f"---\nid: 7m2x4kd9q{n}\n---\n\nzebras graze at dawn") for n in range(3)]
     write(vault, "notes/here.md", "some zebras of the eastern plain rarely graze in the morning or at dusk, but dawn")
     index.update(settings)
