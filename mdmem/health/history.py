@@ -99,13 +99,13 @@ def _stray_ref(config: Config, repo: Repository, file: Path) -> HealthFinding:
     todo = f"`mdmem doctor --fix` moves it to {repo.git_dir / stray_refs.ASIDE}."
     if oid := stray_refs.unmerged(repo, file):
         todo += f" The commits that only it names become the branch {stray_refs.branch(file, oid)}."
-    return error(text, todo, partial(_locked, config, repo.common_dir, partial(stray_refs.put_aside, repo, file)))
+    return error(text, todo, partial(_fix, config, repo.common_dir, stray_refs.put_aside, repo, file))
 
 
-def _locked(config: Config, common_dir: Path, fix: Callable[[int], object]) -> None:
-    """Fix something while nobody commits. fix: gets the lock's descriptor."""
+def _fix(config: Config, common_dir: Path, fix: Callable[..., None], *words: object) -> None:
+    """Fix something under the committer's lock, whose descriptor is the last argument of `fix`."""
     with lock.held(config.state_dir, common_dir) as lock_fd:
-        fix(lock_fd)
+        fix(*words, lock_fd)
 
 
 def _lock(config: Config, repo: Repository, file: Path) -> HealthFinding:
@@ -116,14 +116,15 @@ def _lock(config: Config, repo: Repository, file: Path) -> HealthFinding:
     text = f"{file} is old: a git process was killed."
     if file.name == "index.lock":  # git keeps it while a person writes a message, and commits are made without it
         return warning(text, todo)
-    return warning(text, f"`mdmem doctor --fix` removes it. {todo}", partial(_unlock, config, repo, file))
+    return warning(
+        text, f"`mdmem doctor --fix` removes it. {todo}", partial(_fix, config, repo.common_dir, _unlock, file)
+    )
 
 
-def _unlock(config: Config, repo: Repository, file: Path) -> None:
+def _unlock(file: Path, _lock_fd: int) -> None:
     """Remove an old lock of git's, which held it for milliseconds."""
-    with lock.held(config.state_dir, repo.common_dir):
-        if age(file) > OLD_LOCK_SECONDS:
-            file.unlink(missing_ok=True)
+    if age(file) > OLD_LOCK_SECONDS:
+        file.unlink(missing_ok=True)
 
 
 def _commits(config: Config, repo: Repository) -> Iterator[HealthFinding]:
@@ -163,7 +164,7 @@ def _lost_branch(config: Config) -> HealthFinding | None:
     short = branch.removeprefix("refs/heads/")
     todo = f"`mdmem doctor --fix` checks out the branch {short} again, without changing a file."
     return error(
-        text, todo, partial(_locked, config, git_folders[1], lambda _: lost_head.restore(git_folders[0], branch))
+        text, todo, partial(_fix, config, git_folders[1], lambda *_: lost_head.restore(git_folders[0], branch))
     )
 
 
@@ -179,7 +180,7 @@ def _lost_commit(config: Config, repo: Repository) -> HealthFinding | None:
     todo = f"`mdmem doctor --fix` makes {oid[:8]} its last commit again, as git's log says."
     if checked_out.goes_back(repo, branch, oid):
         todo += f" What was staged in git is unstaged; {repo.git_dir / checked_out.DAMAGED} keeps it."
-    return error(text, todo, partial(_locked, config, repo.common_dir, partial(checked_out.restore, repo, oid)))
+    return error(text, todo, partial(_fix, config, repo.common_dir, checked_out.restore, repo, oid))
 
 
 def _without_rules(config: Config) -> Iterator[HealthFinding]:

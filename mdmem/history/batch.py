@@ -82,13 +82,7 @@ def read(config: Config, repo: Repository, state: State, wanted: Wanted, linked:
         other_files.forget_linked(config, reading.targets)
     if state.further:
         return reading.batch([], None)  # the links of the notes still to come are unknown
-    beside = [change for change in state.beside if wanted.has(change.path)]
-    beside = [
-        change
-        for change in beside
-        if (attachments.is_visible(change.path, config.settings) and not _is_new_link(config.vault, change))
-        or (change.kind == "deleted" and unreadable.is_placeholder(change.path))  # earlier versions committed these
-    ]
+    beside = [change for change in state.beside if wanted.has(change.path) and _may_take(config, change)]
     chosen, left_out = other_files.choose(config, repo, beside, reading.targets, wanted.only or ())
     for place, change in enumerate(chosen):
         if reading.room < 0:
@@ -227,9 +221,12 @@ class _Reading:
             self.room -= len(file.data)
 
 
-def _is_new_link(root: str, change: Change) -> bool:
-    """Whether a new file is a link: none is committed, and doctor lists them."""
-    return change.kind == "added" and Path(root, change.path).is_symlink()
+def _may_take(config: Config, change: Change) -> bool:
+    """Whether a file beside notes may be committed: not if it is hidden or a new link, which doctor lists."""
+    if change.kind == "deleted" and unreadable.is_placeholder(change.path):
+        return True  # earlier versions committed these
+    is_new_link = change.kind == "added" and Path(config.vault, change.path).is_symlink()
+    return attachments.is_visible(change.path, config.settings) and not is_new_link
 
 
 def _pages_last(change: Change) -> tuple[bool, str]:

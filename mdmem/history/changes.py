@@ -42,10 +42,6 @@ FEW = 5_000
 """When only some paths matter: number of listed changes after which those of other paths are left out."""
 
 
-LINK = "120000"
-"""git's mode of a link."""
-
-
 class Change(NamedTuple):
     """A file that differs from the last commit.
 
@@ -151,7 +147,7 @@ class _Listing:
             change = Change(line[2:], "added")
         else:
             *_, mode, _, _, oid, _, path = line.split(" ", 8)
-            if mode == LINK and line[3] != "D":
+            if mode == "120000" and line[3] != "D":
                 return  # a person committed it as a link, and may lead it elsewhere
             if line[2] != "." or line[3] == "A":
                 self._staged.append(path)

@@ -7,7 +7,6 @@ become files again is unpacked.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 
 from mdmem.config import Config
@@ -62,21 +61,14 @@ class MergedFiles:
                 self._delete(path)
         return kept
 
-    def _refuse_hidden(self, paths: Sequence[str]) -> None:
-        root = self._config.vault
-        known = [path for path in paths if path in self._before]
-        for path in known:
-            if not os.path.lexists(f"{root}/{path}") and unreadable.is_elsewhere(root, path):
-                why = unreadable.why_missing(root, path)
-                raise VaultError(f"{path} was changed on another machine, and is {why}", "Then sync again.")
-        places = {*known, *(path.rpartition("/")[0] for path in paths)}
-        for link in sorted({unreadable.link_to(root, place) for place in places} - {""}):
-            is_folder = repository.attempt(self._repo, "cat-file", "-e", f"HEAD:{link}/").status == 0
-            if is_folder or link in self._before:
-                raise VaultError(
-                    f"{link} is a link in the place of what is committed, and what was fetched goes there.",
-                    "Put what it leads to in its place, then sync again.",
-                )
+    def _refuse_hidden(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            why = unreadable.why_missing(self._config.vault, path)
+            if why and (path in self._before or self._has_folder(unreadable.link_to(self._config.vault, path))):
+                raise VaultError(f"{path} was fetched, and cannot be written: it is {why}", "Then sync again.")
+
+    def _has_folder(self, path: str) -> bool:
+        return not repository.attempt(self._repo, "cat-file", "-e", f"HEAD:{path}/").status
 
     def _unpack(self, deletes: Iterable[str], puts: Texts) -> None:
         """Unpack the archives whose notes become files again, without the notes that were deleted elsewhere."""

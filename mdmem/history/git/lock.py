@@ -14,9 +14,6 @@ from mdmem.errors import LockedError
 if TYPE_CHECKING:
     from mdmem.history.git.repository import Repository
 
-_OF_PACKING = ("objects/maintenance.lock", "objects/info/commit-graphs/commit-graph-chain.lock")
-"""Git's locks without which it packs nothing in the background."""
-
 
 @contextmanager
 def held(state_dir: str | Path, common_dir: Path, name: str = "git", wait_seconds: float = 60.0) -> Iterator[int]:
@@ -52,8 +49,9 @@ def _open(file: Path) -> int:
 
 
 def of_git(repo: Repository) -> list[Path]:
-    """Return git's locks: those of killed processes block other gits, and some block every commit."""
+    """Return git's locks: those of killed processes block other gits, some every commit, and some its packing."""
     own_locks = [repo.git_dir / name for name in ("index.lock", "HEAD.lock")]
-    shared = [repo.common_dir / name for name in ("config.lock", "packed-refs.lock", *_OF_PACKING)]
+    packing = ("objects/maintenance.lock", "objects/info/commit-graphs/commit-graph-chain.lock")
+    shared = [repo.common_dir / name for name in ("config.lock", "packed-refs.lock", *packing)]
     locks = (lock for lock in (*own_locks, *shared) if lock.exists())
     return [*locks, *sorted((repo.common_dir / "refs").rglob("*.lock"))]
