@@ -150,10 +150,8 @@ def of_one_word(occasion: Occasion, asked: Shape, found: Sequence[Candidate], ar
             continue
         talk = (one.answer for one in found if one.answer.is_talk and one.answer.folder == best.answer.folder != "")
         reasons = (answer for answer in talk if answer.coverage >= evidence.ALL and answer.hits != best.answer.hits)
-        room, terms = (
-            int(FIRST_SHARE * occasion.config.settings.inject.chars),
-            frozenset(analysis.query_terms(asked.topic)),
-        )
+        room = int(FIRST_SHARE * occasion.config.settings.inject.chars)
+        terms = frozenset(analysis.query_terms(asked.topic))
         return [best, *(Candidate(one, *_item_of(occasion, one, terms, room, of_prompt=False)) for one in reasons)]
     return []
 

@@ -120,7 +120,6 @@ _ERROR_ENDS = ("Error", "Exception", "Warning", "Fault", "panic", "Refused", "In
 _ERROR_STARTS = (
     "error[",
     "error:",
-    "fatal:",
     "panic:",
     "fatal",
     "err!",

@@ -22,7 +22,7 @@ vs versus
 NO_TOPIC = frozenset(_NOT_TOPIC.split())
 
 _OF_PEOPLE = frozenset(["sessions", "notes", "memories"])
-_OF_PROGRAMS = _OF_PEOPLE | {"memory", "session", "week", "month", "day", "night"}
+_OF_PROGRAMS = _OF_PEOPLE | {"memory", "session", "week", "month"}
 """`memory leak`, `out of memory` and `why do sessions expire` are about programs; `your memory`, `last sessions` and
 `notes on X` about the journal. So is `the week view`."""
 _OF_JOURNAL = frozenset(
@@ -36,8 +36,7 @@ _SUBJECT_FOLLOWS = frozenset("about with handle fix fixing".split())
 _GRAMMAR = """
 about at by for from in into of on to with and as or if so that this which where when what who why how it is was are
 were be been do does did has have had can could will would should the a an my your i you he she they there here
-mention mentions contain contains hold holds show shows record records say says know knows our these those before after
-later since until
+mention mentions contain contains hold holds show shows record records say says know knows our these those
 """
 _NOT_OF_PROGRAMS = NO_TOPIC.union(_GRAMMAR.split())
 _MUCH = frozenset(["of", "much", "more", "less", "high", "low", "enough", "free", "shared", "process"])

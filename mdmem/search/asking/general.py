@@ -57,11 +57,9 @@ def explains(words: list[str]) -> bool:
         return asks_how_to(words) or (second in _DOES and (words[-1] in _EXPLAINED or "differ" in words))
     if first == "what":
         return after(words, _HAPPENS, _IF) or (second == "are" and _STATE.isdisjoint(words))
-    if first == "when":
-        return after(words, _FIRST, _PUBLISHED)
-    return (first == "why" and second in _IS | _DOES and words[-1] in _NEEDED) or (
-        first == "who" and second in _INVENTED
-    )
+    is_of_need = first == "why" and second in _IS | _DOES and words[-1] in _NEEDED
+    is_of_origin = (first == "who" and second in _INVENTED) or (first == "when" and after(words, _FIRST, _PUBLISHED))
+    return is_of_need or is_of_origin
 
 
 def asks_how_to(words: list[str]) -> bool:
@@ -89,11 +87,9 @@ def defines_name(sentence: str) -> bool:
     if words[:2] == ["what", "does"] and words[3:] == ["do"]:
         words = ["what", "is", words[2]]
     asked = next((begin for begin in _IS_WHAT if tuple(words[: len(begin)]) == begin), ())
-    name = words[len(asked) :]
-    most = 1
-    if name[:1] and name[0] in _ARTICLES:
-        name, most = name[1:], 2
-    return bool(asked) and 0 < len(name) <= most and all(map(str.isalpha, name)) and _STATES.isdisjoint(name)
+    has_article = not _ARTICLES.isdisjoint(words[len(asked) :][:1])
+    name = words[len(asked) + has_article :]
+    return bool(asked) and 0 < len(name) <= 1 + has_article and all(map(str.isalpha, name)) and _STATES.isdisjoint(name)
 
 
 _IS_WHAT = tuple(

@@ -71,16 +71,12 @@ def _is_command(words: list[str], prompt: str) -> bool:
     if words[1] not in _RUN or not prompt.islower():
         return False
     said = [word for word in prompt.split() if not word.startswith("-")]
-    if not (english.SOUGHT | english.FAILS).isdisjoint(said) or any(map(_is_status, said)):
+    is_refused = any(word[:1] in "45" and word.isdecimal() and len(word) == 3 for word in said)  # `dvc push 403`
+    if is_refused or not (english.SOUGHT | english.FAILS).isdisjoint(said):
         return False
     from mdmem.search import runs
 
     return words[0] in runs.SUBCOMMANDS
-
-
-def _is_status(word: str) -> bool:
-    """Whether a word is the status with which a server refuses something: `403`."""
-    return len(word) == 3 and word.isdecimal() and word[0] in "45"
 
 
 _RUN = orders.VERBS | orders.word_set("up down ci status plan init sync fmt lint dev exec logs ps clippy test stash")

@@ -278,7 +278,6 @@ _STATES = word_set("is are was were to must should has have needs for next when"
 _ENDS, _BEGAN = word_set("finish complete"), word_set("began begun started left")  # `finish what we began`
 _PREFERENCE = word_set("preference preferences preferred")
 _MY_WAY = word_set("way how"), word_set("i"), word_set("prefer like")
-_SETTLEMENT = word_set("decision agreement reason discussion")
 
 
 _ROWS: tuple[tuple[frozenset[str], ...], ...] = (
@@ -295,7 +294,7 @@ _ROWS: tuple[tuple[frozenset[str], ...], ...] = (
     (word_set("anything something what"), word_set("i we"), word_set("should need must"), word_set("know")),
     (word_set("do did"), word_set("i"), word_set("prefer like")),
     (*_MY_WAY, word_set("it them that my those")),
-    (word_set("there wasnt"), word_set("was there"), word_set("a an some"), _NORM | _SETTLEMENT),
+    (word_set("there wasnt"), word_set("was there"), word_set("a an some"), _NORM | word_set("decision agreement")),
     (word_set("what which"), word_set("is was are were"), word_set("my our"), _PREFERENCE),
     (word_set("whats"), word_set("my our"), _PREFERENCE),
 )

@@ -39,13 +39,9 @@ def of(prompt: str) -> Shape | None:
     global _last  # noqa: PLW0603 - the same prompt is judged several times in a row
     last = _last
     if last[0] != prompt:
-        _last = last = (prompt, _shape_of(_with_one_word(slips.corrected(prompt))))
+        text = slips.corrected(prompt).replace("these days", "nowadays").replace("These days", "nowadays")
+        _last = last = (prompt, _shape_of(text))
     return last[1]
-
-
-def _with_one_word(prompt: str) -> str:
-    """Return a prompt with one word for `these days`, of which the first points at the work at hand elsewhere."""
-    return prompt.replace("these days", "nowadays").replace("These days", "nowadays")
 
 
 _last: tuple[str, Shape | None] = ("", None)
@@ -336,18 +332,13 @@ def _elided(typed: list[str]) -> list[str]:
     return prose.folds([word for word in behind if len(word) > 2])
 
 
-def _before_mark(word: str) -> list[str]:
-    """Return what is before the apostrophe of a word, or the word: `qu'utilisons`."""
-    return [word.replace("’", "'").partition("'")[0]]
-
-
 def _in_language(
     words: list[str], spoken: frozenset[str], typed: list[str], language: Language, *, asks: bool
 ) -> tuple[int, bool]:
     back, resumes, again = (language.has(name, spoken) for name in ("back", "resumes", "again"))
     begins = next((at for at, word in enumerate(words[:3]) if word not in BEFORE_ASKS), 0)
     leads = not language.of("asks").isdisjoint((words[0], words[begins]))
-    leads = leads or (words[0].startswith("qu") and language.has("begins", _before_mark(typed[0])))
+    leads = leads or language.has("begins", [typed[0].replace("’", "'").partition("'")[0]])  # `qu'utilisons`
     we, past = language.speaks_of_us(spoken, typed)
     asking = leads or (asks and (language.has("asks", spoken) or (we and past)))
     asking = asking or (past and language.has("anywhere", spoken))

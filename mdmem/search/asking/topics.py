@@ -12,7 +12,10 @@ _GETS = frozenset(["get", "got", "gotten"])
 """`did it ever get merged`, `how did it get fast`: what came of it, not its subject."""
 _DISCARD, _AWAY = frozenset(["throw", "threw", "rip", "ripped", "kick", "kicked"]), frozenset(["out", "away"])
 """`throw out X`, as `get rid of X`."""
-_AS_EVER = frozenset([("the", "same"), ("as", "always")])
+_TOGETHER = frozenset(
+    [("many", "times"), ("came", "out"), ("the", "same"), ("as", "always"), ("some", "point"), ("one", "point")]
+)
+"""Words of which the second only asks behind the first."""
 _TELLERS = english.SUBJECTS | {"someone", "somebody"}
 _OUT_OF = frozenset(["of", "out"])
 _CAUSED = frozenset(["made", "makes", "caused", "causes"])
@@ -101,7 +104,7 @@ def _only_asks(before: str, word: str, after: str) -> bool:
     """Whether a word is part of a question's form here, judging by its neighbors."""
     return (
         (word == "time" and before in _BEFORE_TIME)
-        or (word == "times" and before == "many")
+        or (before, word) in _TOGETHER
         or (word in _MINDS and before in _WHOSE)
         or (word in _WRONG and before in _WENT)
         or (word in english.TOLD and before in _TELLERS)
@@ -109,7 +112,6 @@ def _only_asks(before: str, word: str, after: str) -> bool:
         or (word in _SIDES and not _BOTH.isdisjoint((before, after)))
         or (word in _GETS and (after.endswith("ed") or after in facts.DEGREES or before in english.SUBJECTS))
         or (word in _DISCARD and after in _AWAY)
-        or ((before, word) in _AS_EVER)
         or (word == "way" and after in english.SUBJECTS)
         or (before in _GETS and word.endswith("ed"))
         or (word == "out" and before in _FINDS)
@@ -117,6 +119,5 @@ def _only_asks(before: str, word: str, after: str) -> bool:
         or (word in _COMMANDS and after in _FOR)
         or (word in _HEADS and (after in _OF or not after))
         or (word == "came" and after in _OUT_OF)
-        or (word == "out" and before == "came")
         or (word in _CAUSED and before == "what")
     )

@@ -30,11 +30,8 @@ def asks_what_is_left(words: list[str]) -> bool:
         return False  # `what happens if the file is missing`, but not `when we stopped, what was left`
     if used.isdisjoint(_UNDONE) or used & (MODAL | {"right"}) or ("missing" in used and used & PAST):
         return False
-    return any(word in _UNDONE and _ends_undone(word, after) for word, after in _pairs([*words, ""]))
-
-
-def _ends_undone(word: str, after: str) -> bool:
-    return after in _BEHIND_UNDONE or (after in _UNTIL and word != "missing")  # `what is missing before the brace`
+    is_left = _after([*words, ""], _UNDONE, _BEHIND_UNDONE)
+    return is_left or _after(words, _UNDONE - {"missing"}, _UNTIL)  # not `what is missing before the brace`
 
 
 _CONDITIONS = _words("if when whenever unless once")
@@ -44,4 +41,4 @@ _MAY_BE_OPEN = ("anything", "is anything", "is there anything", "whats", "what i
 _OPEN_OF = _words("on for with in from of about regarding")
 _UNDONE = _words("left remains remaining missing unfinished undone half outstanding todo todos")  # `what is left to do`
 _BEHIND_UNDONE = frozenset(["", "to", "for", "on", "open", "undone", "done", "finished", "work", "tasks"])
-_UNTIL = ("before", "until")
+_UNTIL = _words("before until")
