@@ -86,7 +86,7 @@ def dump_of_words(data: bytes) -> str:
 def characters(text: str) -> str:
     """Show bytes as `od -c` does."""
     data = text.encode()
-    shown = [f"{byte:4o}"[-4:] if byte > 126 else f"{chr(byte):>4}" for byte in data]
+    shown = [f"{byte:4o}"[-4:] if byte > 126 else f"{chr(byte):>4}".replace("  \n", " \\n") for byte in data]
     rows = ["".join(shown[at : at + 16]) for at in range(0, len(data), 16)]
     return "".join(f"{number * 16:07o}{row}\n" for number, row in enumerate(rows)) + f"{len(data):07o}\n"
 
@@ -174,6 +174,7 @@ FORMS: dict[str, Callable[[str], str]] = {
     "Ascii85": lambda value: base64.a85encode(value.encode()).decode(),
     "Ascii85 of Adobe": lambda value: base64.a85encode(value.encode(), adobe=True).decode(),
     "characters of od": lambda value: characters(f"with {value} as bob"),
+    "characters of od in lines": lambda value: characters(f"one\n{value}\ntwo\n"),
     "backwards": lambda value: value[::-1],
     "ROT13": lambda value: codecs.encode(value, "rot13"),
     "ue for ü": lambda value: value.replace("ü", "ue").replace("ö", "oe"),
