@@ -16,7 +16,7 @@ _SIGNS = {"<": "3c", ">": "3e", "/": "2f", "[": "5b", "]": "5d"}
 
 _BACKSLASH = (
     *[(form.format(code), sign) for sign, code in _SIGNS.items() for form in (
-        "\\u00{}", "\\x{}", "\\u{{{}}}", "\\u{{00{}}}", "\\u000000{}", "\\0000{}",
+        "\\u00{}", "\\x{}", "\\u{{{}}}", "\\u{{00{}}}", "\\0000{}",
     )],
     ("\\074", "<"), ("\\076", ">"), ("\\057", "/"), ("\\133", "["), ("\\135", "]"),
     ("\\74", "<"), ("\\76", ">"), ("\\57", "/"), ("\\3c ", "<"), ("\\3e ", ">"),
@@ -28,16 +28,12 @@ _PERCENT = (
     *[(f"{mark}{code}", sign) for sign, code in _SIGNS.items() for mark in ("%25", "%u00", "%")], ("%20", " "),
 )  # fmt: skip
 _PRINTABLE = (*[(f"={code}", sign) for sign, code in _SIGNS.items()], ("=20", " "))
-_ENTITY = (
-    ("&amp;amp;#", "&#"), ("&amp;#", "&#"), ("&#38;#", "&#"),
-    *[(form.format(code if "x" in form else int(code, 16)), sign) for sign, code in _SIGNS.items() for form in (
+_ENTITY = tuple(
+    (form.format(code if "x" in form else int(code, 16)), sign) for sign, code in _SIGNS.items() for form in (
         "&#{};", "&#0{};", "&#00{};", "&#x{};", "&#x0{};", "&#x00{};", "&#{}", "&#x{}",
-    )],
+    )
 )  # fmt: skip
-_ESCAPES = (
-    ("%5cu", (("%5cu", "\\u"),)), ("\\", _BACKSLASH), ("%", _PERCENT), ("=", _PRINTABLE), ("&#", _ENTITY),
-    ("&amp;", _ENTITY),
-)  # fmt: skip
+_ESCAPES = (("\\", _BACKSLASH), ("%", _PERCENT), ("=", _PRINTABLE), ("&#", _ENTITY))
 """A sign that every text with such escapes contains -> the escapes, each with its character."""
 
 _ESCAPED = ("3c", "5b", "&#", "amp;#", "074", "\\74")
@@ -48,7 +44,8 @@ _CLOSING = (">", "]")
 def shadow(low: str, words: Iterable[str] = ()) -> str:
     """Return a lower-case text with the disguises of tag characters undone; every offset stays valid.
 
-    words: the tag words, which are joined where they are wrapped or spelled out.
+    words: the tag words, which are joined where they are wrapped or spelled out. Escapes that are escaped again are
+    read before (`tags.with_decoded_signs`).
     """
     if not low.isascii():
         low = in_ascii(low)
