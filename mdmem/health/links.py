@@ -18,6 +18,7 @@ from mdmem.history import find
 from mdmem.history.git import part
 from mdmem.history.git.part import VaultPart
 from mdmem.search import freshness, index
+from mdmem.search.gate import Gate
 from mdmem.search.index import DamagedError
 from mdmem.vault import NOTES, START_PAGE, disk, generated
 from mdmem.vault import links as note_links
@@ -107,7 +108,9 @@ def _broken_link(config: Config, path: str, text: str, link: WrittenLink, new_pa
 
     new_path: where the note is now, "" if nobody knows.
     """
-    finding = f"{path}:{link.line}: the link to {link.target!r:.120} leads nowhere."
+    in_the_open = {one.target for one in note_links.written(Gate(config).stored(text))}
+    shown = link.target if link.target in in_the_open else config.settings.privacy.marker
+    finding = f"{path}:{link.line}: the link to {shown!r:.120} leads nowhere."
     is_persons = path.startswith(f"{NOTES}/")  # a page moved there belongs to the person
     parts = None if is_persons else generated.lines_of(text)
     if parts and len(parts[0]) < link.line <= len(parts[0]) + len(parts[1]):

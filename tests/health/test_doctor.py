@@ -967,6 +967,14 @@ def test_a_wikilink_may_name_the_end_of_a_path(day: Day) -> None:
     assert texts == ["'aps/harbour.png' leads nowhere.", "'notes/legend' leads nowhere."]
 
 
+def test_a_link_in_a_private_section_is_not_quoted(day: Day) -> None:
+    (day.vault / "notes/from.md").write_text("<private>[[Lorbquist]]</private> [one](gone%20one.md)\n")
+
+    texts = [one["text"].partition("the link to ")[2] for one in wrong(look(day, "links"))]
+
+    assert texts == ["'[PRIVATE]' leads nowhere.", "'gone one.md' leads nowhere."]
+
+
 def test_a_wikilink_may_lead_to_a_title(day: Day) -> None:
     (day.vault / "notes/utc.md").write_text("# Times are in UTC\n\nAll of them.\n")
     (day.vault / "notes/from.md").write_text("[[times are in utc]] [[Times in CET|here]]\n")
