@@ -59,8 +59,7 @@ forget = _views.clear  # called once a value is cleaned: a process that goes on 
 def _decoded(text: str) -> TextView | None:
     view = TextView()
     plain = text.encode("ascii", "replace")  # keeps every offset
-    in_lines = plain.replace(b"\\n", b" \n")  # as in JSON
-    flat = b" %b " % in_lines.translate(_RUNS)
+    flat = b" %b " % plain.replace(b"\\n", b" \n").translate(_RUNS)  # lines in JSON
     runs = flat.split()
     every = set(runs)
     parts_of = {run: parts for run in every if not _is_words(run) and (parts := list(_decode_parts(run)))}
@@ -71,7 +70,7 @@ def _decoded(text: str) -> TextView | None:
             view.add(f"\n{plain_text}\n", at + start, at + end, decoded=True)
         at += len(run)
     if any(len(run) >= _SHORTEST_LINE for run in every):
-        _wrapped(in_lines, view)
+        _wrapped(plain.replace(b"\\n", b" \n"), view)
     has_addresses = any(run[:3] == b"000" and len(run) >= _SHORTEST_ADDRESS for run in every)
     if (
         has_addresses
