@@ -221,8 +221,8 @@ def test_a_repository_that_is_no_vault_does_not_become_one_by_mistake(ask: Run, 
 
 def test_notes_from_before_a_folder_became_a_vault_need_no_review(ask: Run, tmp_path: Path) -> None:
     folder = tmp_path / "own"
-    folder.mkdir()
-    for name in "one", "two":
+    (folder / "journal").mkdir(parents=True)  # of a person's own
+    for name in "one", "journal/two":
         (folder / f"{name}.md").write_text(f"# {name}\n")
     git(folder, "init", "-q")
     git(folder, "add", "one.md")

@@ -134,7 +134,7 @@ def test_after_a_sync_plain_git_knows_where_to_pull_from_and_push_to(vault: Path
 
 def test_a_cloned_note_without_a_time_has_that_of_its_last_commit(vault: Path, tmp_path: Path) -> None:
     start(vault)
-    times = {"notes/old.md": 1_706_933_106, "notes/new.md": 1_738_555_506}
+    times = {"notes/old.md": 1_706_933_106, "journal/diary/new.md": 1_738_555_506}
     for name, at in times.items():
         put(vault, name, "A note.\n")
         git(vault, "add", name)

@@ -137,7 +137,7 @@ def make_vault(config: Config, report: ProgressCallback = ignore) -> list[str]:
     report: called with the progress.
     """
     root = Path(config.vault)
-    is_captured = (root / JOURNAL).exists()
+    is_captured = any(layout.sessions(str(root)))
     for folder in (root, root / JOURNAL, root / "notes"):
         files.make_folders(str(folder))
     texts = {name: template.load(f"vault/{source}") for name, source in VAULT_FILES.items()}

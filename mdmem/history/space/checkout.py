@@ -82,8 +82,8 @@ def _write(repo: Repository, files: Callable[[], Iterator[tuple[str, str]]], rep
 
 
 def _times(repo: Repository) -> dict[str, int]:
-    """Return when each file outside the journal was last committed: a note that names no time has its file's."""
-    form, outside = ("-z", "--no-renames", "--name-only", "--format=%x01%at"), f":(exclude){JOURNAL}"
+    """Return when each file outside of sessions was last committed: a note that names no time has its file's."""
+    form, outside = ("-z", "--no-renames", "--name-only", "--format=%x01%at"), f":(exclude,glob){JOURNAL}/*/*/*/**"
     times: dict[str, int] = {}
     at = 0
     for field in repository.each(repo, "log", *form, "HEAD", "--", outside, env=PATTERNS):
