@@ -90,7 +90,7 @@ def find(repo: Repository, copy: git_index.Copy, after: bytes = b"", only: Colle
     refuse_half_way(repo)
     refuse_pipes(repo.root, RULES)
     arguments = ("--branch", "--untracked-files=all", "--ignore-submodules=all", "--no-renames", "-z")
-    listing = _Listing(after, only)
+    listing = _Listing(repo.root, after, only)
     head = branch = ""
     for line in repository.each(repo, "status", "--porcelain=v2", *arguments, env=git_index.env(copy)):
         if line.startswith("# branch.oid "):
@@ -130,7 +130,8 @@ def compare(
 class _Listing:
     """Parsed lines of `git status`: tracked files, then new ones, each sorted by bytes."""
 
-    def __init__(self, after: bytes, only: Collection[str] | None) -> None:
+    def __init__(self, root: Path, after: bytes, only: Collection[str] | None) -> None:
+        self._root = root
         self._skipped = after
         self._only = only
         self._sessions = {layout.session_of(path) for path in only or ()} - {""}
@@ -147,11 +148,11 @@ class _Listing:
             change = Change(line[2:], "added")
         else:
             *_, mode, _, _, oid, _, path = line.split(" ", 8)
-            if mode == "120000" and line[3] != "D":
-                return  # a person committed it as a link, and may lead it elsewhere
             if line[2] != "." or line[3] == "A":
                 self._staged.append(path)
                 return
+            if mode == "120000" and (self._root / path).is_symlink():
+                return  # a person committed it as a link, and may lead it elsewhere
             change = Change(path, "deleted" if line[3] == "D" else "changed", oid)
         if not is_own(change.path):
             self._beside.append(change)

@@ -157,3 +157,19 @@ def test_a_link_that_a_person_committed_may_lead_elsewhere(vault: Path, ask: Run
     (vault / "notes/link.md").symlink_to("two.md")
 
     assert ask("commit", check=True).stdout == "Nothing to commit.\n"
+    git(vault, "add", "notes/link.md")
+    assert "you staged it: notes/link.md" in ask("commit", check=True).stderr
+
+
+def test_a_note_in_place_of_a_link_that_a_person_committed_is_committed(
+    vault: Path, ask: Run, sessions: list[Path]
+) -> None:
+    (vault / "notes/link.md").symlink_to("one.md")
+    git(vault, "add", "-f", "notes/link.md")
+    git(vault, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "a link")
+    (vault / "notes/link.md").unlink()
+    (vault / "notes/link.md").write_text("The text itself.\n")
+
+    ask("commit", check=True)
+
+    assert git(vault, "show", "HEAD:notes/link.md") == "The text itself.\n"
