@@ -17,6 +17,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from subprocess import CompletedProcess
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -1129,6 +1130,24 @@ def test_a_committer_with_another_state_folder_waits_too_and_its_index_stays(
         assert copy.path.exists()
 
     assert commit.commit(config).commits
+
+
+def test_a_committer_waits_for_both_of_its_locks_no_longer_than_for_one(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = start(vault)
+    now, waits = 0.0, list[float]()
+
+    def locked(_lock_fd: int, wait_seconds: float, _what: str) -> bool:
+        nonlocal now
+        waits.append(wait_seconds)
+        now += 40
+        return True
+
+    monkeypatch.setattr(lock, "time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr("mdmem.files.lock", locked)
+    with lock.held(config.state_dir, vault / ".git"):
+        assert waits == [60, 20]
 
 
 @rights.kept_out

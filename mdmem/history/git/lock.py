@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -28,12 +29,13 @@ def held(state_dir: str | Path, common_dir: Path, name: str = "git", wait_second
     Raises LockedError when it is not free within `wait_seconds`.
     """
     files.make_folder(str(state_dir))
+    end = time.monotonic() + wait_seconds
     what = f"Waiting for another mdmem process that uses the vault's history ({name})"
     with ExitStack() as opened:
         for file in (Path(state_dir, f"{name}.lock"), common_dir / f"mdmem-{name}.lock"):
             lock = _open(file)
             opened.callback(os.close, lock)
-            if not files.lock(lock, wait_seconds, what):
+            if not files.lock(lock, round(end - time.monotonic(), 1), what):
                 raise LockedError(
                     f"Another mdmem process has been using the vault's history ({name}) for {wait_seconds:g} seconds. "
                     "Nothing is lost: the next commit includes these notes."
