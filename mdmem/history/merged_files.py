@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from mdmem.config import Config
 from mdmem.errors import VaultError
-from mdmem.history import folder_scan, rewrite
+from mdmem.history import folder_scan, pages, rewrite
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.texts import Texts
@@ -46,7 +46,7 @@ class MergedFiles:
         delete them on all machines. Also when a file is only hidden here, by a link or as a sync program has it: once
         it is back, a commit would undo what was fetched.
         """
-        self._refuse_hidden([*puts, *deletes])
+        self._refuse_hidden(puts, deletes)
         kept: list[KeptPlace] = []
         for path in deletes:
             kept += self._take_along(path, puts)
@@ -61,14 +61,18 @@ class MergedFiles:
                 self._delete(path)
         return kept
 
-    def _refuse_hidden(self, paths: Iterable[str]) -> None:
-        for path in paths:
-            why = unreadable.why_missing(self._config.vault, path)
-            if why and (path in self._before or self._has_folder(unreadable.link_to(self._config.vault, path))):
+    def _refuse_hidden(self, puts: Texts, deletes: Sequence[str]) -> None:
+        root, before = self._config.vault, self._before
+        places = {path if path in before else path.rpartition("/")[0]: path for path in (*puts, *deletes)}
+        for place, path in places.items():
+            why = unreadable.why_missing(root, place)
+            if why and (_is_worded(before[place], puts.get(place)) if place in before else self._has_folder(place)):
                 raise VaultError(f"{path} was fetched, and cannot be written: it is {why}", "Then sync again.")
 
-    def _has_folder(self, path: str) -> bool:
-        return not repository.attempt(self._repo, "cat-file", "-e", f"HEAD:{path}/").status
+    def _has_folder(self, place: str) -> bool:
+        """Whether the link on the way to a place is where the last commit has a folder."""
+        link = unreadable.link_to(self._config.vault, place)
+        return not repository.attempt(self._repo, "cat-file", "-e", f"HEAD:{link}/").status
 
     def _unpack(self, deletes: Iterable[str], puts: Texts) -> None:
         """Unpack the archives whose notes become files again, without the notes that were deleted elsewhere."""
@@ -121,6 +125,11 @@ class MergedFiles:
         if after is not None and disk.read_path(self._config.vault, path) is None:
             raise aside.blocked(self._config, path)
         return []
+
+
+def _is_worded(before: bytes, after: bytes | None) -> bool:
+    """Whether a changed file has more changes than those of a page's generated part, which is rebuilt."""
+    return after is None or pages.with_generated(before, after) != after
 
 
 def _in_the_way(deletes: Iterable[str], puts: Iterable[str]) -> set[str]:

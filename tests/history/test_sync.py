@@ -739,6 +739,35 @@ def test_a_sync_waits_for_a_changed_note_that_a_sync_program_has_and_undoes_no_c
     assert [Path(one.vault, "notes/a.md").read_text() for one in (first, second)] == ["a\ntheirs\n"] * 2
 
 
+@pytest.mark.parametrize("hidden", ["by a sync program", "by a link"])
+@pytest.mark.parametrize("changed", ["in its generated part", "by a person"])
+def test_a_sync_waits_for_a_hidden_page_only_if_a_person_changed_it(
+    first: Config, tmp_path: Path, remote: Path, hidden: str, changed: str
+) -> None:
+    text = "# Start\n\nMy words.\n\n<!-- mdmem:begin -->\n- one\n<!-- mdmem:end -->\n"
+    page = put(Path(first.vault), "README.md", text)
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    old, new = ("- one", "- one\n- two") if changed == "in its generated part" else ("My", "Their")
+    put(Path(second.vault), "README.md", text.replace(old, new))
+    put(Path(second.vault), "notes/new.md", "new\n")
+    sync.sync(second)
+    page.rename(tmp_path / "moved.md")
+    if hidden == "by a link":
+        page.symlink_to(tmp_path / "moved.md")
+    else:
+        page.with_name(".README.md.icloud").touch()
+
+    if changed == "by a person":
+        with pytest.raises(VaultError, match=r"README\.md was fetched, and cannot be written"):
+            sync.sync(first)
+    else:
+        sync.sync(first)
+
+    assert Path(first.vault, "notes/new.md").exists() == (changed != "by a person")
+    assert (tmp_path / "moved.md").read_text() == text
+
+
 def occupied(root: Path, what: str, path: str) -> None:
     """Put something where a file of another machine goes."""
     place = root / path
