@@ -158,6 +158,15 @@ def test_a_branch_beside_the_remotes_is_pushed_under_its_own_name(vault: Path, r
 
     assert git(remote, "rev-parse", "main") == before
     assert git(remote, "rev-parse", "memory/ana") == git(vault, "rev-parse", "HEAD")
+    git(remote, "update-ref", "refs/heads/main", "memory/ana")
+    git(remote, "branch", "-q", "-D", "memory/ana")  # as hosts do with a branch that was merged
+    merged = git(remote, "rev-parse", "main")
+    put(vault, "notes/later.md", "Later.\n")
+
+    sync.sync(settings)
+
+    assert git(remote, "rev-parse", "main") == merged
+    assert git(remote, "rev-parse", "memory/ana") == git(vault, "rev-parse", "HEAD") != merged
 
 
 @pytest.mark.parametrize("place", ["/dev/null", "{file}/vault"])

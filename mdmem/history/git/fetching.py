@@ -130,9 +130,8 @@ def vault_branch(
     if is_elsewhere:
         default = _default(repo, remote)  # a branch that is not there if nobody has set it
         found = default if default in remote_branches else remote_branches[0] if len(remote_branches) == 1 else ""
-        if found and (
-            _shares_commit(repo, branch, tracked(remote, found)) if name else not repository.refs(repo, found)
-        ):
+        is_beside = known == branch and found and repository.refs(repo, found)
+        if found and not is_beside and (not name or _shares_commit(repo, branch, tracked(remote, found))):
             known = found
     if not upstream or (is_elsewhere and known != name):
         for key, value in ("remote", remote), ("merge", known):
