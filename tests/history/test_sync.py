@@ -146,6 +146,21 @@ def test_a_cloned_note_without_a_time_has_that_of_its_last_commit(vault: Path, t
     assert git(tmp_path / "second", "status", "--porcelain") == ""
 
 
+@pytest.mark.parametrize("date", ["soon", "-5 +0000", "4611686018427387904 +0000", "9" * 5000 + " +0000"])
+def test_a_commit_with_an_impossible_date_does_not_stop_a_clone(vault: Path, tmp_path: Path, date: str) -> None:
+    start(vault)
+    put(vault, "notes/a.md", "A note.\n")
+    git(vault, "add", "notes/a.md")
+    text = f"tree {git(vault, 'write-tree')}author a <a@b> {date}\ncommitter a <a@b> 1700000000 +0000\n\nx\n"
+    (tmp_path / "commit").write_text(text)
+    oid = git(vault, "hash-object", "-t", "commit", "-w", "--literally", str(tmp_path / "commit"))
+    git(vault, "update-ref", "HEAD", oid.strip())
+
+    clone.clone(str(vault), tmp_path / "second")
+
+    assert 1_700_000_000 < (tmp_path / "second/notes/a.md").stat().st_mtime < 2**33
+
+
 def test_a_branch_beside_the_remotes_is_pushed_under_its_own_name(vault: Path, remote: Path) -> None:
     settings = start(vault)
     git(vault, "remote", "add", "origin", str(remote))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from itertools import islice
 
@@ -81,14 +82,14 @@ def _write(repo: Repository, files: Callable[[], Iterator[tuple[str, str]]], rep
     return total
 
 
-def _times(repo: Repository) -> dict[str, int]:
+def _times(repo: Repository) -> dict[str, float]:
     """Return when each file outside of sessions was last committed: a note that names no time has its file's."""
     form, outside = ("-z", "--no-renames", "--name-only", "--format=%x01%at"), f":(exclude,glob){JOURNAL}/*/*/*/**"
-    times: dict[str, int] = {}
-    at = 0
+    times: dict[str, float] = {}
+    at, now = 0.0, time.time()
     for field in repository.each(repo, "log", *form, "HEAD", "--", outside, env=PATTERNS):
         if field.startswith("\x01"):
-            at = int(field[1:])
-        else:
+            at = float(field[1:]) if field[1:].isdecimal() else 0.0
+        elif 0 < at < now:  # a date may be damaged, or that of a wrong clock
             times.setdefault(field.removeprefix("\n"), at)
     return times
