@@ -32,14 +32,13 @@ def find(text: str, low: str) -> Iterator[Span]:
 def _blocks(text: str, low: str) -> Iterator[Span]:
     """Find the values of the indented lines in `passwords:⏎  bob: …`."""
     for _, end in secrets.occurrences(low, "chpasswd <<"):
-        at = literals.line_end(text, end) + 1
-        for line in text[at : at + _LONGEST_LINES].split("\n"):
+        begin = literals.line_end(text, end) + 1
+        for at, line in literals.lines(text[begin : begin + _LONGEST_LINES], begin):
             user, colon, password = line.rstrip().partition(":")
             if not colon:
                 break
             if values.is_secret(password, names.STRONG, quoted=True):
                 yield at + len(user) + 1, at + len(user) + 1 + len(password), "password"
-            at += len(line) + 1
     for _, end in secrets.occurrences(low, '"secrets":', '"passwords":'):
         members, closing, _ = text[end : end + _LONGEST_LINES].partition("}")
         if closing and "{" in members[:3] and members.count("{") == 1:

@@ -120,12 +120,11 @@ def in_cookie_file(text: str) -> Iterator[Span]:
         if head < done:
             continue
         done = at + _LONGEST_FILE
-        for row in text[at : at + _LONGEST_FILE].split("\n"):
+        for begin, row in literals.lines(text[at : at + _LONGEST_FILE], at):
             fields = row.rstrip("\r").split("\t")
             if len(fields) == _COOKIE_FIELDS and values.is_unlike_words(fields[-1]):
-                start = at + len(row.rstrip("\r")) - len(fields[-1])
-                yield start, start + len(fields[-1]), "cookie"
-            at += len(row) + 1
+                end = begin + len(row.rstrip("\r"))
+                yield end - len(fields[-1]), end, "cookie"
 
 
 _COOKIE_FIELDS, _LONGEST_FILE = 7, 256 * 1024

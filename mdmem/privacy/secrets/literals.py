@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 QUOTES = frozenset("\"'`")
 BLANK = " \t"
 
@@ -159,6 +163,13 @@ def line_end(text: str, at: int) -> int:
     limit = at + LONGEST_QUOTED
     end = text.find("\n", at, limit)
     return end if end >= 0 else min(limit, len(text))
+
+
+def lines(text: str, at: int = 0) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a text with their offsets; the first one begins at `at`."""
+    for line in text.split("\n"):
+        yield at, line
+        at += len(line) + 1
 
 
 def skip_blank(text: str, at: int) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from mdmem.privacy import limits, secrets
 from mdmem.privacy.secrets import groups, technologies, values
-from mdmem.privacy.secrets.literals import PLACES, PROSE, QUOTES, line_at, run_end, skip_blank
+from mdmem.privacy.secrets.literals import PLACES, PROSE, QUOTES, line_at, lines, run_end, skip_blank
 from mdmem.privacy.secrets.names import ELSEWHERE, SHORT
 from mdmem.privacy.secrets.tokens import is_camel_case, shape, turns
 from mdmem.privacy.secrets.tokens.formats import DOTTED, HEX
@@ -365,9 +365,9 @@ def _is_secret(word: str) -> bool:
 
 def of_mails(text: str) -> Iterator[Span]:
     """Find the passwords in a list of lines that are `user@host:password`."""
-    at, rows = 0, 0
+    rows = 0
     listed: list[Span] = []
-    for line in [*text.split("\n"), ""]:
+    for at, line in lines(text + "\n"):
         mail, _, value = line.rstrip("\r").partition(":")
         user, _, host = mail.partition("@")
         if _is_mail(user, host) and len(value) >= _SHORTEST_LISTED and not _SIGNS_OF_PATHS.intersection(value):
@@ -378,7 +378,6 @@ def of_mails(text: str) -> Iterator[Span]:
             if rows > 1 or (listed and values.is_varied(text[listed[0][0] : listed[0][1]])):
                 yield from listed
             rows, listed = 0, []
-        at += len(line) + 1
 
 
 def _is_mail(user: str, host: str) -> bool:

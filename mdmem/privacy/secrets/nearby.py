@@ -10,7 +10,7 @@ from itertools import takewhile
 
 from mdmem.privacy import secrets
 from mdmem.privacy.secrets import signs, technologies, values
-from mdmem.privacy.secrets.literals import PLACES, line_at, line_before
+from mdmem.privacy.secrets.literals import PLACES, line_at, line_before, lines
 from mdmem.privacy.secrets.names import WEAK
 from mdmem.privacy.secrets.tokens import is_opaque
 
@@ -124,12 +124,11 @@ def _on_next_lines(name: Name) -> list[Span]:
     if not newline or not _presents(name.line_before().split(), rest_of_line.strip()):
         return []
     at = name.closed + len(rest_of_line) + 1
-    for line in text[at : at + _REACH + _LONGEST].split("\n")[:_MOST_LINES]:
+    for start, line in [*lines(text[at : at + _REACH + _LONGEST], at)][:_MOST_LINES]:
         value = line.strip().strip(_QUOTES)
         if value and not line.startswith(_FENCES):
-            start = at + line.index(value)
+            start += line.index(value)
             return [(start, start + len(value), name.kind)] if is_opaque(value) else []
-        at += len(line) + 1
     return []
 
 
@@ -156,13 +155,11 @@ def in_prose(text: str) -> Iterator[Span]:
 
     A password is a word of letters and digits at a place where a name is unlikely. Lines of code are not searched.
     """
-    at = 0
-    for line in text.split("\n"):
+    for at, line in lines(text):
         is_prose = len(line) <= _LONGEST_LINE and _CODE_IN_LINE.isdisjoint(line.replace("; ", " "))
         if is_prose and _speaks_of_signing_in(line.lower()):
             for start, end, kind in _in_line(line):
                 yield at + start, at + end, kind
-        at += len(line) + 1
 
 
 def _speaks_of_signing_in(low: str) -> bool:
@@ -173,8 +170,7 @@ def _in_line(line: str) -> Iterator[Span]:
     sentences = line
     for sign in _SENTENCE_ENDS:
         sentences = sentences.replace(sign, sign[:-1] + "\n")
-    at = 0
-    for sentence in sentences.split("\n"):
+    for at, sentence in lines(sentences):
         if _speaks_of_signing_in(sentence.lower()):
             words = list(_words(sentence))
             passwords: set[int] = set()
@@ -185,7 +181,6 @@ def _in_line(line: str) -> Iterator[Span]:
                     passwords.add(number)
                     yield at + start, at + start + len(word), "password"
             yield from ((at + start, at + end, kind) for start, end, kind in _codes(words, sentence))
-        at += len(sentence) + 1
 
 
 def _words(sentence: str) -> Iterator[tuple[int, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mdmem.privacy import secrets
 from mdmem.privacy.secrets import names, scan, stores, values
-from mdmem.privacy.secrets.literals import line_at, line_end
+from mdmem.privacy.secrets.literals import line_at, line_end, lines
 from mdmem.privacy.secrets.signs import PROMPTS
 
 TYPE_CHECKING = False
@@ -154,8 +154,7 @@ CRACKERS = ("john --show", "john --wordlist", "john --format", "john.pot", "hash
 
 def of_cracked(output: str) -> Iterator[Span]:
     """Find the passwords in `hash:…`, `ana:…:1001:…` and `…     (ana)`, as crackers list them."""
-    at = 0
-    for line in output.split("\n"):
+    for at, line in lines(output):
         head, colon, rest = line.rstrip("\r").partition(":")
         word = line.partition("  ")[0]
         if colon and head[-1:] not in ("", ".") and " " not in head:
@@ -165,7 +164,6 @@ def of_cracked(output: str) -> Iterator[Span]:
             start, end = 0, len(word) if line.rstrip()[-1:] == ")" and " (" in line and " " not in word else 0
         if line[start : start + 1] != " " and values.is_secret(line[start:end], names.STRONG, quoted=True):
             yield at + start, at + end, "password"
-        at += len(line) + 1
 
 
 _SHORTEST_HASH = 13  # of `crypt` as it was in 1979
@@ -173,8 +171,7 @@ _SHORTEST_HASH = 13  # of `crypt` as it was in 1979
 
 def values_in(output: str) -> Iterator[Span]:
     """Find the values of a list of secrets: `name: …`, `name = …`, `name   …`, `"name": "…"`, or one a line."""
-    at = 0
-    for line in output.split("\n"):
+    for at, line in lines(output):
         start, name = _value_start(line)
         cell = line[start:].strip()
         value = (cell.partition("  ")[0] if line[:start].endswith("  ") else cell).strip(_AROUND_VALUE)
@@ -188,7 +185,6 @@ def values_in(output: str) -> Iterator[Span]:
         ):
             begin = at + line.index(value, start)
             yield begin, begin + len(value), "secret"
-        at += len(line) + 1
 
 
 def files_read(command: str) -> Iterator[str]:
@@ -338,15 +334,12 @@ def only_word(content: str) -> str:
 
 def written_in(command: str) -> Iterator[tuple[int, int]]:
     """Yield the words that a command or a patch writes to files named as secrets: `echo … > db_password.txt`."""
-    at = 0
-    for line in command.split("\n"):
-        end = at + len(line)
+    for at, line in lines(command):
         if secrets.has_any(line, _WRITES) and any(map(names_secret, _targets(line))):
             if "<<" in line or line.startswith("***"):
-                yield from _words_below(command, end + 1)
+                yield from _words_below(command, at + len(line) + 1)
             else:
                 yield from [(at + first, at + last) for first, last in _echoed(line)]
-        at = end + 1
 
 
 _WRITES = (">", "tee ", "*** Add File: ", "*** Update File: ")
@@ -378,14 +371,13 @@ def _echoed(line: str) -> Iterator[tuple[int, int]]:
 def _words_below(command: str, at: int) -> Iterator[tuple[int, int]]:
     """Yield the spans of the words of a here-document, or of a part of a patch, if there are one or two."""
     spans = []
-    for line in command[at : at + _LONGEST_COMMAND].split("\n"):
+    for start, line in lines(command[at : at + _LONGEST_COMMAND], at):
         if line.startswith(("EOF", "END", "***")) or not line:
             break
         if line[:2] != "@@":
             bare = line.lstrip("+- ").rstrip()
-            start = at + line.index(bare)
+            start += line.index(bare)
             spans.append((start, start + len(bare)))
-        at += len(line) + 1
     if len(spans) <= _MOST_WRITTEN and all(_is_value(command[start:end]) for start, end in spans):
         yield from spans
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mdmem.privacy import secrets
 from mdmem.privacy.secrets import names, printed, scan, values
+from mdmem.privacy.secrets.literals import lines
 from mdmem.privacy.secrets.tokens.formats import BASE64
 
 TYPE_CHECKING = False
@@ -68,31 +69,27 @@ def of_settings(content: str) -> Iterator[Span]:
 
     A plain word counts if it ends its line and is not an everyday one.
     """
-    at = 0
-    for line in content.split("\n"):
+    for at, line in lines(content):
         if secrets.has_keyword(low := line.lower()) or secrets.has_any(low, _OTHER_SIGNS):
             yield from ((at + start, at + end, kind) for start, end, kind in _set_in(line))
-        at += len(line) + 1
 
 
 def of_list(content: str) -> Iterator[Span]:
     """Find all values of a file with a name and a value in every line, such as the secrets of Home Assistant."""
-    lines = [(line, line[_behind_number(line) :]) for line in content.split("\n")]
-    settings = [line for _, line in lines if line.strip() and line[0] != "#"]
+    rows = [(line, line[_behind_number(line) :]) for line in content.split("\n")]
+    settings = [line for _, line in rows if line.strip() and line[0] != "#"]
     is_flat = all(line[0] not in _OF_NESTED and (":" in line or "=" in line) for line in settings)
     if is_flat and not any(line.startswith(_MANIFEST) for line in settings):
-        without_comments = [" " * len(line) if bare[:1] == "#" else line for line, bare in lines]
+        without_comments = [" " * len(line) if bare[:1] == "#" else line for line, bare in rows]
         yield from printed.values_in("\n".join(without_comments))
 
 
 def of_two_lines(content: str) -> Iterator[Span]:
     """Find the password in a file of two lines with a word each: a user, and the password."""
     found: list[tuple[int, int]] = []
-    at = 0
-    for line in content.split("\n"):
+    for at, line in lines(content):
         begin = _behind_number(line)
         found += [(at + start, at + end) for start, end in _first_words(line, begin, len(line.rstrip()), 3)]
-        at += len(line) + 1
         if len(found) > 2 or (len(found) == 2 and "\n" not in content[found[0][1] : found[1][0]]):
             return
     if len(found) == 2 and values.is_secret(content[slice(*found[1])], names.STRONG, quoted=True):
@@ -194,13 +191,11 @@ def _behind_number(line: str) -> int:
 
 def of_accounts(content: str) -> Iterator[Span]:
     """Find the secrets in a file that gives accounts: `host:port:database:user:…`, `"user" "…"`, `name = …`, a key."""
-    at = 0
-    for line in content.split("\n"):
+    for at, line in lines(content):
         start, end = _account_value(line, _behind_number(line))
         value = line[start:end]
         if value[:1] != "`" and values.is_secret(value, names.STRONG, quoted=True):
             yield at + start, at + end, "password"
-        at += len(line) + 1
 
 
 def _account_value(line: str, begin: int) -> tuple[int, int]:

@@ -233,17 +233,14 @@ def selected_by(command: str) -> Lister | None:
 
 def _in_rows(output: str, heads: list[tuple[int, str]]) -> Iterator[Span]:
     """Find the secrets in lines with as many cells as `heads`, the weights and kinds of the columns' names."""
-    at = 0
-    for line in output.split("\n"):
+    for start, line in literals.lines(output):
         delimiter = next((sign for sign in _DELIMITERS_OF_ROWS if line.count(sign) == len(heads) - 1), "")
-        start = at
         for (weight, kind), cell in zip(heads, line.split(delimiter) if delimiter else (), strict=False):
             core = cell.strip(_AROUND_CELL)
             if weight >= names.LITERAL and " " not in core and values.is_secret(core, names.STRONG, quoted=True):
                 begin = start + cell.index(core)
                 yield begin, begin + len(core), kind
             start += len(cell) + 1
-        at += len(line) + 1
 
 
 _LONGEST_COMMAND = 2048
