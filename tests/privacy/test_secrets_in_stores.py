@@ -65,6 +65,33 @@ def test_what_a_store_of_secrets_shows_is_masked(command: str, output: str) -> N
     assert "[REDACTED]" in stored
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "infisical secrets get DOOR --plain",
+        "ansible-vault view pass.txt",
+        "doppler secrets get DOOR",
+        "newstore show secrets",
+        "kubectl get secret door -o go-template='{{.data.x}}'",
+    ],
+)
+def test_what_a_store_shows_in_a_transcript_is_masked(command: str) -> None:
+    assert clean(f"I ran\n$ {command}\n{WORD}\n").value == f"I ran\n$ {command}\n[REDACTED]\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "$ sops decrypt secrets.yaml\ndoors:\n  red: 2\n",
+        "$ vault kv get secret/shop\nNo value found at secret/shop\n",
+        f"$ infisical secrets list\n{WORD}\n",
+        f"$ infisical export > secrets.env\n{WORD}\n",
+    ],
+)
+def test_what_shows_no_value_of_a_store_stays_in_a_transcript(text: str) -> None:
+    assert clean(text).value == text
+
+
 def test_a_count_of_what_an_unknown_program_exports_stays_and_a_code_is_masked() -> None:
     output = "Exported: 4212\ndoor: 493021\n"
 

@@ -391,15 +391,17 @@ def _is_value(word: str) -> bool:
 
 
 def find(text: str) -> Iterator[Span]:
-    """Find printed secrets in a transcript: the line below `$ gh auth token`."""
+    """Find printed secrets in a transcript: the line below `$ gh auth token`, or `$ vault kv get …`."""
     for prompt in PROMPTS:
         at = text.find(prompt)
         while at >= 0:
             end = line_end(text, at)
-            if text[at - 1 : at] in ("", "\n", " ") and prints_secret(text[at + len(prompt) : end]):
+            command = text[at + len(prompt) : end] if text[at - 1 : at] in ("", "\n", " ") else ""
+            is_sure = prints_secret(command)
+            if is_sure or shown_by(command):
                 begin = scan.behind_echo(text, end + 1)
                 line = text[begin : line_end(text, begin)].strip(" \"'")
-                core = first_word(line)
+                core = first_word(line) if is_sure or line[-1:] != ":" else ""  # the head of a list
                 if core and not core.startswith(("{", "[", "-", "<", "#", "//")):
                     start = text.index(core, begin)
                     yield start, start + len(core), "secret"
