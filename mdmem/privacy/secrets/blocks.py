@@ -37,7 +37,7 @@ def _blocks(text: str, low: str) -> Iterator[Span]:
             user, colon, password = line.rstrip().partition(":")
             if not colon:
                 break
-            if values.is_secret(password, names.STRONG, quoted=True):
+            if values.is_secret(password):
                 yield at + len(user) + 1, at + len(user) + 1 + len(password), "password"
     for _, end in secrets.occurrences(low, '"secrets":', '"passwords":'):
         members, closing, _ = text[end : end + _LONGEST_LINES].partition("}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from mdmem.privacy import secrets
 from mdmem.privacy.secrets import literals, values
-from mdmem.privacy.secrets.names import STRONG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def _encoded_pairs(text: str) -> Iterator[Span]:
         literal = literals.read(text, begin, whole_word=False)
         user, colon, password = literal.text.partition(":") if literal and literal.quoted else ("", "", "")
         is_header = "asic" in text[max(0, at - _LONGEST) : at]
-        if literal and is_header and user and not literal.template and values.is_secret(password, STRONG, quoted=True):
+        if literal and is_header and user and not literal.template and values.is_secret(password):
             yield literal.start + len(user + colon), literal.end, "password"
 
 
@@ -77,7 +76,7 @@ def _arguments(text: str, low: str, call: str, number: int) -> Iterator[Span]:
             is_sure = (call, number) not in LOGINS or value != written or values.is_unlike_words(core)
             is_sure = is_sure or _is_login(call, number, arguments, text[at - 1 : at])
             is_string = value[:1] in ("'", '"') and len(core) + 2 == len(value)
-            if is_string and is_sure and values.is_secret(core, STRONG, quoted=True):
+            if is_string and is_sure and values.is_secret(core):
                 start = text.index(value, begin + sum(len(word) + 1 for word in arguments[:number])) + 1
                 yield start, start + len(core), "password"
 

@@ -77,7 +77,7 @@ def _hidden(value: Any, weight: int, kind: str, job: Job) -> Any:
     if isinstance(value, str):
         if kind == "authorization" or (kind == "cookie" and "=" in value):
             return _as_header(kind, value, job)
-        if value.startswith(job.rules.marks()) or not values.is_secret(value, weight, quoted=True):
+        if value.startswith(job.rules.marks()) or not values.is_secret(value, weight):
             return value
         if kind != "password" and values.is_color(value):
             return value

@@ -5,7 +5,6 @@ from __future__ import annotations
 from mdmem.privacy import limits, secrets
 from mdmem.privacy.secrets import calls, literals, loose, scan, signs, values
 from mdmem.privacy.secrets.literals import line_at, line_before, line_end, run_end, skip_blank
-from mdmem.privacy.secrets.names import STRONG
 from mdmem.privacy.secrets.tokens import is_opaque, shape
 from mdmem.privacy.secrets.tokens.formats import HEX, WORD
 
@@ -318,7 +317,7 @@ def _filled_in(text: str) -> Iterator[Span]:
         arguments = line_at(text, end, _LONGEST_WORD).lstrip(" ,%(").split(",") if end else []
         value = arguments[1].strip().rstrip(")") if len(arguments) > 1 else ""
         core = value.strip("\"'")
-        if value[:1] in ("'", '"') and len(core) + 2 == len(value) and values.is_secret(core, STRONG, quoted=True):
+        if value[:1] in ("'", '"') and len(core) + 2 == len(value) and values.is_secret(core):
             start = text.index(value, text.index(arguments[0], end) + len(arguments[0])) + 1
             yield start, start + len(core), "url-password"
 

@@ -162,7 +162,7 @@ def of_cracked(output: str) -> Iterator[Span]:
             start, end = len(head) + 1, len(head) + 1 + len(rest if is_hash else rest.partition(":")[0])
         else:
             start, end = 0, len(word) if line.rstrip()[-1:] == ")" and " (" in line and " " not in word else 0
-        if line[start : start + 1] != " " and values.is_secret(line[start:end], names.STRONG, quoted=True):
+        if line[start : start + 1] != " " and values.is_secret(line[start:end]):
             yield at + start, at + end, "password"
 
 
@@ -177,12 +177,7 @@ def values_in(output: str) -> Iterator[Span]:
         value = (cell.partition("  ")[0] if line[:start].endswith("  ") else cell).strip(_AROUND_VALUE)
         if '":"' in line or '": "' in line.strip()[1:]:
             yield from ((at + first, at + last, "secret") for first, last in json_values(line))
-        elif (
-            value
-            and name not in _NO_SECRETS
-            and len(value) <= _LONGEST
-            and values.is_secret(value, names.STRONG, quoted=True)
-        ):
+        elif value and name not in _NO_SECRETS and len(value) <= _LONGEST and values.is_secret(value):
             begin = at + line.index(value, start)
             yield begin, begin + len(value), "secret"
 
@@ -240,7 +235,7 @@ def json_values(line: str) -> Iterator[tuple[int, int]]:
         elif key:
             text = line[at + 1 : end]
             is_object = key == "secretstring" and text[:1] == "{"
-            if is_object or (key not in _NO_SECRETS and values.is_secret(text, names.STRONG, quoted=True)):
+            if is_object or (key not in _NO_SECRETS and values.is_secret(text)):
                 yield at + 1, end
         at = line.find('"', end + 1)
 
@@ -297,7 +292,7 @@ def first_word(output: str) -> str:
     """Return the first line of an output if it is a single word that may be a secret, else ""."""
     core = output.strip().partition("\n")[0].strip()
     is_word = len(core) <= _LONGEST and len(core.split()) == 1
-    return core if is_word and values.is_secret(core, names.STRONG, quoted=True) and "://" not in core else ""
+    return core if is_word and values.is_secret(core) and "://" not in core else ""
 
 
 def answer(output: str, command: str) -> str:

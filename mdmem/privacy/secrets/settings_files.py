@@ -92,7 +92,7 @@ def of_two_lines(content: str) -> Iterator[Span]:
         found += [(at + start, at + end) for start, end in _first_words(line, begin, len(line.rstrip()), 3)]
         if len(found) > 2 or (len(found) == 2 and "\n" not in content[found[0][1] : found[1][0]]):
             return
-    if len(found) == 2 and values.is_secret(content[slice(*found[1])], names.STRONG, quoted=True):
+    if len(found) == 2 and values.is_secret(content[slice(*found[1])]):
         yield (*found[1], "password")
 
 
@@ -107,7 +107,7 @@ def of_blocks(content: str) -> Iterator[Span]:
         while (begin := _found(content, '"', at, end) + 1) < end:
             close = _found(content, '"', begin, end)
             is_value = content[at : begin - 1].rstrip().endswith(("=", ":"))
-            if is_value and values.is_secret(content[begin:close].rstrip(), names.STRONG, quoted=True):
+            if is_value and values.is_secret(content[begin:close].rstrip()):
                 yield begin, close, "secret"
             at = close + 1
 
@@ -164,7 +164,7 @@ def _set_in(line: str) -> Iterator[Span]:
 
 
 def _is_uncommon(value: str, weight: int) -> bool:
-    is_odd = values.is_unlike_words(value) and values.is_secret(value, weight, quoted=True)
+    is_odd = values.is_unlike_words(value) and values.is_secret(value, weight)
     return is_odd or values.is_rare(value)
 
 
@@ -194,7 +194,7 @@ def of_accounts(content: str) -> Iterator[Span]:
     for at, line in lines(content):
         start, end = _account_value(line, _behind_number(line))
         value = line[start:end]
-        if value[:1] != "`" and values.is_secret(value, names.STRONG, quoted=True):
+        if value[:1] != "`" and values.is_secret(value):
             yield at + start, at + end, "password"
 
 

@@ -166,7 +166,7 @@ def _is_head(cells: list[tuple[int, str]], delimiter: str) -> bool:
 
 def _cell(at: int, cell: str, weight: int, kind: str) -> Iterator[Span]:
     core = cell.strip().strip("\"'`*")
-    if core and values.is_secret(core, max(weight, names.LITERAL), quoted=True) and " " not in core:
+    if core and values.is_secret(core, max(weight, names.LITERAL)) and " " not in core:
         start = at + cell.index(core)
         yield start, start + len(core), kind
 
@@ -237,7 +237,7 @@ def _in_rows(output: str, heads: list[tuple[int, str]]) -> Iterator[Span]:
         delimiter = next((sign for sign in _DELIMITERS_OF_ROWS if line.count(sign) == len(heads) - 1), "")
         for (weight, kind), cell in zip(heads, line.split(delimiter) if delimiter else (), strict=False):
             core = cell.strip(_AROUND_CELL)
-            if weight >= names.LITERAL and " " not in core and values.is_secret(core, names.STRONG, quoted=True):
+            if weight >= names.LITERAL and " " not in core and values.is_secret(core):
                 begin = start + cell.index(core)
                 yield begin, begin + len(core), kind
             start += len(cell) + 1
@@ -320,7 +320,7 @@ def _tuples(text: str, at: int, columns: dict[int, tuple[int, str]], brackets: s
         while text[at : at + 1] not in ("", brackets[1], ";"):
             at = literals.skip_space(text, at)
             literal = literals.read(text, at, whole_word=False) if text[at : at + 1] in QUOTES else None
-            if literal and number in columns and values.is_secret(literal.text, columns[number][0], quoted=True):
+            if literal and number in columns and values.is_secret(literal.text, columns[number][0]):
                 yield literal.start, literal.end, columns[number][1]
             at = literal.end + 1 if literal else _next_field(text, at)
             if text[at : at + 1] == ",":

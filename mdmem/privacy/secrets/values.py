@@ -65,8 +65,8 @@ _GRAMMAR = " []()^|\\<>"
 """Signs of prose, code and regular expressions, which no token contains."""
 
 
-def is_secret(value: str, weight: int, *, quoted: bool, alone: bool = False) -> bool:
-    """Whether the value of a name with this weight is a secret.
+def is_secret(value: str, weight: int = STRONG, *, quoted: bool = True, alone: bool = False) -> bool:
+    """Whether the value of a name with this weight, or what stands where only a password can, is a secret.
 
     quoted: the value was in quotes, or a whole string.
     alone: name and value were isolated, as in a settings file, where even a plain word is a value (see `alone`).

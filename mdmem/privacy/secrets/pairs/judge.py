@@ -70,7 +70,7 @@ def _changed(name: Name, old: Literal) -> list[Span]:
     """Return the new value in `name = "…" -> "…"`, as Terraform prints a change."""
     at = old.end + old.quoted
     literal = literals.read(name.text, at + 4, whole_word=False) if name.text.startswith(' -> "', at) else None
-    return [_span(name, literal)] if literal and values.is_secret(literal.text, name.weight, quoted=True) else []
+    return [_span(name, literal)] if literal and values.is_secret(literal.text, name.weight) else []
 
 
 def _in_word_diff(name: Name, at: int) -> list[Span]:
@@ -83,7 +83,7 @@ def _in_word_diff(name: Name, at: int) -> list[Span]:
         value = name.text[at + len(opening) : end]
         core = value.strip(_AROUND_CHANGE)
         is_value = any(map(str.isdigit, core)) and " " not in core and (not name.is_plain_key or _is_key(core))
-        if is_value and values.is_secret(core, name.weight, quoted=True):
+        if is_value and values.is_secret(core, name.weight):
             start = at + len(opening) + value.index(core)
             spans.append((start, start + len(core), name.kind))
         at = end + len(closing)
@@ -148,7 +148,7 @@ def in_quotes(name: Name, at: int) -> list[Span]:
         at,
         lambda literal: (
             _is_beside(name, literal)
-            or (is_given and _is_word(literal.text) and values.is_secret(literal.text, STRONG, quoted=literal.quoted))
+            or (is_given and _is_word(literal.text) and values.is_secret(literal.text, quoted=literal.quoted))
         ),
     )
     return literal_spans or _passphrase(name, at)
@@ -163,7 +163,7 @@ def ends_line(name: Name, at: int) -> list[Span]:
     literal = literals.read(name.text, at, whole_word=False)
     if not literal or not _ends_line(name, literal):
         return []
-    hidden = values.is_secret(literal.text, STRONG, quoted=literal.quoted, alone=True)
+    hidden = values.is_secret(literal.text, quoted=literal.quoted, alone=True)
     return [_span(name, literal)] if hidden else []
 
 
@@ -215,7 +215,7 @@ def constant(name: Name, at: int) -> list[Span]:
         return []
     user, colon, secret = literal.text.partition(":")
     start = literal.start + (len(user) + 1 if colon else 0)
-    hidden = values.is_secret(secret if colon else user, STRONG, quoted=True)
+    hidden = values.is_secret(secret if colon else user)
     return [(start, literal.end, name.kind)] if hidden else []
 
 
@@ -234,7 +234,7 @@ def call(name: Name, at: int) -> list[Span]:
     if not literals.closes_call(text, at):
         return []
     if takes_two or text.startswith("PASSWORD(", name.start):
-        return _read(name, at, lambda literal: values.is_secret(literal.text, STRONG, quoted=True))
+        return _read(name, at, lambda literal: values.is_secret(literal.text))
     return beside(name, at)
 
 
@@ -247,7 +247,7 @@ def markup(name: Name, at: int) -> list[Span]:
         value = name.text[at : max(at, end)]
     if not value.strip() or "\n" in value.strip() or "<" in value:
         return []
-    return [(at, end, name.kind)] if values.is_secret(value, name.weight, quoted=True) else []
+    return [(at, end, name.kind)] if values.is_secret(value, name.weight) else []
 
 
 def below(name: Name, at: int) -> list[Span]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from mdmem.privacy.secrets import literals, scan, values
 from mdmem.privacy.secrets.literals import Literal, run_end, skip_blank
-from mdmem.privacy.secrets.names import STRONG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def in_brackets(name: Name, at: int) -> list[Span]:
         literal = literals.read(name.text, at, whole_word=False)
         if not literal or not literal.quoted:
             break
-        if values.is_secret(literal.text, name.weight, quoted=True):
+        if values.is_secret(literal.text, name.weight):
             spans.append((literal.start, literal.end, name.kind))
         at = literal.end + 1
     return spans
@@ -79,5 +78,5 @@ def items(name: Name, at: int) -> list[Span]:
 
 def _is_item(name: Name, literal: Literal) -> bool:
     if name.kind == "password":
-        return values.is_secret(literal.text, STRONG, quoted=literal.quoted, alone=True)
+        return values.is_secret(literal.text, quoted=literal.quoted, alone=True)
     return values.looks_random(literal.text)
