@@ -1151,10 +1151,14 @@ def test_a_committer_waits_for_both_of_its_locks_no_longer_than_for_one(
 
 
 @rights.kept_out
-def test_a_lock_that_another_user_has_made_in_the_git_folder_can_be_held_too(vault: Path) -> None:
+def test_a_lock_that_another_user_has_made_in_the_git_folder_can_be_held_too(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config = start(vault)
     turn(vault)
-    commit.commit(config)
+    with monkeypatch.context() as other_user:
+        other_user.setattr(lock, "system", SimpleNamespace(own=lambda _: False))
+        commit.commit(config)
     (lock_file,) = (vault / ".git").glob("mdmem-*.lock")
     assert lock_file.stat().st_mode & 0o444 == 0o444
     lock_file.chmod(0o444)  # as it is for those who are not its owner

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mdmem import files
+from mdmem import files, system
 from mdmem.errors import LockedError
 
 if TYPE_CHECKING:
@@ -44,8 +44,9 @@ def held(state_dir: str | Path, common_dir: Path, name: str = "git", wait_second
 
 
 def _open(file: Path) -> int:
+    """Open a lock. One that is made in another user's folder, as by `sudo mdmem`, can be held by that user too."""
     try:
-        return files.open_lock(str(file), 0o644)
+        return files.open_lock(str(file), 0o600 if system.own(file.parent.stat()) else 0o644)
     except PermissionError:
         return os.open(file, os.O_RDONLY)  # another user's, as of a container: to lock it, no more is needed
 
