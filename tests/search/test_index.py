@@ -91,6 +91,13 @@ def known(settings: Config, words: str) -> list[str]:
 # -- staying current ---------------------------------------------------------------------------------
 
 
+def test_a_note_of_a_time_in_the_far_future_is_found_as_it_was_changed(vault: Path, settings: Config) -> None:
+    year_2400 = 13_569_465_600
+    for text in "alpha", "beta":
+        os.utime(write(vault, "a.md", text), (year_2400, year_2400))
+        assert found(settings, text) == ["a.md"]
+
+
 def test_notes_are_added_changed_and_removed(vault: Path, settings: Config) -> None:
     write(vault, "a.md", "alpha")
     write(vault, "sub/b.md", "beta")

@@ -143,8 +143,11 @@ def _save(path: str, *parts: bytes | memoryview) -> None:
 
 
 def reliable_mtime(at_ns: int) -> int:
-    """Return an mtime to record; -1 if a change just after now could leave the same one, and so not be seen."""
-    return -1 if abs(time.time_ns() - at_ns) < _step_ns(at_ns) else at_ns
+    """Return an mtime to record; -1 if a change just after now could leave the same one, and so not be seen.
+
+    Also -1 if it is too large for the index, after 2262: broken disks and archives have such times.
+    """
+    return -1 if abs(time.time_ns() - at_ns) < _step_ns(at_ns) or at_ns >= 1 << 63 else at_ns
 
 
 def _step_ns(at_ns: int) -> int:
