@@ -206,7 +206,7 @@ def tree(config: Config, folder: str, depth: int, files: bool, limit: int, as_js
     root = Path(config.vault)
     if relative is None or not (root / relative).is_dir():
         raise NotFoundError(f"There is no folder {folder!r} in {root}. `mdmem tree` shows the folders.")
-    shown = rows.ask(config, folder_tree).at(relative)
+    *_, shown = rows.ask(config, folder_tree).way(relative)
     if as_json:
         render.print_json(shown.nested(relative or root.name))
     else:
@@ -251,28 +251,20 @@ def _draw(folder: TreeFolder, depth: int, limit: int, *, files: bool, indent: st
 
 
 class TreeFolder:
-    """A folder of the vault. folders: those in it that have notes, by name."""
+    """A folder of the vault. notes: how many are in and below it. folders: those in it that have notes, by name."""
 
     def __init__(self, view: View, path: str = "") -> None:
         self._view, self._path = view, path
-        self._own = 0
+        self.notes = 0
         self.folders: dict[str, TreeFolder] = {}
 
-    def add(self, size: int) -> None:
-        """Count notes that are directly in it."""
-        self._own += size
-
-    def at(self, path: str) -> TreeFolder:
-        """Return the folder at a path below this one; it is added if it is not known."""
+    def way(self, path: str) -> Iterator[TreeFolder]:
+        """Yield the folders on the way to a path below this one, from this one on. Those not known are added."""
         folder = self
+        yield folder
         for name in filter(None, path.split("/")):
             folder = folder.folders.setdefault(name, TreeFolder(self._view, f"{folder._path}/{name}".lstrip("/")))
-        return folder
-
-    @property
-    def notes(self) -> int:
-        """Return the number of notes in and below it."""
-        return self._own + sum(folder.notes for folder in self.folders.values())
+            yield folder
 
     def files(self) -> list[str]:
         """Return the names of the notes directly in it, sorted."""
@@ -288,6 +280,6 @@ def folder_tree(view: View) -> TreeFolder:
     """Return the vault's own folder, with all that have notes below it."""
     top = TreeFolder(view)
     for path, size in zip(view.folders, view.folder_sizes, strict=True):
-        if size:
-            top.at(path).add(size)
+        for folder in top.way(path) if size else ():
+            folder.notes += size
     return top

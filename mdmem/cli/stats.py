@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import date, timedelta
 from typing import Any
 
 import click
@@ -87,9 +88,14 @@ def _summary(counts: dict[str, Any]) -> str:
 
 
 def _recent(days: dict[str, int]) -> list[tuple[str, int]]:
-    """Return the last days with a note. What is later than tomorrow was dated by a wrong clock."""
-    tomorrow = timestamps.local_day(options.now() + 86_400)
-    return [item for item in days.items() if item[0] <= tomorrow][-MOST_DAYS:] or [*days.items()][-MOST_DAYS:]
+    """Return the last days that the notes span, including days without a note."""
+    if not days:
+        return []
+    tomorrow = timestamps.local_day(options.now() + 86_400)  # what is later was dated by a wrong clock
+    last = date.fromisoformat(max([day for day in days if day <= tomorrow], default=max(days)))
+    span = (last - date.fromisoformat(min(days))).days + 1
+    days_shown = [last - timedelta(days=days_ago) for days_ago in range(min(span, MOST_DAYS))]
+    return [(day.isoformat(), days.get(day.isoformat(), 0)) for day in reversed(days_shown)]
 
 
 def _bars(title: str, counts: Iterable[tuple[str, int]], most: int = MOST_ROWS) -> None:

@@ -456,6 +456,13 @@ def test_a_tree_counts_the_notes_of_every_folder(day: Day) -> None:
     assert ".md" in day.run("tree", "journal/api", "--files").stdout
 
 
+def test_a_tree_of_very_deep_folders_is_drawn(vault: Path, mdmem: Run) -> None:
+    folder = vault / "/".join("a" * 600)
+    folder.mkdir(parents=True)
+    (folder / "deep.md").write_text("Deep.\n")
+    assert "└── a/  1 file" in mdmem("tree", check=True).stdout
+
+
 def test_a_tree_shows_the_last_folders_and_says_how_many_more_there_are(day: Day) -> None:
     whole = day.run("tree", "journal", "--depth", "1", "--limit", "0").stdout.splitlines()
     out = day.run("tree", "journal", "--depth", "1", "--limit", "1").stdout.splitlines()
@@ -685,14 +692,13 @@ def test_stats_leave_out_when_memories_of_ghosts_were_made(vault: Path, mdmem: R
     assert (found["notes"], found["first"], found["last"]) == (1, "2026-09-14T08:05:00Z", "2026-09-14T08:05:00Z")
 
 
-def test_stats_draw_no_day_without_a_note(vault: Path, mdmem: Run) -> None:
+def test_stats_draw_the_days_between_notes_too(vault: Path, mdmem: Run) -> None:
     vault.mkdir(exist_ok=True)
-    for created in ("2026-09-02", "2026-09-14"):
+    for created in ("2026-08-31", "2026-09-01", "2026-09-14"):
         (vault / f"{created}.md").write_text(f"---\nid: a{created}\ncreated: {created}T08:00:00Z\n---\n\nText.\n")
-    out = mdmem("stats").stdout
-    assert [line.split()[:2] for line in out.splitlines() if "2026-09-" in line and "█" in line] == [
-        ["2026-09-02", "1"],
-        ["2026-09-14", "1"],
+    days = mdmem("stats").stdout.partition("Days")[2]
+    assert re.findall(r"2026-0\d-\d\d +\d", days)[:14] == [
+        f"2026-09-{day:02}  {int(day in (1, 14))}" for day in range(1, 15)
     ]
 
 
