@@ -1050,6 +1050,14 @@ def test_doubt_about_what_is_at_hand_hardly_asks(prompt: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "prompt",
+    ["we moved it, no idea where", "the build is red, we know why", "he left, we don't know why"],
+)
+def test_telling_whether_one_knows_asks_nothing(prompt: str) -> None:
+    assert shape.of(prompt) is None
+
+
+@pytest.mark.parametrize(
     ("prompt", "grade"),
     [
         ("¿a cuántos ms pusimos el buffer de interpolación?", SURE),

@@ -198,7 +198,7 @@ def test_a_question_names_its_days(text: str, first: str, last: str) -> None:
      "what did we change in 2.10.3?", "from monday to friday", "yesterday and today", "tuesday and last week",
      "the last days", "the sun and the sat nav", "a night mode", "handle the 3 days of trial",
      "was haben wir hier gemacht?", "先日の件", "上上周做了什么", "一周做了什么", "KW 60",
-     "never release on a friday", "an einem Freitag",
+     "never release on a friday", "an einem Freitag", "op een vrijdag", "di una domenica", "numa sexta-feira",
      "what did we plan for this sunday?", "the job that runs every monday", "what is due next monday",
      "qu'est-ce qui est prévu lundi prochain", "毎週月曜日のバッチは何？", "来週の月曜日は何をする？",
      "下周一做什么", "每周一做了什么",

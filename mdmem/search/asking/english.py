@@ -120,7 +120,7 @@ def judge(words: list[str], *, asks: bool) -> int:
     first = next((word for word in words if word not in _LEADING), "")
     wh = first in _ASKS or (asks and (not used.isdisjoint(_ASKS) or _is_of_ours(words, first)))
     past, back = _is_past(words, used), _is_back(words, used)
-    asks_last = (first == "we" and words[-1] in _ASKS) or _after(words[-2:], _BEFORE_ASKS | {"of"}, _ASKS)
+    asks_last = frames.asks_last(words, first) or _after(words[-2:], _BEFORE_ASKS | {"of"}, _ASKS)
     wh = wh or (past and first not in orders.VERBS and asks_last)
     question = wh or (first in _INVERTED and (asks or first not in _ORDERS)) or (asks and first not in MODAL)
     if first in _INVERTED and _after(words, _NOTES, _ABOUT):
@@ -183,8 +183,9 @@ def _of_clause(words: list[str]) -> int:
 def ends(words: list[str]) -> bool:
     """Whether a last clause asks: `and why`, `which option fixed it`, `wasn't that fixed`, but not `which fixed it`."""
     words = without_leading(words) or [""]
-    asks_last = words[0] == "we" and words[-1] in _ASKS  # `we solved it how`
-    if words[0] in _ENDS or asks_last or (words[0].endswith("nt") and _after(words[:2], PAST | _HAVE, _POINTED)):
+    if words[0].endswith("nt") and _after(words[:2], PAST | _HAVE, _POINTED):
+        return True
+    if words[0] in _ENDS or frames.asks_last(words, words[0]):
         return True
     noun = words[1] if len(words) > 2 else ""
     is_verb = noun.endswith(("s", "ed")) and words[2] not in orders.IRREGULAR - _BASES

@@ -53,3 +53,8 @@ def clause(words: list[str]) -> list[str]:
             return []
         last = last if word in _PASSED else word
     return []
+
+
+def asks_last(words: list[str], first: str) -> bool:
+    """Whether words end as `we solved it how` does, but not as `we moved it, no idea where` and `we know why`."""
+    return first == "we" and words[-1] in ASKS and words[-2] not in _KNOWS - _NOT_ALONE
