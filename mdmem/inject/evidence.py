@@ -65,11 +65,10 @@ def codes(text: str) -> set[str]:
 
 def _pairs(text: str) -> set[tuple[str, str]]:
     """Return each two words that follow each other; how much something was, as in `by 64 bytes`, makes no other."""
-    words = [*analysis.words(text.lower()), ""]
-    return set(pairwise("0" if word.isdecimal() and unit in _UNITS else word for word, unit in pairwise(words)))
+    return set(pairwise(analysis.words(_AMOUNT.sub(r"0 \1", text.lower()))))
 
 
-_UNITS = frozenset("bytes byte b kb mb gb tb kib mib gib tib ms s sec secs second seconds min minutes chars".split())
+_AMOUNT = lazy(r"\b\d[\d.,]{0,20} ?(bytes?|[kmgt]?i?b|ms|s|secs?|seconds?|min|minutes?|chars)\b")
 
 
 def chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer], str]:

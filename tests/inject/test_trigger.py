@@ -781,14 +781,23 @@ def test_a_value_in_a_long_message_does_not_make_it_another_error(tmp_path: Path
     assert "Words are skipped" in block((config.load(str(vault)), str(talk.cwd)), prompt)
 
 
-def test_an_amount_in_a_short_message_does_not_make_it_another_error(tmp_path: Path, vault: Path) -> None:
+@pytest.mark.parametrize(
+    ("failed", "fails"),
+    [
+        ("ld: section `.bss' overflowed by 1184 bytes", "ld: section `.bss' overflowed by 64 bytes"),
+        ("TimeoutError: probe took 2000ms", "TimeoutError: probe took 5,500 ms"),
+        ("MemoryError: allocating 38.2 GiB", "MemoryError: allocating 7GiB"),
+    ],
+)
+def test_an_amount_in_a_short_message_does_not_make_it_another_error(
+    tmp_path: Path, vault: Path, failed: str, fails: str
+) -> None:
     talk = Talk(vault, tmp_path / "probe")
-    talk.says("The image does not link")
-    talk.runs("make", error="Exit code 2\nld: section `.bss' overflowed by 1184 bytes")
+    talk.says("The image does not work")
+    talk.runs("make", error=f"Exit code 2\n{failed}")
     talk.answers("The sample buffer is halved now.")
 
-    prompt = "make fails: ld: section `.bss' overflowed by 64 bytes"
-    assert "sample buffer is halved" in block((config.load(str(vault)), str(talk.cwd)), prompt)
+    assert "sample buffer is halved" in block((config.load(str(vault)), str(talk.cwd)), f"make fails: {fails}")
 
 
 def test_a_word_that_each_page_has_is_as_rare_as_in_what_was_said(tmp_path: Path, vault: Path) -> None:
