@@ -356,7 +356,7 @@ class _Coverage:
     def _having(self, unit: Unit) -> dict[int, float]:
         notes: dict[int, float] = {}
         is_weak = self._foreign or unit.weight < JOINED
-        pages = self._view.of_kinds(PAGES if unit.term.isdigit() or unit.term in _ON_PAGES else ())
+        pages = self._view.of_kinds(PAGES if unit.term.isdigit() else PAGES[:1] if unit.term in _ON_PAGES else ())
         for term, share in sorted(unit.terms, key=lambda pair: pair[1]):
             surety = share if is_weak else 1.0 if share >= WEIGHT else SYNONYM
             for field in ("body", "title") if term in self._name else ("body", "title", "meta"):
@@ -417,8 +417,8 @@ _CHANGES = frozenset(
     )
 )
 """Where no note has one of these, it only says that something was changed, or which way: `why smaller batches`."""
-_ON_PAGES = frozenset(["utc", "begin", "end", "take"])
-"""Terms of what mdmem writes on each page about its session: `Began 2026-09-14 08:00 UTC`. Digits are others."""
+_ON_PAGES = frozenset("utc begin end take min prompt answer tool file note".split())
+"""Terms of what mdmem writes on each session's page: `Began 2026-09-14 08:00 UTC`. `run` and `work` tell little."""
 SYNONYM = 0.75
 """How surely a note has a word if it has only a synonym."""
 _SPOKEN = ("prompt", "response", "summary")

@@ -822,6 +822,36 @@ def test_a_word_that_each_page_has_is_as_rare_as_in_what_was_said(tmp_path: Path
     assert "9 stays 9" in entries(given)[0]
 
 
+def test_a_person_s_words_on_a_project_s_page_count_though_other_pages_have_them(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "clinic")
+    talk.says("Visits: add column room")
+    talk.answers("Added.")
+    page = vault / "journal/clinic/project.md"
+    page.write_text(page.read_text() + "\nVisits begin and end in UTC.\n")
+
+    given = block((config.load(str(vault)), str(talk.cwd)), "do we begin visits in UTC?")
+    assert "begin and end in UTC" in given
+
+
+def test_a_word_of_a_page_s_headings_is_as_rare_as_in_what_was_said(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "clinic")
+    for number, (asked, told) in enumerate(
+        [
+            ("Where shall the prompt files be kept?", "In assets, so that translators find them."),
+            *((f"Visits: add column {column}", "Added.") for column in ("room", "doctor", "reason")),
+        ]
+    ):
+        talk = new_session(talk, number) if number else talk
+        talk.says(asked)
+        if number:
+            talk.edits("visits.sql")
+        talk.answers(told)
+        talk.store("SessionEnd", reason="other")
+
+    given = block((config.load(str(vault)), str(talk.cwd)), "where do the prompt files go?")
+    assert "translators find them" in entries(given)[0]
+
+
 def test_words_that_only_begin_alike_are_little_evidence_in_another_language(tmp_path: Path, vault: Path) -> None:
     talk = Talk(vault, tmp_path / "shop")
     talk.says("The table shrinks")
