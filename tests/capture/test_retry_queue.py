@@ -347,8 +347,12 @@ def test_a_file_or_link_in_the_place_of_a_folder_of_the_journal_is_named_with_it
     assert f"'{name}' in the vault is a link or a file where a folder should be" in ask("index").stderr
     doctor = ask("doctor", "--only", "vault").stdout
     assert f"No note can be stored in '{name}'" in doctor
-    assert f"mv {place} {place}.old" in doctor
-    place.rename(f"{place}.old")
+    if how == "link":  # moved aside, it would take the notes that it leads to out of the vault
+        assert f"rm {place} && mv {tmp_path / 'away'} {place}" in doctor
+        place.unlink()
+    else:
+        assert f"mv {place} {place}.old" in doctor
+        place.rename(f"{place}.old")
     (tmp_path / "away").rename(place)
     assert ask("index", check=True).stdout.startswith("1 note written")
 
