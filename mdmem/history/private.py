@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
 from mdmem.errors import GitError, VaultError
 from mdmem.history.git import objects, repository
 from mdmem.history.git.repository import Repository
-from mdmem.vault import JOURNAL, disk, journal, layout, note, packed, people
+from mdmem.vault import JOURNAL, disk, journal, layout, note, packed, people, unreadable
 from mdmem.vault.unreadable import UnreadableFolders
 
 
@@ -39,9 +40,9 @@ def projects(root: str, stays: Callable[[Mapping[str, object]], bool] = people.s
 
 
 def _page(root: str, page: str) -> Mapping[str, object]:
-    """Return the front matter of a project's page."""
+    """Return the front matter of a project's page. One that is hidden is as committed, or else may be private."""
     try:
-        return note.load(root, page).meta
+        data = disk.read_path(root, page)
     except PermissionError as error:
         if UnreadableFolders(root).contain(page):
             return {}  # nothing of this project can be read
@@ -49,6 +50,11 @@ def _page(root: str, page: str) -> Mapping[str, object]:
             f"{page} cannot be read, so nothing tells whether the project's notes may leave this machine. "
             f"Run `sudo chown $USER {shlex.quote(f'{root}/{page}')}; chmod u+rw {shlex.quote(f'{root}/{page}')}`."
         ) from error
+    if data is None and unreadable.why_missing(root, page) and not UnreadableFolders(root).contain(page):
+        with suppress(GitError, VaultError):
+            return note.parse(repository.run(repository.open_vault(root), "cat-file", "blob", f"HEAD:{page}")).meta
+        return {"private": True}
+    return note.parse(data or b"").meta
 
 
 def stays(path: str, data: bytes, private_projects: frozenset[str]) -> bool:

@@ -426,7 +426,14 @@ def recall_project(config: Config, identity: str) -> str:
     except (OSError, UnicodeDecodeError):
         return ""
     plain = name and "/" not in name and not name.startswith(".")
-    return name if plain and stamp == project_stamp(config, name) else ""
+    return name if plain and (stamp == project_stamp(config, name) or _is_hidden(config, name)) else ""
+
+
+def _is_hidden(config: Config, name: str) -> bool:
+    """Whether a project's page, which may keep it on this machine, is only hidden, as a sync program has it."""
+    from mdmem.vault import unreadable  # only when the page has changed
+
+    return unreadable.why_missing(config.vault, project_page(name)) != ""
 
 
 def project_pointer(config: Config, identity: str) -> str:

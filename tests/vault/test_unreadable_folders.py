@@ -113,6 +113,47 @@ def test_a_projects_page_that_may_not_be_read_stops_a_commit_with_what_to_do(
     assert "marmot" in ask("commit", check=True).stdout
 
 
+def hide(page: Path, how: str, to: Path) -> None:
+    """Hide a project's page as a sync program does, or by a link."""
+    page.rename(to)
+    if how == "a sync program":
+        page.with_name(".project.md.icloud").touch()
+    else:
+        page.symlink_to(to)
+
+
+@pytest.mark.parametrize("how", ["a sync program", "a link"])
+def test_a_private_project_stays_on_this_machine_while_its_page_is_hidden(
+    vault: Path, tmp_path: Path, ask: Run, sessions: list[Path], how: str
+) -> None:
+    place = "/home/dev/work/secret-app"
+    capture(prompt("where does the marmot live", session_id="marmot", cwd=place))
+    page = vault / "journal/secret-app/project.md"
+    page.write_text(page.read_text().replace("---\n", "---\nsync: false\n", 1))
+    ask("commit", check=True)
+    hide(page, how, tmp_path / "moved")
+    capture(prompt("where does the lynx live", session_id="lynx", cwd=place))
+
+    ask("commit")
+
+    assert "secret-app" not in git(vault, "ls-files")
+    assert list(vault.glob("journal/*/*/*lynx*")) == list(vault.glob("journal/secret-app/*/*lynx*")) != []
+    assert not page.is_file() or page.is_symlink()
+
+
+@pytest.mark.parametrize("how", ["a sync program", "a link"])
+def test_a_project_whose_committed_page_is_hidden_is_committed(
+    vault: Path, tmp_path: Path, ask: Run, sessions: list[Path], how: str
+) -> None:
+    hide(sessions[0].parents[1] / "project.md", how, tmp_path / "moved")
+    capture(prompt("where does the marmot live", session_id="marmot"))
+
+    assert "marmot" in ask("commit").stdout
+
+    assert "project.md" in git(vault, "ls-files")
+    assert len(list((vault / "journal").iterdir())) == 1
+
+
 @pytest.mark.parametrize("place", ["journal/notes-app", "README.md"])
 @pytest.mark.parametrize("leads", ["to what was there", "nowhere"])
 def test_what_became_a_link_is_not_committed_as_deleted_and_stays_on_the_pages_and_in_the_index(
