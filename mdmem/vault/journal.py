@@ -426,10 +426,10 @@ def recall_project(config: Config, identity: str) -> str:
     except (OSError, UnicodeDecodeError):
         return ""
     plain = name and "/" not in name and not name.startswith(".")
-    return name if plain and (stamp == project_stamp(config, name) or _is_hidden(config, name)) else ""
+    return name if plain and (stamp == project_stamp(config, name) or has_hidden_page(config, name)) else ""
 
 
-def _is_hidden(config: Config, name: str) -> bool:
+def has_hidden_page(config: Config, name: str) -> bool:
     """Whether a project's page, which may keep it on this machine, is only hidden, as a sync program has it."""
     from mdmem.vault import unreadable  # only when the page has changed
 

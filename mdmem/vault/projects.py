@@ -161,11 +161,12 @@ def identities(config: Config, name: str) -> list[str]:
 
 
 def front_matter_of(config: Config, name: str) -> dict[str, Any]:
-    """Return the front matter of a project's page; {} when there is none that can be read."""
+    """Return the front matter of a project's page; {} when there is none that can be read. A hidden one is private."""
     try:
-        return front_matter.of(disk.read_path(config.vault, journal.project_page(name)))
+        data = disk.read_path(config.vault, journal.project_page(name))
     except OSError:
         return {}  # unreadable
+    return front_matter.of(data) if data or not journal.has_hidden_page(config, name) else {"private": True}
 
 
 def roots(config: Config) -> dict[str, str]:

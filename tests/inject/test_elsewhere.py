@@ -193,6 +193,23 @@ def test_how_a_session_of_another_project_ended_is_not_told_if_that_stays_on_thi
     assert "Quokka" not in given
 
 
+def test_a_project_whose_page_a_sync_program_has_taken_tells_other_projects_nothing(
+    vault: Path, tmp_path: Path
+) -> None:
+    own_settings("[inject]\nother_projects = true\n")
+    api = Talk(vault, tmp_path / "payments-api")
+    api.says("Add the quokka to the bank.")
+    api.edits("bank/animals.py", ["+add(koala)"])
+    api.answers("It was added, and four keepers look after it.")
+    question = "how did we add the quokka to the bank?"
+    assert "four keepers" in ask(new_session(api, 7, tmp_path / "web-shop"), question)
+
+    page = vault / "journal/payments-api/project.md"
+    page.rename(page.with_name(".project.md.icloud"))
+
+    assert "keepers" not in ask(new_session(api, 8, tmp_path / "web-shop"), question)
+
+
 @pytest.mark.parametrize("question", ["how did we add the quokka to the bank?", "what did I say about the quokka?"])
 @pytest.mark.parametrize(("mark", "project"), [("private: true", "payments-api"), ("sync: false", "web-shop")])
 def test_a_prompt_that_is_not_shown_is_not_told_with_its_answer(
