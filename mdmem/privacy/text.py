@@ -64,7 +64,7 @@ def is_plain(text: str, job: Job) -> bool:
     low = lower(text)
     if storable(text) is not text:
         return False
-    if has_any(low, _CONTEXTS) or has_any(text, _STREAMS) or _has_tag(low, job.rules.tags) or has_sign(low, *_ENCODED):
+    if has_any(low, _CONTEXTS) or has_any(text, _STREAMS) or _has_tag(low, job.rules.tags) or _may_encode_tag(low):
         return False
     return not searches.may_find(text, low, is_output=job.origin == "tool")
 
@@ -84,13 +84,19 @@ def _may_change_again(text: str, unmarked: bool, job: Job) -> bool:
         return True
     for start, end in around_marks:
         part = text[start:end]
-        trial = Job(type(job.cleaned)(), job.rules, job.origin, None)
+        trial = _trial(job)
         trial.secrets = dict(job.secrets)
-        trial.is_input = job.is_input
         low = lower(part)
         if any(step(part, low, trial) for step in _STEPS):
             return True
     return False
+
+
+def _trial(job: Job) -> Job:
+    """Return a job of the same rules for a text, whose counts do not matter."""
+    trial = Job(type(job.cleaned)(), job.rules, job.origin, None)
+    trial.is_input = job.is_input
+    return trial
 
 
 _LONG_AGAIN = 64 * 1024
@@ -368,23 +374,40 @@ _STREAMS = ('"delta"', '"candidates"', '"done":false')  # one is in every stream
 
 
 def _encoded_edits(text: str, low: str, job: Job) -> list[Edit]:
-    """Return the edits that hide base64 and hexadecimal in which a private section is encoded."""
-    if len(low) < _SHORTEST_ENCODED or not has_sign(low, *_ENCODED):
+    """Return the edits that hide base64 and hexadecimal in which a private section is encoded.
+
+    What is hidden is counted as it stands: one place may be decoded in several ways, in some of which a tag is cut.
+    """
+    if len(low) < _SHORTEST_ENCODED or not _may_encode_tag(low):
         return []
     from mdmem.privacy import encoded
 
-    view = encoded.decoded(text)
-    edits = view.pieces_of(private_edits(view.text, lower(view.text), job)) if view else []
+    view, trial = encoded.decoded(text), _trial(job)
+    edits = view.pieces_of(private_edits(view.text, lower(view.text), trial)) if view else []
     spans = _joined(sorted((start, end, rule) for start, end, _, rule in edits))
+    for start, end, _ in spans:
+        job.cleaned.hidden.add(text[start:end])
+    job.cleaned.private += len(spans)
+    job.spans += trial.spans
     return [(start, end, job.rules.marker + _lines(text, start, end, job), rule) for start, end, rule in spans]
 
 
-_ENCODED = (
-    ("chjpdmf0", "byaxzhdg", "wcml2yxrl"),
-    (("70", ("70726976617465", "70 72 69 76 61 74", "70:72:69:76:61:74", "7072 6976 61", "70 7269 7661 74")),),
-)
-"""The word `private` in base64, as it begins at each byte of three, and in hexadecimal; in lower case."""
-_SHORTEST_ENCODED = 28  # characters of a pair of tags with a letter between them
+def _may_encode_tag(low: str) -> bool:
+    """Whether a text may hold the word `private` in base64 or hexadecimal, also cut at the end of a line."""
+    if has_any(low, _GROUPS) and has_any("".join(low.replace("\\n", " ").split()), _IN_BASE64):
+        return True
+    if "70" not in low:  # the letter p
+        return False
+    plain = low.replace("0x", "").replace("\\n", "").encode("ascii", "ignore")
+    return has_any(plain.translate(None, _BETWEEN_BYTES).decode(), _IN_HEX)
+
+
+_GROUPS, _IN_BASE64 = ("chjp", "axzh", "cml2"), ("chjpdmf0", "byaxzhdg", "wcml2yxrl")
+"""A group of base64 that is in the word, and the word, as it begins at each byte of three; in lower case."""
+_IN_HEX = ("70726976", "76617465", "72707669", "76697461", "69726176", "61766574")
+"""Its first and last four letters, and four of them in numbers of two bytes, the second one first."""
+_BETWEEN_BYTES = b" \t\r\n:,-"
+_SHORTEST_ENCODED = 14  # characters of `<private>` and a letter after it
 
 _STEPS: tuple[Callable[[str, str, Job], list[Edit]], ...] = (
     _stream_edits,  # first, because the other steps would see the pieces of a stream, not what they say together

@@ -209,20 +209,31 @@ def test_tags_in_an_address_of_latin_1_hide_their_text() -> None:
     assert clean(f"GET /?q={address} 200", origin="tool").value == "GET /?q=[PRIVATE] 200"
 
 
+def rows(data: bytes) -> list[bytes]:
+    return [data[at : at + 16] for at in range(0, len(data), 16)]
+
+
 def dump(data: bytes) -> str:
-    lines = [data[at : at + 16] for at in range(0, len(data), 16)]
-    return "".join([f"{16 * at:08x}: {line.hex(' ', 2):39}  {line!a}\n" for at, line in enumerate(lines)])
+    return "".join([f"{16 * at:08x}: {row.hex(' ', 2):39}  {row!a}\n" for at, row in enumerate(rows(data))])
+
+
+def numbers(data: bytes) -> str:
+    """Show bytes as `hexdump` and `od -x` do."""
+    words = [[row[at : at + 2][::-1].hex() for at in range(0, len(row), 2)] for row in rows(data)]
+    return "".join([f"{16 * at:07x} {' '.join(row)}\n" for at, row in enumerate(words)])
 
 
 BINARY: dict[str, Callable[[bytes], str]] = {
     "base64": lambda data: base64.b64encode(data).decode(),
     "base64 for URLs": lambda data: base64.urlsafe_b64encode(data).decode().rstrip("="),
-    "base64 in lines": lambda data: base64.encodebytes(data * 3).decode(),
-    "base64 in lines as JSON": lambda data: json.dumps({"content": base64.encodebytes(data * 3).decode()}),
+    "base64 in lines": lambda data: base64.encodebytes(data).decode(),
+    "base64 in lines as JSON": lambda data: json.dumps({"content": base64.encodebytes(data).decode()}),
     "hexadecimal": bytes.hex,
     "bytes": lambda data: data.hex(" "),
     "bytes with colons": lambda data: data.hex(":").upper(),
+    "bytes in C": lambda data: ",\n  ".join([", ".join([f"{byte:#04x}" for byte in row]) for row in rows(data)]),
     "a dump": dump,
+    "a dump of numbers": numbers,
 }
 
 
@@ -232,7 +243,7 @@ def test_what_is_private_in_base64_and_hexadecimal_is_hidden_there_and_elsewhere
     encode: Callable[[bytes], str], shift: str
 ) -> None:
     for section in (f"<private>{VALUE}</private>", f"[private]{VALUE}[/private]", f"<private>{VALUE}"):
-        text = f"one\n{encode(f'{shift} {section} and so on '.encode())}\n-- two"
+        text = f"one\n{encode(f'{shift} {section} and so on '.encode() * 3)}\n-- two"
 
         cleaned = clean({"stdout": text, "stderr": f"no {VALUE} here"}, origin="tool").value
 
@@ -241,6 +252,28 @@ def test_what_is_private_in_base64_and_hexadecimal_is_hidden_there_and_elsewhere
         assert len(cleaned["stdout"]) < 60
         assert cleaned["stdout"].endswith("two")
         assert cleaned["stderr"] == "no [PRIVATE] here"
+
+
+IN_LINES = {form: encode for form, encode in BINARY.items() if "\n" in encode(bytes(100))}
+
+
+@pytest.mark.parametrize("encode", IN_LINES.values(), ids=IN_LINES.keys())
+def test_a_tag_is_one_wherever_a_line_of_encoded_text_ends(encode: Callable[[bytes], str]) -> None:
+    for before in range(57):  # bytes of a line of base64
+        text = encode(f"{'x' * before}<private>{VALUE} and so on until the end ".encode())
+        cleaned = clean(text, origin="tool").value
+        assert cleaned == "" or cleaned.rstrip().endswith("[PRIVATE]")
+
+
+def test_a_section_in_base64_is_counted_once_and_is_closed_although_parts_of_it_are_decoded_too() -> None:
+    text = base64.b64encode(b"<private>hunter2 is here</private>").decode()
+
+    cleaned = clean(f"look at {text} in here")
+
+    assert "+" in text
+    assert cleaned.value == "look at [PRIVATE] in here"
+    assert (cleaned.private, cleaned.unclosed, cleaned.stray) == (1, False, False)
+    assert (cleaned.hidden.sections, cleaned.hidden.chars) == (1, len(text))
 
 
 def test_a_mention_of_a_tag_in_base64_hides_nothing() -> None:
