@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import mdmem
 from mdmem.privacy import Rules, clean, explain, limits
 from mdmem.privacy import text as text_steps
-from mdmem.privacy.secrets import repeated
+from mdmem.privacy.secrets import commands, repeated
 from mdmem.privacy.text import lower, storable
 
 CANARY = "Canary7"
@@ -304,6 +304,28 @@ def test_texts_cleaned_in_two_threads_are_searched_for_the_secrets_of_each() -> 
     assert len(list(repeated.find(" ".join(dict.fromkeys(dict.keys(values))), values))) == 30
     values.others["two10xK"] = None
     assert len(list(repeated.find("two10xK", values.others))) == 1
+
+
+class _InterruptedTable(dict[str, Any]):
+    """The table of commands, whose first listing another thread interrupts to clean a text."""
+
+    cleaned = ""
+
+    def __iter__(self) -> Iterator[str]:
+        for number, command in enumerate(super().__iter__()):
+            if number == 9 and not self.cleaned:
+                self.cleaned = "being cleaned"
+                self.cleaned = clean(f"{'All is well. ' * 50}\nimpdp scott/tiger12x\n", origin="tool").value
+            yield command
+
+
+def test_a_text_is_cleaned_while_another_thread_fills_the_table_of_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = _InterruptedTable(commands.BY_COMMAND)
+    monkeypatch.setattr(commands, "BY_COMMAND", table)
+    monkeypatch.setattr(commands, "_by_start", {})
+    for _ in range(2):
+        assert "tiger12x" not in clean(f"{'All is well. ' * 50}\nimpdp scott/tiger12x\n", origin="tool").value
+    assert table.cleaned.endswith("\nimpdp scott/[REDACTED]\n")
 
 
 def test_a_text_is_cleaned_while_another_thread_loads_what_decodes_texts(monkeypatch: pytest.MonkeyPatch) -> None:

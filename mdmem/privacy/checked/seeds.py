@@ -182,5 +182,5 @@ def _words() -> dict[str, int]:
             words = files.read_any(path, _MAX_BYTES).decode("ascii").split()
         except (OSError, UnicodeDecodeError):
             words = [""]
-        _places.update((word, place) for place, word in enumerate(words))
+        _places.update({word: place for place, word in enumerate(words)})  # all at once: other threads may read it
     return _places

@@ -395,9 +395,9 @@ def in_ascii(text: str) -> str:
     if text.isascii() or not secrets.has_any(text, _DISGUISED):
         return text
     if not _plain_signs:
-        _plain_signs.update({code: code - 0xFEE0 for code in (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF5B))})
-        for signs, instead in ((_INVISIBLE, "_"), (_BARS, "|"), (_RULES, "-"), (_CROSSES, "+")):
-            _plain_signs.update(dict.fromkeys(map(ord, signs), ord(instead)))
+        full_width = {code: code - 0xFEE0 for code in (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF5B))}
+        alike = ((_INVISIBLE, "_"), (_BARS, "|"), (_RULES, "-"), (_CROSSES, "+"))
+        _plain_signs.update(full_width | {ord(sign): ord(instead) for signs, instead in alike for sign in signs})
     return text.translate(_plain_signs)
 
 

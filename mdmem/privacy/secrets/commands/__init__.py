@@ -66,14 +66,15 @@ def _commands_in(low: str, words: frozenset[str] | None) -> list[str]:
     if words is None:
         return [command for command in BY_COMMAND if command in low]
     if not _by_start:
+        by_start: dict[str, list[tuple[str, str]]] = {}
         for command in BY_COMMAND:
             first = "".join([sign if sign.isalnum() else " " for sign in command]).strip().split(" ")[0]
-            _by_start.setdefault(first[:3], []).append((first, command))
-    likely = {command for _, command in _by_start[""]}  # only signs
-    for word in words:
-        for first, command in _by_start.get(word[:3], ()):
-            if word.startswith(first):  # it may be longer: `snmpgetnext`
-                likely.add(command)
+            by_start.setdefault(first[:3], []).append((first, command))
+        _by_start.update(by_start)  # all at once: other threads may read it
+    likely: set[str] = set()
+    for word in ("", *words):  # a command may have only signs
+        # a word may be longer: `snmpgetnext`
+        likely.update([command for first, command in _by_start.get(word[:3], ()) if word.startswith(first)])
     return [command for command in BY_COMMAND if command in likely and command in low]
 
 
