@@ -106,11 +106,8 @@ def _members(text: str, at: int, kind: str, *, every: bool = False) -> Iterator[
     every: all values count, also of several words or lines.
     """
     depth = at - (text.rfind("\n", max(0, at - 256), at) + 1)
-    at = literals.line_end(text, at) + 1
     indent = 0
-    for _ in range(_MOST_MEMBERS):
-        end = literals.line_end(text, at)
-        line = text[at:end]
+    for begin, line in literals.rows(text, literals.line_end(text, at) + 1, _MOST_MEMBERS):
         body = line.lstrip(" \t")
         size = len(line) - len(body)
         if not body.strip() or size <= depth:
@@ -120,11 +117,10 @@ def _members(text: str, at: int, kind: str, *, every: bool = False) -> Iterator[
         core = (body if every and size > indent else rest).strip().strip("\"'")
         is_member = bool(colon) and name.replace("_", "").replace("-", "").replace(".", "").isalnum()
         if every and len(core) >= _SHORTEST_MEMBER and (is_member or size > indent):
-            start = at + line.rindex(core)
+            start = begin + line.rindex(core)
             yield start, start + len(core), kind
         elif is_member and core and " " not in core:
             hidden = values.is_secret(core, names.STRONG, quoted=False, alone=True)
             if hidden and (kind == "password" or values.is_varied(core)):
-                start = at + line.rindex(core)
+                start = begin + line.rindex(core)
                 yield start, start + len(core), kind
-        at = end + 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem.privacy import secrets
-from mdmem.privacy.secrets.literals import line_end, run_end
+from mdmem.privacy.secrets.literals import line_end, rows, run_end
 from mdmem.privacy.secrets.tokens import end_of_run
 from mdmem.privacy.secrets.tokens.formats import BASE64, LOWER_HEX
 
@@ -81,9 +81,9 @@ def _cut_keys(text: str) -> Iterator[Span]:
     for at, _ in secrets.occurrences(text, _END):
         head = text[max(0, at - _LONGEST_BODY) : at]
         is_private = "PRIVATE KEY" in text[at : at + 48]
-        rows = head.split("\n")[:-1] if is_private and "-----BEGIN " not in head else []
+        above = head.split("\n")[:-1] if is_private and "-----BEGIN " not in head else []
         size = len(head.rpartition("\n")[2])
-        for row in reversed(rows):
+        for row in reversed(above):
             body = row.strip(" \t\r+>|\"'")
             if not body or body.strip(BASE64):
                 break
@@ -132,16 +132,13 @@ def _is_key_line(body: str) -> bool:
 def _vaults(text: str) -> Iterator[Span]:
     """Find the lines below `$ANSIBLE_VAULT;1.1;AES256`."""
     for header, _ in secrets.occurrences(text, _VAULT):
-        end = at = line_end(text, header) + 1
-        first = 0
-        for _ in range(_MOST_LINES):
-            line = text[at : line_end(text, at)]
+        first = end = 0
+        for at, line in rows(text, line_end(text, header) + 1, _MOST_LINES):
             body = line.strip(" \t\r+-|")
             if not body or body.strip(LOWER_HEX) or len(body) > _HEX_LINE:
                 break
             first = first or at + line.index(body)
             end = at + line.index(body) + len(body)
-            at += len(line) + 1
         if first:
             yield first, end, "vault"
 

@@ -172,6 +172,14 @@ def lines(text: str, at: int = 0) -> Iterator[tuple[int, str]]:
         at += len(line) + 1
 
 
+def rows(text: str, at: int, most: int) -> Iterator[tuple[int, str]]:
+    """Yield at most so many lines from the one at `at` on, with their offsets; those behind the text are empty."""
+    for _ in range(most):
+        row = text[at : line_end(text, at)]
+        yield at, row
+        at += len(row) + 1
+
+
 def skip_blank(text: str, at: int) -> int:
     """Return the offset after up to 64 blanks and tabs."""
     if text[at : at + 1] not in (" ", "\t"):

@@ -86,9 +86,8 @@ def _table(text: str, start: int, end: int) -> tuple[list[Span], int]:
     if not columns or not _is_head(cells, delimiter):
         return [], end
     spans: list[Span] = []
-    at, ruled = end + 1, delimiter != "|" or _is_packed(line)
-    for _ in range(_MOST_ROWS):
-        row = text[at : literals.line_end(text, at)]
+    ruled = delimiter != "|" or _is_packed(line)
+    for at, row in literals.rows(text, end + 1, _MOST_ROWS):
         row_cells = _cells(row, delimiter)
         if _is_rule(row):
             ruled = True
@@ -97,7 +96,6 @@ def _table(text: str, start: int, end: int) -> tuple[list[Span], int]:
         else:
             for number, (weight, kind) in columns.items():
                 spans += _cell(at + row_cells[number][0], row_cells[number][1], weight, kind)
-        at += len(row) + 1
     return spans, at
 
 
@@ -174,16 +172,13 @@ def _cell(at: int, cell: str, weight: int, kind: str) -> Iterator[Span]:
 def _records(text: str) -> Iterator[Span]:
     """Find the secrets in psql's expanded output, which has a line `name | value` for each column."""
     for _, head in secrets.occurrences(text, "-[ RECORD "):
-        at = literals.line_end(text, head) + 1
-        for _ in range(_MOST_ROWS):
-            row = text[at : literals.line_end(text, at)]
+        for at, row in literals.rows(text, literals.line_end(text, head) + 1, _MOST_ROWS):
             name, bar, value = row.partition("|")
             if not bar or name.startswith("-["):
                 break
             weight, kind = _head(name)
             if weight:
                 yield from _cell(at + len(name) + 1, value, weight, kind)
-            at += len(row) + 1
 
 
 def _ruled(text: str) -> Iterator[Span]:
@@ -202,17 +197,15 @@ def _ruled(text: str) -> Iterator[Span]:
         heads = [header[start:stop].strip() for start, stop in places]
         low_heads = [head.lower() for head in heads]
         named = low_heads.index("value") if low_heads[0] in ("name", "key") and "value" in low_heads else 0
-        for _ in range(_MOST_ROWS):
-            row = text[end + 1 : literals.line_end(text, end + 1)]
+        for begin, row in literals.rows(text, end + 1, _MOST_ROWS):
             cells = [row[start:stop] for start, stop in places]
             for number, head in enumerate(heads):
                 weight, kind = _head(cells[0] if named and number == named else head)
                 if weight or (named and number == named and cells[0].strip() == "secret_id"):
-                    yield from _cell(end + 1 + starts[number], cells[number], weight, kind)
+                    yield from _cell(begin + starts[number], cells[number], weight, kind)
+            done = begin
             if not row.strip():
                 break
-            end += len(row) + 1
-        done = end
 
 
 _MOST_COLUMNS = 40  # of a table with a rule below its header
@@ -300,15 +293,13 @@ def _copied(text: str, low: str) -> Iterator[Span]:
     for at, end in secrets.occurrences(low, ") from stdin"):
         head = line_before(low, at, _LONGEST_LINE)
         heads = [_head(name) for name in head.partition("(")[2].split(",")] if head.startswith("copy ") else []
-        at = literals.line_end(text, end) + 1
-        for _ in range(_MOST_ROWS if any(weight for weight, _ in heads) else 0):
-            row = text[at : literals.line_end(text, at)]
+        most = _MOST_ROWS if any(weight for weight, _ in heads) else 0
+        for begin, row in literals.rows(text, literals.line_end(text, end) + 1, most):
             cells = _cells(row, "\t")
             if len(cells) != len(heads):
                 break
             for (place, cell), (weight, kind) in zip(cells, heads, strict=True):
-                yield from _cell(at + place, cell, weight, kind) if weight else ()
-            at += len(row) + 1
+                yield from _cell(begin + place, cell, weight, kind) if weight else ()
 
 
 def _tuples(text: str, at: int, columns: dict[int, tuple[int, str]], brackets: str = "()") -> Iterator[Span]:
