@@ -92,6 +92,14 @@ def test_what_shows_no_value_of_a_store_stays_in_a_transcript(text: str) -> None
     assert clean(text).value == text
 
 
+@pytest.mark.parametrize("command", ["infisical secrets get DOOR --plain", "newstore get-password mail"])
+@pytest.mark.parametrize("word", ["bGFndW5vdHVsYQ==", "lagunotul=9", "red:lamp=shade"])
+def test_the_only_word_that_a_store_shows_is_masked_with_its_equals_signs(command: str, word: str) -> None:
+    assert ran(command, f"{word}\n")["response"]["stdout"] == "[REDACTED]\n"
+    assert ran(command, f'"{word}"\n')["response"]["stdout"] == '"[REDACTED]"\n'
+    assert ran(command, "\n")["response"]["stdout"] == "\n"
+
+
 def test_a_count_of_what_an_unknown_program_exports_stays_and_a_code_is_masked() -> None:
     output = "Exported: 4212\ndoor: 493021\n"
 

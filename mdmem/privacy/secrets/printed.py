@@ -75,13 +75,22 @@ def shown_by(command: str) -> Lister | None:
     if _is_redirected(low):
         return None
     if _is_one_of(SHOWERS, low) or stores.shows_entry(low) or any(map(names_codes, files_read(command))):
-        return values_in
+        return _values_or_word
     return _values_but_counts if stores.names_both(low) else None
+
+
+def _values_or_word(output: str) -> Iterator[Span]:
+    """Find the same, or the only word of an output, which may end with equals signs as base64 does."""
+    core = output.strip().strip(_AROUND_VALUE)
+    if _is_value(core) and not core.startswith(("{", "[")):
+        yield output.index(core), output.index(core) + len(core), "secret"
+    else:
+        yield from values_in(output)
 
 
 def _values_but_counts(output: str) -> Iterator[Span]:
     """Find the same in the output of an unknown program, which may tell how many there are: `Exported: 4212`."""
-    for start, end, kind in values_in(output):
+    for start, end, kind in _values_or_word(output):
         if end - start >= _SHORTEST_NUMBER or not output[start:end].isdecimal():
             yield start, end, kind
 
