@@ -131,11 +131,10 @@ def _is_of_output(error: OSError) -> bool:
     """
     if error.errno not in _FULL or error.filename is not None:
         return False
-    raised = error.__traceback__
-    while raised and raised.tb_next:
-        raised = raised.tb_next
-    module = raised.tb_frame.f_globals.get("__name__", "") if raised else ""
-    return str(module).startswith(("mdmem.cli.", "click.", "rich."))
+    from traceback import walk_tb
+
+    *_, (frame, _) = walk_tb(error.__traceback__)
+    return str(frame.f_globals.get("__name__")).startswith(("mdmem.cli.", "click.", "rich."))
 
 
 def _vault_problem(error: OSError) -> str:
