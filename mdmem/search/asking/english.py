@@ -17,7 +17,7 @@ _RELATIVE = _words("which who whose whom")
 """After the first word, these add a relative clause to a sentence that asks for nothing."""
 _INVERTED = _words(  # begin a question without a question word
     "did didnt was wasnt were werent has hasnt have havent had hadnt do does dont doesnt is isnt are arent any "
-    "anything anyone anybody can cant"
+    "anything anyone anybody can cant am"
 )
 _LEADING = _words(  # may precede the first word of what is said
     "so and but also hey hi hello ok okay hmm well wait please quick question btw now then actually again just "
@@ -183,9 +183,8 @@ def _of_clause(words: list[str]) -> int:
 def ends(words: list[str]) -> bool:
     """Whether a last clause asks: `and why`, `which option fixed it`, `wasn't that fixed`, but not `which fixed it`."""
     words = without_leading(words) or [""]
-    if words[0].endswith("nt") and _after(words[:2], PAST | _HAVE, _POINTED):
-        return True
-    if words[0] in _ENDS or frames.asks_last(words, words[0]):
+    is_doubt = words[0].endswith("nt") and _after(words[:2], PAST | _HAVE, _POINTED)
+    if is_doubt or words[0] in _ENDS or frames.asks_last(words, words[0]):
         return True
     noun = words[1] if len(words) > 2 else ""
     is_verb = noun.endswith(("s", "ed")) and words[2] not in orders.IRREGULAR - _BASES

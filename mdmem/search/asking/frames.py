@@ -56,5 +56,7 @@ def clause(words: list[str]) -> list[str]:
 
 
 def asks_last(words: list[str], first: str) -> bool:
-    """Whether words end as `we solved it how` does, but not as `we moved it, no idea where` and `we know why`."""
-    return first == "we" and words[-1] in ASKS and words[-2] not in _KNOWS - _NOT_ALONE
+    """Whether words end as `we solved it how` and `who set it and why`, but not as `we moved it, no idea where`."""
+    if first == "we":
+        return words[-1] in ASKS and words[-2] not in _KNOWS - _NOT_ALONE
+    return first in ASKS and words[-2:] in (["and", "why"], ["and", "how"])

@@ -23,7 +23,7 @@ _THAT = word_set("that this it those these")
 
 def points_back(words: list[str]) -> bool:
     """Whether a sentence points to earlier work. words: folded."""
-    if len(words) > 2 and words[-2] in _HAD and words[-1] in _THAT and WHO.isdisjoint(words):
+    if len(words) > 2 and words[-2] in _HAD and words[-1] in _THAT and (words[-3] == "we" or WHO.isdisjoint(words)):
         return True
     if _is_settled(words) or _begins(words[-3:], *_MY_WAY):
         return True
@@ -296,7 +296,7 @@ _ROWS: tuple[tuple[frozenset[str], ...], ...] = (
     (*_MY_WAY, word_set("it them that my those")),
     (word_set("there wasnt"), word_set("was there"), word_set("a an some"), _NORM | word_set("decision agreement")),
     (word_set("what which"), word_set("is was are were"), word_set("my our"), _PREFERENCE),
-    (word_set("whats"), word_set("my our"), _PREFERENCE),
+    (word_set("whats know follow respect mind per"), word_set("my our"), _PREFERENCE),
 )
 """Runs of words that point to earlier work."""
 _ROWS_BY_WORD: dict[str, list[tuple[frozenset[str], ...]]] = {}
