@@ -16,7 +16,7 @@ from mdmem.inject import bars, context, evidence, process
 from mdmem.search import answering, engine, freshness, index
 from mdmem.search.asking import shape
 from tests.conftest import session_pages
-from tests.helpers.injected import entries, new_session
+from tests.helpers.injected import after_sessions, entries, new_session
 from tests.helpers.talk import Talk
 
 NOW = 1_795_000_000
@@ -850,6 +850,36 @@ def test_a_word_of_a_page_s_headings_is_as_rare_as_in_what_was_said(tmp_path: Pa
 
     given = block((config.load(str(vault)), str(talk.cwd)), "where do the prompt files go?")
     assert "translators find them" in entries(given)[0]
+
+
+@pytest.mark.parametrize("is_alone", [True, False])
+def test_two_words_are_enough_for_any_question_if_no_other_session_has_them(
+    tmp_path: Path, vault: Path, is_alone: bool
+) -> None:
+    talk = after_sessions(
+        Talk(vault, tmp_path / "estate"),
+        [
+            ("the backup of etcd: set it up", "backup.yaml", "etcd is saved to the bucket in Frankfurt."),
+            ("sort the labels", "labels.yaml" if is_alone else "backup.yaml", "Sorted."),
+            ("raise the quota", "quota.yaml", "Raised." if is_alone else "Raised, as the backup needs it."),
+        ],
+    )
+
+    given = block((config.load(str(vault)), str(talk.cwd)), "where do the etcd backups go")
+    assert ("bucket in Frankfurt" in given) is is_alone
+
+
+def test_an_answer_that_stands_out_tells_whether_something_is_so(tmp_path: Path, vault: Path) -> None:
+    talk = after_sessions(
+        Talk(vault, tmp_path / "estate"),
+        [
+            ("spot nodes for the batch jobs?", "pool.yaml", "Batch jobs run on spot nodes, what has state does not."),
+            ("sort the labels", "labels.yaml", "Sorted."),
+        ],
+    )
+
+    given = block((config.load(str(vault)), str(talk.cwd)), "do batch workloads run on spot nodes?")
+    assert "what has state does not" in given
 
 
 def test_words_that_only_begin_alike_are_little_evidence_in_another_language(tmp_path: Path, vault: Path) -> None:
