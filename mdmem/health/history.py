@@ -122,7 +122,7 @@ def _lock(config: Config, repo: Repository, file: Path) -> HealthFinding:
 
 
 def _unlock(file: Path, _lock_fd: int) -> None:
-    """Remove an old lock of git's, which held it for milliseconds."""
+    """Remove an old lock of git's, which holds it for milliseconds, or for some minutes while it packs."""
     if age(file) > OLD_LOCK_SECONDS:
         file.unlink(missing_ok=True)
 
@@ -200,10 +200,7 @@ def _add_rules(config: Config, rules: list[str]) -> None:
     gap = b"" if not old or old.endswith(b"\n") else b"\n"
     new = (old or b"") + gap + "".join(f"{line}\n" for line in rules).encode()
     with disk.open_folder(config.vault, ()) as folder:
-        if old is None:
-            is_written = disk.create(folder, ATTRIBUTES, new, durable=config.durable)
-        else:
-            is_written = disk.replace(folder, ATTRIBUTES, old, new, durable=config.durable)
+        is_written = disk.replace(folder, ATTRIBUTES, old, new, durable=config.durable)
     if not is_written:
         raise VaultError(f"{ATTRIBUTES} is not a regular file, or was changed meanwhile.")
 

@@ -72,18 +72,15 @@ def real_name(name: str) -> str:
 
 
 def _is_unreadable(folder: str) -> bool:
+    """Whether a folder cannot be read, or is a link."""
     try:
         mode = os.lstat(folder).st_mode
-        if stat.S_ISLNK(mode):
-            return True
         if stat.S_ISDIR(mode):
             os.scandir(folder).close()
             os.lstat(f"{folder}/.")  # it may be listed, but nothing in it may be looked at
-    except PermissionError:
-        return True
-    except OSError:
-        pass
-    return False
+    except OSError as error:
+        return isinstance(error, PermissionError)
+    return stat.S_ISLNK(mode)
 
 
 def folders(root: str) -> list[str]:
