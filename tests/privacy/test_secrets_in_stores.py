@@ -100,6 +100,12 @@ def test_the_only_word_that_a_store_shows_is_masked_with_its_equals_signs(comman
     assert ran(command, "\n")["response"]["stdout"] == "\n"
 
 
+def test_the_name_stays_that_a_store_shows_with_its_only_value() -> None:
+    for name in ("DOOR", "password"):
+        assert ran("infisical export", f"{name}={WORD}\n")["response"]["stdout"] == f"{name}=[REDACTED]\n"
+        assert clean(f"$ infisical export token\n{name}={WORD}").value.endswith(f"\n{name}=[REDACTED]")
+
+
 def test_a_count_of_what_an_unknown_program_exports_stays_and_a_code_is_masked() -> None:
     output = "Exported: 4212\ndoor: 493021\n"
 

@@ -82,7 +82,9 @@ def shown_by(command: str) -> Lister | None:
 def _values_or_word(output: str) -> Iterator[Span]:
     """Find the same, or the only word of an output, which may end with equals signs as base64 does."""
     core = output.strip().strip(_AROUND_VALUE)
-    if _is_value(core) and not core.startswith(("{", "[")):
+    name, _, value = core.partition("=")
+    is_pair = value.strip("=") and (name.isupper() or names.weigh(name)[0])
+    if _is_value(core) and not (is_pair or core.startswith(("{", "[")) or core[-1] == ":"):
         yield output.index(core), output.index(core) + len(core), "secret"
     else:
         yield from values_in(output)
@@ -402,11 +404,13 @@ def find(text: str) -> Iterator[Span]:
             end = line_end(text, at)
             command = text[at + len(prompt) : end] if text[at - 1 : at] in ("", "\n", " ") else ""
             is_sure = prints_secret(command)
-            if is_sure or shown_by(command):
+            listed = None if is_sure else shown_by(command)
+            if is_sure or listed:
                 begin = scan.behind_echo(text, end + 1)
                 line = text[begin : line_end(text, begin)].strip(" \"'")
-                core = first_word(line) if is_sure or line[-1:] != ":" else ""  # the head of a list
+                core = first_word(line)
                 if core and not core.startswith(("{", "[", "-", "<", "#", "//")):
                     start = text.index(core, begin)
-                    yield start, start + len(core), "secret"
+                    for first, last, kind in listed(core) if listed else [(0, len(core), "secret")]:
+                        yield start + first, start + last, kind
             at = text.find(prompt, max(end, at + 1))
