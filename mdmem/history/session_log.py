@@ -184,7 +184,8 @@ def _read(
         return []
     page = _meta(root, page_data, rules) if page_data else {}
     hidden = {other for other, meta in found.items() if sees and not sees(f"{path}/{other}", meta)}
-    if page and sees and not sees(f"{path}/{name}", page):
+    is_called_so = _text(page, "title") in {_text(found[other], "title") for other in hidden}
+    if page and sees and (is_called_so or not sees(f"{path}/{name}", page)):
         page = {**page, "private": True}
     notes = [(other, found.get(other, {})) for other in others if other not in hidden]
     commits = None if people.keeps_private(page) else _COMMITS.search(page_data.decode("utf-8", "replace"))

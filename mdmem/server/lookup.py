@@ -11,13 +11,14 @@ from typing import Any, TypeVar
 from mdmem import log
 from mdmem.config import Config
 from mdmem.errors import BusyError, MdmemError, NotFoundError, UsageError
+from mdmem.history import pages
 from mdmem.search import freshness, index, withheld
 from mdmem.search import query as language
-from mdmem.search.index.view import View
+from mdmem.search.index.view import View, cached_with_view
 from mdmem.search.query import Filter, Query
 from mdmem.server.access import Access
 from mdmem.system import memory
-from mdmem.vault import disk, note
+from mdmem.vault import disk, generated, journal, layout, note
 from mdmem.watcher import inotify
 
 BUDGET_SECONDS = 5.0
@@ -156,7 +157,29 @@ def titled(access: Access, title: str) -> tuple[str, note.Parsed] | None:
 
 def read(access: Access, path: str) -> note.Parsed | None:
     """Return a note if it may be seen, else None."""
-    return visible_note(access, path, disk.read_path(access.config.vault, path))
+    return visible_note(access, path, content(access, path))
+
+
+def content(access: Access, path: str) -> bytes | None:
+    """Return what may be shown of a file: of a page, nothing of notes that may not be seen. A commit drops it there."""
+    root, data = access.config.vault, disk.read_path(access.config.vault, path)
+    if data is None or generated.BEGIN.encode() not in data:
+        return data
+    unseen = freshness.answered(access.config, lambda view: _unseen(view, access.project)) or set()
+    beside = f"{layout.folder_of(path)}/"
+    names = [other.removeprefix(beside) for other in unseen if other.startswith(beside) and journal.numbers(other)]
+    shown = pages.without(root, path, data, names, access.config.settings.privacy.marker) if names else data
+    return pages.unlisted(path, shown, unseen)
+
+
+@cached_with_view
+def _unseen(view: View, project: str) -> set[str]:
+    """Return the paths of notes that a project is not shown, and of sessions that are called after one of these."""
+    notes = withheld.from_project(view, project)
+    titles = {(view.folder_of[number], str(view.facts(number)["title"])) for number in notes}
+    beside = {number for folder, _ in titles for number in view.members[folder] if view.kind(number) == "session"}
+    called = {number for number in beside if (view.folder_of[number], str(view.facts(number)["title"])) in titles}
+    return {view.path(number) for number in notes | called}
 
 
 def visible_note(access: Access, path: str, data: bytes | None) -> note.Parsed | None:

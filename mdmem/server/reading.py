@@ -159,9 +159,10 @@ MAX_BY_TITLE = 2_000
 def _visible(access: Access, hits: Iterable[SearchHit]) -> Iterator[tuple[str, NoteLine]]:
     """Yield path and entry of the hits that may be seen."""
     for hit in hits:
-        hit.data = disk.read_path(access.config.vault, hit.path)
+        hit.data = lookup.content(access, hit.path)
         parsed = lookup.visible_note(access, hit.path, hit.data)
         if parsed is not None:
+            hit.title = parsed.fact("title") if hit.kind == "session" else hit.title
             hit.superseded_by = _visible_id(access, hit.superseded_by)
             yield hit.path, entries.of_hit(access, hit, parsed.meta)
 

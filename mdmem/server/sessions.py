@@ -171,8 +171,7 @@ def project_context(
 def summaries(access: Access, *, project: str = "", since: str = "", limit: int = MAX_SESSIONS) -> list[Summary]:
     """Return summaries of the latest sessions, of one project or of all."""
     logged = session_log.sessions(access.config, access.sees, project=project, since=since)
-    no_folders: frozenset[str] = frozenset()
-    waiting, _ = lookup.ask(access, lambda view: staged.folders(view, access.here), no_folders)
+    waiting, _ = lookup.ask(access, lambda view: staged.folders(view, access.here), frozenset[str]())
     visible = (
         session
         for session in logged

@@ -189,6 +189,45 @@ def test_the_answer_to_a_prompt_is_not_told_to_another_project_if_it_stays_on_th
     assert "checks leap years" not in said
 
 
+@pytest.mark.parametrize(
+    ("hidden", "mark", "project"),
+    [
+        ("001-*-prompt-*.md", "private: true", "payments-api"),
+        ("002-*-prompt-*.md", "sync: false", "web-shop"),
+        ("plan.md", "sync: false", "web-shop"),
+    ],
+)
+def test_no_page_tells_what_is_not_shown_before_a_commit_drops_it_there(
+    server: Server, vault: Path, tmp_path: Path, hidden: str, mark: str, project: str
+) -> None:
+    word = "quokka"
+    api = Talk(vault, tmp_path / "payments-api")
+    for number in range(1, 3):
+        api.says(f"Feed the {word if f'{number:03}-*-prompt-*.md' == hidden else 'koala'} of the bank once more")
+        api.edits("bank/koala.py", ["+feed()"])
+        api.answers("It was fed, and four keepers look after it.")
+    put(vault, "notes/plan.md", word if hidden == "plan.md" else "koala", kind="decision", project="payments-api")
+    start(vault)
+    run_here("commit", check=True)
+    headers = {"X-Project": project}
+    pages = [path.relative_to(vault).as_posix() for path in vault.rglob("*.md") if BEGIN in path.read_text()]
+    session = {"session": api.session}
+
+    def told() -> str:
+        call = server.with_headers(headers)
+        listed = [call("search", {"query": "bank", "kind": kind}) for kind in ("session", "day", "project")]
+        whole = [call("get_notes", {"ids": [page]}) for page in pages]
+        at_a_glance = [call("project_context", {"project": "payments-api"}), call("get_session", session)]
+        return "\n".join(answer.said for answer in (*listed, *whole, *at_a_glance)).replace("-feed-the-quokka-", "")
+
+    assert word in told()
+    (note_file,) = vault.rglob(hidden)
+    note_file.write_text(note_file.read_text().replace("---\n", f"---\n{mark}\n", 1))
+
+    assert "koala" in told()
+    assert word not in told()
+
+
 @pytest.mark.parametrize("tool", ["project_context", "get_session"])
 def test_what_stays_on_this_machine_in_a_session_is_not_told_to_another_project(
     server: Server, vault: Path, day: dict[str, str], tool: str
