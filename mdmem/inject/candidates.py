@@ -228,9 +228,8 @@ def _searched(occasion: Occasion, query: str, shape: Shape | None, asker: Asker,
     def choose(answers: Sequence[Answer]) -> tuple[list[Answer], str]:
         if asker.kinds:
             return evidence.chosen(None, [answer for answer in answers if answer.coverage >= evidence.ALL])
-        chosen, why = _chosen(
-            occasion, shape, echoes.told_apart(occasion.config.vault, answers, query), guess, query, asker
-        )
+        told_apart = echoes.told_apart(config.vault, answers, query)
+        chosen, why = _chosen(occasion, shape, told_apart, guess, query, asker)
         begin, end = asker.between or (0.0, 0.0)
         return (evidence.of_days(answers), why) if not chosen and 0 < end - begin <= MONTH_SECONDS else (chosen, why)
 

@@ -202,9 +202,8 @@ def _session_start(occasion: Occasion) -> Offer:
 
 def _inherit(occasion: Occasion) -> None:
     """Remember that a fork's conversation has what its parent was given and did, as far as its transcript names it."""
-    for parent in (
-        journal.parents(occasion.event.transcript) - {occasion.record.id} if occasion.event.transcript else ()
-    ):
+    transcript = occasion.event.transcript
+    for parent in journal.parents(transcript) - {occasion.record.id} if transcript else ():
         given = journal.Record(occasion.config, parent).given() | {injection_log.seen(journal.session_tag(parent))}
         injection_log.remember(occasion.record, given)
         occasion.given |= given
@@ -364,11 +363,8 @@ def _last_sessions(occasion: Occasion, most: int) -> list[recent.SessionFolder]:
     spans = ((0.0, limit), (limit, float("inf")))
     sessions = chain.from_iterable(recent.sessions(occasion, span, worked) for span in spans)
     latest = islice(sessions, recent.MOST_LOOKED_AT)  # scripts may have asked hundreds of questions
-    shown = (
-        session
-        for session in latest
-        if session.is_worth_showing() and not session.waits_elsewhere(occasion.here.branch)
-    )
+    branch = occasion.here.branch
+    shown = (one for one in latest if one.is_worth_showing() and not one.waits_elsewhere(branch))
     return list(islice(shown, most))
 
 

@@ -63,9 +63,8 @@ def _unsolved(occasion: Occasion, path: str) -> Item | None:
     answered = session.read(answer) if answer else None
     if answered is None or answered.meta.get("success") is False or eligibility.left_out(failed):
         return None
-    text = excerpts.outcome(
-        occasion.gate.stored(answered.body), analysis.query_terms(str(failed.meta.get("error"))), _ROOM
-    )
+    terms = analysis.query_terms(str(failed.meta.get("error")))
+    text = excerpts.outcome(occasion.gate.stored(answered.body), terms, _ROOM)
     item = session.item(answer, text, room=_ROOM)
     if item is None or occasion.has_seen(item.id):
         return None

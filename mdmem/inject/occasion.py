@@ -52,10 +52,8 @@ class Occasion:
 
     def is_closed(self, folder: str) -> bool:
         """Whether another project tells nothing here, as it stays on this machine or is excluded."""
-        config = self.config
-        return exclusions.excludes_project(config, folder) or people.stays_here(
-            projects.front_matter_of(config, folder)
-        )
+        page = projects.front_matter_of(self.config, folder)
+        return exclusions.excludes_project(self.config, folder) or people.stays_here(page)
 
     def asker(self, *, without_session: bool, is_rendered: bool = True) -> Asker:
         """Return who asks a question here: about all projects, or only this one, as the settings say.

@@ -78,20 +78,20 @@ class SessionFolder:
 
     @cached_property
     def page(self) -> Parsed:
-        """The session's page; its text is only the part about files: a long session has thousands of lines."""
+        """The session's page; its text is only the part about files: a long session has thousands of lines.
+
+        Its title is the time if it is that of a prompt or answer that is not shown.
+        """
         written = self._written
         if not privacy.may_hold_tag(written.body, self.gate.rules):
             _, heading, following = written.body.partition(_FILES)
             part = heading + following.partition("\n## ")[0] if heading else ""
             written = note.Parsed(written.meta, part, written.problem)
-        return self._unless_hidden(people.cleaned(self._config.vault, written, self.gate.rules))
-
-    def title(self) -> str:
-        """Return the page's title; the time, if it is that of a prompt or answer that is not shown."""
+        page = self._unless_hidden(people.cleaned(self._config.vault, written, self.gate.rules))
         first = next(iter((*self.of_kind("prompt"), *self.of_kind("response"))), "")
-        created = str(self.page.meta.get("created", ""))
-        is_hidden = first != "" and self._is_hidden(note.load(self._config.vault, self.path(first)).meta)
-        return journal.untitled(created) if is_hidden else str(self.page.meta.get("title", ""))
+        if first and page.meta and self._is_hidden(note.load(self._config.vault, self.path(first)).meta):
+            page.meta["title"] = journal.untitled(page.fact("created"))
+        return page
 
     def path(self, name: str) -> str:
         """Return the vault path of one of the session's files."""
@@ -100,10 +100,6 @@ class SessionFolder:
     def read(self, name: str) -> Parsed:
         """Read one of the session's files; a missing one, or one marked private in its front matter, is empty."""
         return self._unless_hidden(people.load_clean(self._config.vault, self.path(name), self.gate.rules))
-
-    def read_at(self, path: str) -> Parsed:
-        """Read one of the session's files as `read` does, by its path in the vault."""
-        return self.read(path.removeprefix(f"{self.folder}/"))
 
     def _unless_hidden(self, parsed: Parsed) -> Parsed:
         return note.parse(b"") if self._is_hidden(parsed.meta) else parsed
@@ -179,7 +175,7 @@ class SessionFolder:
         return Item(
             id=str(meta["id"]),
             kind=str(meta.get("kind", "note")),
-            title=self.gate.stored(self.title() if parsed is self.page else str(meta.get("title", ""))),
+            title=self.gate.stored(str(meta.get("title", ""))),
             date=timestamps.readable(str(meta.get("created", ""))),
             text=text,
             marks=marks,
@@ -391,9 +387,8 @@ def _open_ends(session: SessionFolder, later: list[SessionFolder]) -> Iterator[I
     tool_runs = [name for name in session.names if turn_groups.source(name) not in ("prompt", "response")]
     failed = session.read(tool_runs[-1]) if tool_runs else None
     if failed and failed.meta.get("success") is False and not _is_settled(failed, tool_runs[-1], later):
-        text = session.gate.stored(str(failed.meta.get("error") or "")) or excerpts.prose(
-            session.excerpt(failed), code=True
-        )
+        error = session.gate.stored(str(failed.meta.get("error") or ""))
+        text = error or excerpts.prose(session.excerpt(failed), code=True)
         yield session.item(tool_runs[-1], text, "failed, and nothing was run after it")
 
 

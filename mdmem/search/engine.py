@@ -188,16 +188,8 @@ def _answer(
         order = replaced.newest_first(view, config.vault, turn_groups.echoes_last(view, config.vault, order))
         order, later = arrange(view, query, scores, order) if arrange is not None else (order, later)
     page = _part(view, order, options)
-    shown = Shown(
-        page,
-        scores,
-        words,
-        options.snippet_chars,
-        answers=True,
-        withheld=select.withheld_by(view, query),
-        successors=True,
-        later=later,
-    )
+    hidden, chars = select.withheld_by(view, query), options.snippet_chars
+    shown = Shown(page, scores, words, chars, answers=True, withheld=hidden, successors=True, later=later)
     hits = hits_of(view, config, shown)
     is_whole = not is_partial and not completion.is_running(config)
     hints = select.unmatched(view, query) if not scores and is_whole else select.unread(view, query)

@@ -129,7 +129,7 @@ def later(config: Config, terms: Collection[str], asker: Asker, hit: SearchHit) 
         note = view.find(hit.path)
         if note is None or not journal.numbers(view.name(note)):
             return None
-        change = _last_change(config, view, terms, cache(partial(_among, view, asker, asker.without_session)), note)
+        change = _last_change(config, view, terms, cache(partial(asker.replace(kinds=()).among, view)), note)
         return None if change is None else hit_of(view, config, change)
 
     return freshness.answered(config, in_view)
@@ -142,7 +142,7 @@ def of_one_chain(config: Config, terms: Collection[str], asker: Asker, hits: Seq
     """
 
     def in_view(view: View) -> set[str]:
-        among = cache(partial(_among, view, asker, asker.without_session))
+        among = cache(partial(asker.replace(kinds=()).among, view))
         last: dict[str, tuple[int, int]] = {}
         for hit in hits:
             note = view.find(hit.path)
@@ -181,17 +181,11 @@ def superseding(config: Config, asker: Asker, hit: SearchHit) -> SearchHit | Non
             number = replaced.successor(view, config.vault, number)
         if len(followed) < 2:
             return None  # as for most notes: the project's notes need not be collected
-        among = _among(view, asker, "")
+        among = asker.replace(kinds=(), without_session="").among(view)
         shown = [note for note in followed[1:] if among is None or note in among]
         return hit_of(view, config, shown[-1]) if shown else None
 
     return freshness.answered(config, in_view)
-
-
-def _among(view: View, asker: Asker, without_session: str) -> Set[int] | None:
-    """Return the notes of any kind that an asker may be shown, of the time that it asks about (None: all)."""
-    shown = Asker(asker.project, without_session, asker.here, between=asker.between, closed=asker.closed)
-    return shown.among(view)
 
 
 def is_run_taken_back(config: Config, view: View, note: int, among: Set[int] | None) -> bool:

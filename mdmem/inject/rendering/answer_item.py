@@ -137,7 +137,7 @@ def of_note(occasion: Occasion, hit: SearchHit, terms: Collection[str], room: in
     text = excerpts.outcome(body, terms, room) if is_long else excerpts.prose(body)
     title = str(parsed.meta.get("title") or hit.title)
     if hit.kind == "session":
-        title = recent.session_in(occasion, layout.folder_of(hit.path)).title() or title
+        title = recent.session_in(occasion, layout.folder_of(hit.path)).page.fact("title") or title
     return item_of(occasion, hit, title, text, room=room, marks=project_marks(occasion, hit), lines=code), ""
 
 
@@ -187,9 +187,8 @@ def of_turn(
     session = recent.session_in(occasion, layout.folder_of(hit.path))
     turn = Turn(session, next(iter(journal.numbers(hit.path)), session.last_turn()))
     prompt, response = turn.of_kind("prompt"), turn.of_kind("response")
-    telling = (
-        session.read(response or prompt) if response or prompt else people.load_clean(occasion.config.vault, hit.path)
-    )
+    told = response or prompt
+    telling = session.read(told) if told else people.load_clean(occasion.config.vault, hit.path)
     note_id = str(telling.meta.get("id") or hit.id)
     if note_id in occasion.given:
         return None, f"{ABOVE}[mem:{note_id}]"
@@ -272,7 +271,7 @@ def _lines(
         yield line
     lines = list(diffs.best_lines(changes, terms, chars))
     yield from lines
-    is_shown = hit.kind == "observation" and bool(turn.session.read_at(hit.path).meta)
+    is_shown = hit.kind == "observation" and bool(turn.session.read(layout.split(hit.path)[1]).meta)
     if is_shown and not lines and not runs:
         yield f"$ {hit.title}"
         yield from [hit.snippet[start : start + 150] for start in range(0, min(len(hit.snippet), 450), 150)]
