@@ -222,7 +222,7 @@ def _relative(root: str, folder: str) -> str | None:
 
 
 def print_tree(folder: TreeFolder, name: str, depth: int, limit: int, *, files: bool) -> None:
-    """Draw a folder. Parameters are those of `tree`."""
+    """Draw a folder. Parameters are those of `tree`; a depth of -1 draws all."""
     drawn = _draw(folder, depth, limit, files=files)
     render.write(map(render.fitted, ([("", ""), *_label(name, folder)], *drawn)))
 

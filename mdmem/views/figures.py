@@ -37,15 +37,12 @@ def count(config: Config, query: Query) -> dict[str, Any]:
 def _counted(view: View, config: Config, query: Query) -> dict[str, Any]:
     chosen = None if query == Query() else rows.matching_notes(view, config.vault, query, pages=True)
     counts = view.counts(chosen)
-    ends = (
-        [_moment(view, chosen, choose, counts.quarters) for choose in (min, max)] if counts.quarters else [None, None]
-    )
     return {
         "notes": sum(counts.kinds.values()),
         "sessions": _sessions(view, chosen),
         "pinned": counts.sums.get("pinned", 0),
-        "first": ends[0],
-        "last": ends[1],
+        "first": _moment(view, chosen, min, counts.quarters),
+        "last": _moment(view, chosen, max, counts.quarters),
         "kinds": ranked(counts.kinds),
         "projects": ranked({name or "(none)": total for name, total in counts.projects.items()}),
         "days": days(counts.quarters),
@@ -70,8 +67,10 @@ def ranked(counts: Mapping[str, int], most: int | None = None) -> dict[str, int]
 
 def _moment(
     view: View, chosen: Set[int] | None, choose: Callable[[Iterable[int]], int], quarters: dict[int, int]
-) -> str:
+) -> str | None:
     """Return the time of the first or the last note, looked up in the first or last quarter of an hour."""
+    if not quarters:
+        return None
     begin = choose(quarters) * tally.QUARTER_SECONDS
     in_quarter = view.between(begin, begin + tally.QUARTER_SECONDS)
     counted = in_quarter - view.of_kinds(note.PAGES) - view.internal

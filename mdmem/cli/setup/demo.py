@@ -35,8 +35,6 @@ from mdmem.views import rows
 
 RECORDING = Path(__file__).with_name("demo_day.jsonl")
 QUERY = "date parser ISO 8601"
-_DEPTH = 5
-"""Depth of what is drawn: down to the notes of sessions."""
 PARTS = ("vault", "notes-app", "home")
 """The folders of a demo: vault, project, and what would be in the home folder."""
 
@@ -102,7 +100,7 @@ def _play(root: Path, console: Console) -> None:
     with _environment(scratch.env):
         commit.commit(loaded)
         _heading(console, "The vault: a file for each event")
-        listing.print_tree(rows.ask(loaded, listing.folder_tree), scratch.vault.name, _DEPTH, 0, files=True)
+        listing.print_tree(rows.ask(loaded, listing.folder_tree), scratch.vault.name, -1, 0, files=True)
         _heading(console, "One note, as it is on disk")
         console.print(Panel(Syntax(_a_note(scratch.vault), "markdown", word_wrap=True), expand=False), soft_wrap=False)
         _heading(console, f"mdmem search {QUERY}")
