@@ -255,12 +255,7 @@ def _asks_why(words: list[str], used: frozenset[str]) -> bool:
 
 def _in_passing(words: list[str], used: frozenset[str], *, past: bool) -> int:
     """Return the grade of a sentence that is not a question by its form: `it failed again`, `the 401 is back`."""
-    if (
-        words[0] in _TELL
-        and not used & (HERE - {"me"})
-        and used & (_ASKS | BACK)
-        and (used & (WE | BACK) or "again" in used)
-    ):
+    if words[0] in _TELL and not used & (HERE - {"me"}) and used & (_ASKS | BACK) and used & (WE | BACK | {"again"}):
         return LIKELY
     begin = without_leading(words)
     if begin[0] == "i" and begin[1:2] in (["remember"], ["recall"], ["thought"], ["believe"]):
@@ -423,13 +418,11 @@ def _is_of_ours(words: list[str], first: str) -> bool:
 
 def _is_request(words: list[str], first: str) -> bool:
     """Whether a sentence only looks like a question: `can you look?`, `could we rename it?`, `should I push?`"""
-    if first in MODAL:
-        return True
-    place = words.index(first) if first else 0
-    subject = words[place + 1] if words[place + 1 :] else ""
-    if first in ("do", "dont") and subject == "we" and MODAL.isdisjoint(words):
-        return False  # asks for an agreement
-    return first in ("can", "cant", "do", "dont") and subject in ("you", "i", "we")
+    if first not in _ORDERS:
+        return first in MODAL
+    subject = [*words, ""][words.index(first) + 1]
+    agrees = first in ("do", "dont") and subject == "we" and MODAL.isdisjoint(words)  # asks for an agreement
+    return subject in ("you", "i", "we") and not agrees
 
 
 def resumes(words: list[str]) -> bool:

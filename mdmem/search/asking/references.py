@@ -23,12 +23,10 @@ _THAT = word_set("that this it those these")
 
 def points_back(words: list[str]) -> bool:
     """Whether a sentence points to earlier work. words: folded."""
-    if len(words) > 2 and words[-2] in _HAD and words[-1] in _THAT and (words[-3] == "we" or WHO.isdisjoint(words)):
+    had = len(words) > 2 and words[-2] in _HAD and words[-1] in _THAT and (words[-3] == "we" or WHO.isdisjoint(words))
+    if had or _is_settled(words) or _begins(words[-3:], *_MY_WAY):
         return True
-    if _is_settled(words) or _begins(words[-3:], *_MY_WAY):
-        return True
-    rows = ((at, row) for at, word in enumerate(words) for row in _ROWS_BY_WORD.get(word, ()))
-    if any(_begins(words[at:], *row) for at, row in rows):
+    if any(_begins(words[at:], *row) for at, word in enumerate(words) for row in _ROWS_BY_WORD.get(word, ())):
         return True
     if _begins(words, _RECALL, _NAMED) and _STATES.isdisjoint(words):
         return words[-1] in _HAPPENED or words[-1].isdecimal()
@@ -114,8 +112,7 @@ def rule(words: list[str]) -> slice:
 def _uses_again(words: list[str]) -> bool:
     """Whether an order uses again what solved something: `use the trick from the importer`."""
     is_also = words[-1] == "too" or words[-2:] == ["as", "well"]
-    behind = _FROM | _TO if is_also else _FROM
-    verbs = _USE if is_also else _USE - {"make"}
+    behind, verbs = (_FROM | _TO, _USE) if is_also else (_FROM, _USE - {"make"})
     return words[0] in verbs and after(words[2:], MANNER, behind) and _is_known(words)
 
 
