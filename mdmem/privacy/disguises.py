@@ -90,12 +90,7 @@ _NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
 def _uncolored(low: str) -> str:
     """Return a text with blanks in place of terminal color codes and link addresses."""
     start, *pieces = low.split("\x1b")
-    return start + "".join([" " + _blanked(piece) for piece in pieces])
-
-
-def _blanked(piece: str) -> str:
-    size = color_chars(piece)
-    return " " * size + piece[size:]
+    return start + "".join([" " * (1 + (size := color_chars(piece))) + piece[size:] for piece in pieces])
 
 
 def color_chars(piece: str) -> int:
@@ -119,7 +114,7 @@ _GAP = r"""[\s\x00-\x1f\x7f"'+*_=|-]{0,200}(?:\n[^\n<\[a-z]{0,40})?"""
 
 # -- characters that look like ASCII
 
-_ALIKE = dict(
+_looks = dict(
     zip(
         "авгеикмнопрстухіјѕһԁԛԝѵӏαβγεηικνορτυχωոսհօյցզᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢıɩɡ"
         "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓℎℬℰℱℋℐℒℳℛℯℊℴℭℌℑℜℨℂℍℕℙℚℝℤℹⅆⅇⅈⅉ"
@@ -130,7 +125,7 @@ _ALIKE = dict(
         strict=True,
     )
 )
-"""Lower-case letters and signs that look like an ASCII character."""
+"""Lower-case letters and signs that look like an ASCII character; others are added as they are looked up."""
 
 _ALPHABETS = (
     (0xFF01, 0xFF5E, 94, "!"),
@@ -183,10 +178,7 @@ forget = _last.clear  # called once a value is cleaned: a process that goes on m
 
 
 def _without_unseen(low: str) -> str:
-    forms: dict[int, str] = {}
-    for char in beyond_ascii(low):
-        if form := _looks.get(char) or look(char):
-            forms[ord(char)] = form.strip()
+    forms = {ord(char): form.strip() for char in beyond_ascii(low) if (form := _looks.get(char) or look(char))}
     if any(forms.values()) or len(forms) > _FEW:
         return low.translate(forms)
     for code in forms:  # faster
@@ -211,9 +203,6 @@ def look(char: str) -> str:
     if form is None:
         form = _looks[char] = _look_up(ord(char))
     return form
-
-
-_looks = dict(_ALIKE)
 
 
 def _look_up(code: int) -> str:

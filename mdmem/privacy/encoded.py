@@ -59,7 +59,8 @@ forget = _views.clear  # called once a value is cleaned: a process that goes on 
 def _decoded(text: str) -> TextView | None:
     view = TextView()
     plain = text.encode("ascii", "replace")  # keeps every offset
-    flat = b" %b " % plain.replace(b"\\n", b" \n").translate(_RUNS)  # lines in JSON
+    in_lines = plain.replace(b"\\n", b" \n")  # those of JSON too
+    flat = b" %b " % in_lines.translate(_RUNS)
     runs = flat.split()
     every = set(runs)
     parts_of = {run: parts for run in every if not _is_words(run) and (parts := list(_decode_parts(run)))}
@@ -70,7 +71,7 @@ def _decoded(text: str) -> TextView | None:
             view.add(f"\n{plain_text}\n", at + start, at + end, decoded=True)
         at += len(run)
     if any(len(run) >= _SHORTEST_LINE for run in every):
-        _wrapped(plain.replace(b"\\n", b" \n"), view)
+        _wrapped(in_lines, view)
     has_addresses = any(run[:3] == b"000" and len(run) >= _SHORTEST_ADDRESS for run in every)
     if (
         has_addresses
@@ -108,13 +109,10 @@ def _decode_parts(run: bytes) -> Iterator[tuple[int, int, str]]:
 
 def _decode(word: bytes) -> str:
     """Return the texts that a word encodes in base64, base32 or hexadecimal, or ""."""
-    plain_text = "" if word[0] in _NO_TEXT and len(word) < _SHORTEST_WIDE else _from_base64(word)
+    from_base64 = "" if word[0] in _NO_TEXT and len(word) < _SHORTEST_WIDE else _from_base64(word)
     digits = word[2:] if word[:2] in (b"0x", b"0X") else word
-    if _is_hex(digits):
-        plain_text = f"{_from_hex(digits)}\n{plain_text}".strip("\n")
-    elif from_base32 := _from_base32(word.rstrip(b"=")):
-        plain_text = f"{from_base32}\n{plain_text}".strip("\n")
-    return plain_text
+    other = _from_hex(digits) if _is_hex(digits) else _from_base32(word.rstrip(b"="))
+    return "\n".join(filter(None, [other, from_base64]))
 
 
 def _from_base32(bare: bytes) -> str:

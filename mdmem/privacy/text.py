@@ -62,11 +62,9 @@ def clean(text: str, job: Job) -> str:
 def is_plain(text: str, job: Job) -> bool:
     """Whether no step finds anything but tokens in a text or any part of it. In doubt, False."""
     low = lower(text)
-    if storable(text) is not text:
+    if storable(text) is not text or has_any(low, _CONTEXTS) or has_any(text, _STREAMS) or _may_encode_tag(low):
         return False
-    if has_any(low, _CONTEXTS) or has_any(text, _STREAMS) or _has_tag(low, job.rules.tags) or _may_encode_tag(low):
-        return False
-    return not searches.may_find(text, low, is_output=job.origin == "tool")
+    return not (_has_tag(low, job.rules.tags) or searches.may_find(text, low, is_output=job.origin == "tool"))
 
 
 def _may_change_again(text: str, unmarked: bool, job: Job) -> bool:
@@ -126,14 +124,7 @@ def _without_surrogates(text: str) -> str:
     halves = sorted(char for char in set(text) if "\ud800" <= char <= "\udfff")
     if halves[0] < "\udc00" <= halves[-1]:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if len(halves) > _FEW:
-        return text.translate(dict.fromkeys(map(ord, halves), "\ufffd"))
-    for half in halves:
-        text = text.replace(half, "\ufffd")
-    return text
-
-
-_FEW = 16
+    return text.translate(dict.fromkeys(map(ord, halves), "\ufffd"))
 
 
 def lower(text: str) -> str:
@@ -378,7 +369,7 @@ def _encoded_edits(text: str, low: str, job: Job) -> list[Edit]:
 
     What is hidden is counted as it stands: one place may be decoded in several ways, in some of which a tag is cut.
     """
-    if len(low) < _SHORTEST_ENCODED or not _may_encode_tag(low):
+    if not _may_encode_tag(low):
         return []
     from mdmem.privacy import encoded
 
@@ -407,7 +398,6 @@ _GROUPS, _IN_BASE64 = ("chjp", "axzh", "cml2"), ("chjpdmf0", "byaxzhdg", "wcml2y
 _IN_HEX = ("70726976", "76617465", "72707669", "76697461", "69726176", "61766574")
 """Its first and last four letters, and four of them in numbers of two bytes, the second one first."""
 _BETWEEN_BYTES = b" \t\r\n:,-"
-_SHORTEST_ENCODED = 14  # characters of `<private>` and a letter after it
 
 _STEPS: tuple[Callable[[str, str, Job], list[Edit]], ...] = (
     _stream_edits,  # first, because the other steps would see the pieces of a stream, not what they say together

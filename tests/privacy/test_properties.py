@@ -19,6 +19,7 @@ import mdmem
 from mdmem.privacy import Rules, clean, explain, limits
 from mdmem.privacy import text as text_steps
 from mdmem.privacy.secrets import commands, repeated
+from mdmem.privacy.secrets.commands.table import BY_COMMAND
 from mdmem.privacy.text import lower, storable
 
 CANARY = "Canary7"
@@ -320,7 +321,7 @@ class _InterruptedTable(dict[str, Any]):
 
 
 def test_a_text_is_cleaned_while_another_thread_fills_the_table_of_commands(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = _InterruptedTable(commands.BY_COMMAND)
+    table = _InterruptedTable(BY_COMMAND)
     monkeypatch.setattr(commands, "BY_COMMAND", table)
     monkeypatch.setattr(commands, "_by_start", {})
     for _ in range(2):

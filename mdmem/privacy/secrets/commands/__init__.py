@@ -72,8 +72,7 @@ def _commands_in(low: str, words: frozenset[str] | None) -> list[str]:
             by_start.setdefault(first[:3], []).append((first, command))
         _by_start.update(by_start)  # all at once: other threads may read it
     likely: set[str] = set()
-    for word in ("", *words):  # a command may have only signs
-        # a word may be longer: `snmpgetnext`
+    for word in ("", *words):  # a command may have only signs, and a word may be longer: `snmpgetnext`
         likely.update([command for first, command in _by_start.get(word[:3], ()) if word.startswith(first)])
     return [command for command in BY_COMMAND if command in likely and command in low]
 
