@@ -101,6 +101,7 @@ def test_the_only_word_that_a_store_shows_is_masked_with_its_equals_signs(comman
 
 
 def test_the_name_stays_that_a_store_shows_with_its_only_value() -> None:
+    assert ran("heroku config", "host=lagune\n")["response"]["stdout"] == "host=lagune\n"
     for name in ("DOOR", "password"):
         assert ran("infisical export", f"{name}={WORD}\n")["response"]["stdout"] == f"{name}=[REDACTED]\n"
         assert clean(f"$ infisical export token\n{name}={WORD}").value.endswith(f"\n{name}=[REDACTED]")

@@ -83,7 +83,7 @@ def _values_or_word(output: str) -> Iterator[Span]:
     """Find the same, or the only word of an output, which may end with equals signs as base64 does."""
     core = output.strip().strip(_AROUND_VALUE)
     name, _, value = core.partition("=")
-    is_pair = value.strip("=") and (name.isupper() or names.weigh(name)[0])
+    is_pair = value.strip("=") and (name.isupper() or name.lower() in _NO_SECRETS or names.weigh(name)[0])
     if _is_value(core) and not (is_pair or core.startswith(("{", "[")) or core[-1] == ":"):
         yield output.index(core), output.index(core) + len(core), "secret"
     else:
