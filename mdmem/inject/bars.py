@@ -81,8 +81,8 @@ _UNSPACED = (*_BY_NAMES, Bar(1, 0.7, 0.0, 3.0))
 
 _WHETHER = (Bar(2, 1.6, 0.9, 2.0),)
 """For a question of what something does or is, which a note about it need not say."""
-_IN_FULL = (Bar(3, 2.0, 0.9, 1.5), Bar(2, 2.0, 0.95, 3.0))
-"""For a prompt that does not ask about the past; two words are enough if no other session has either."""
+_IN_FULL = Bar(3, 2.0, 0.9, 1.5)
+"""For a prompt that does not ask about the past."""
 
 _COVERAGE_OF_GENERAL = 0.7
 """A question for a reason that may be known in general, or of how something is now, needs this coverage."""
@@ -132,7 +132,7 @@ def of_question(shape: Shape, *, is_foreign: bool = False) -> Bars:
         if general.defines_name(shape.words):
             return ()
         is_explained = shape.language == "en" and general.explains(question) and not general.asks_how_to(question)
-        return () if is_explained else _IN_FULL
+        return () if is_explained else (_IN_FULL,)
     if shape.language == "error":
         return ()  # only its message identifies it
     grade = _needed_grade(shape)

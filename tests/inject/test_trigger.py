@@ -852,23 +852,6 @@ def test_a_word_of_a_page_s_headings_is_as_rare_as_in_what_was_said(tmp_path: Pa
     assert "translators find them" in entries(given)[0]
 
 
-@pytest.mark.parametrize("is_alone", [True, False])
-def test_two_words_are_enough_for_any_question_if_no_other_session_has_them(
-    tmp_path: Path, vault: Path, is_alone: bool
-) -> None:
-    talk = after_sessions(
-        Talk(vault, tmp_path / "estate"),
-        [
-            ("the backup of etcd: set it up", "backup.yaml", "etcd is saved to the bucket in Frankfurt."),
-            ("sort the labels", "labels.yaml" if is_alone else "backup.yaml", "Sorted."),
-            ("raise the quota", "quota.yaml", "Raised." if is_alone else "Raised, as the backup needs it."),
-        ],
-    )
-
-    given = block((config.load(str(vault)), str(talk.cwd)), "where do the etcd backups go")
-    assert ("bucket in Frankfurt" in given) is is_alone
-
-
 def test_an_answer_that_stands_out_tells_whether_something_is_so(tmp_path: Path, vault: Path) -> None:
     talk = after_sessions(
         Talk(vault, tmp_path / "estate"),
