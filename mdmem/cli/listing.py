@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -207,6 +208,7 @@ def tree(config: Config, folder: str, depth: int, files: bool, limit: int, as_js
     if relative is None or not (root / relative).is_dir():
         raise NotFoundError(f"There is no folder {folder!r} in {root}. `mdmem tree` shows the folders.")
     *_, shown = rows.ask(config, folder_tree).way(relative)
+    sys.setrecursionlimit(10_000)  # a path may have some thousand folders
     if as_json:
         render.print_json(shown.nested(relative or root.name))
     else:

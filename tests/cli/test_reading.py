@@ -461,6 +461,8 @@ def test_a_tree_of_very_deep_folders_is_drawn(vault: Path, mdmem: Run) -> None:
     folder.mkdir(parents=True)
     (folder / "deep.md").write_text("Deep.\n")
     assert "└── a/  1 file" in mdmem("tree", check=True).stdout
+    assert mdmem("tree", "--depth", "2000", check=True).stdout.count("└── a/") == 600
+    assert mdmem("tree", "--json", check=True).stdout.count('"name": "a"') == 600
 
 
 def test_a_tree_shows_the_last_folders_and_says_how_many_more_there_are(day: Day) -> None:
