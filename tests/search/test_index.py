@@ -17,7 +17,7 @@ import weakref
 from array import array
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -96,6 +96,13 @@ def test_a_note_of_a_time_in_the_far_future_is_found_as_it_was_changed(vault: Pa
     for text in "alpha", "beta":
         os.utime(write(vault, "a.md", text), (year_2400, year_2400))
         assert found(settings, text) == ["a.md"]
+
+
+@pytest.mark.parametrize(("at_ns", "year"), [(10**21, 2262), (-(10**20), 1677)])
+def test_a_file_time_that_does_not_fit_the_index_is_cut_to_one_that_does(vault: Path, at_ns: int, year: int) -> None:
+    mtime_ns = scan_record.reliable_mtime(at_ns)
+    row = document.build(str(vault), WalkedFile("a.md", at_ns, 5, 1), b"alpha", mtime_ns=mtime_ns).row
+    assert (row.mtime_ns, (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=row.created)).year) == (-1, year)
 
 
 def test_notes_are_added_changed_and_removed(vault: Path, settings: Config) -> None:

@@ -15,7 +15,7 @@ from mdmem.named_tuple import NamedTuple
 from mdmem.search import runs, staged
 from mdmem.search.asking import corrections
 from mdmem.search.index import layout
-from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS, SKETCH_SIZE, TEXT_FIELDS, IndexRow
+from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS, MAX_NS, SKETCH_SIZE, TEXT_FIELDS, IndexRow
 from mdmem.search.text import analysis, entities, undone, wordings
 from mdmem.vault import creation, disk, front_matter, generated, links, note, people, titles
 from mdmem.vault.layout import project_named, project_of
@@ -116,7 +116,7 @@ def build(
         size=entry.size,
         inode=entry.inode,
         digest=layout.digest(data),
-        created=int(created.timestamp()) if created else entry.mtime_ns // 1_000_000_000,
+        created=int(created.timestamp()) if created else max(-MAX_NS, min(entry.mtime_ns, MAX_NS)) // 1_000_000_000,
         flags=_flags(parsed, entry.path, kind, edited=edited),
         sketch=sketch(words["body"]),
         lengths=tuple(sum(words[field].values()) for field in TEXT_FIELDS),

@@ -114,6 +114,8 @@ SKETCH_SIZE = 8
 
 CODES: dict[str, Literal["q", "Q", "B"]] = {"mtime_ns": "q", "size": "q", "inode": "Q", "digest": "Q",
                                             "created": "q", "flags": "B"}  # fmt: skip
+MAX_NS = (1 << 63) - 1
+"""Maximum time from 1970 to that of a file, in ns: from 1677 to 2262."""
 FACTS_PER_BLOCK = 32
 
 NEW = "there was none"

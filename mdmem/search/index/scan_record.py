@@ -16,6 +16,7 @@ from mdmem import files
 from mdmem.named_tuple import NamedTuple
 from mdmem.search.index.contents import FOLDERS, MAX_BYTES, TURN
 from mdmem.search.index.folder_times import FolderTimes
+from mdmem.search.index.layout import MAX_NS
 from mdmem.search.index.scan import changed_last, folder_time, stamped
 from mdmem.vault import note
 
@@ -145,9 +146,9 @@ def _save(path: str, *parts: bytes | memoryview) -> None:
 def reliable_mtime(at_ns: int) -> int:
     """Return an mtime to record; -1 if a change just after now could leave the same one, and so not be seen.
 
-    Also -1 if it is too large for the index, after 2262: broken disks and archives have such times.
+    Also -1 if it does not fit the index: broken disks and archives have such times.
     """
-    return -1 if abs(time.time_ns() - at_ns) < _step_ns(at_ns) or at_ns >= 1 << 63 else at_ns
+    return -1 if abs(time.time_ns() - at_ns) < _step_ns(at_ns) or abs(at_ns) > MAX_NS else at_ns
 
 
 def _step_ns(at_ns: int) -> int:
