@@ -154,6 +154,24 @@ def test_a_project_whose_committed_page_is_hidden_is_committed(
     assert len(list((vault / "journal").iterdir())) == 1
 
 
+def test_a_project_that_a_sync_has_made_private_stays_on_this_machine_while_its_page_is_hidden(
+    vault: Path, tmp_path: Path, ask: Run, sessions: list[Path]
+) -> None:
+    git(tmp_path, "init", "-q", "--bare", "remote")
+    git(vault, "remote", "add", "origin", str(tmp_path / "remote"))
+    ask("sync", check=True)
+    page = sessions[0].parents[1] / "project.md"
+    page.write_text(page.read_text().replace("---\n", "---\nsync: false\n", 1))
+    ask("sync", check=True)
+    hide(page, "a sync program", tmp_path / "moved")
+    capture(prompt("where does the lynx live", session_id="lynx"))
+
+    ask("sync")
+
+    assert "notes-app" not in git(vault, "ls-files")
+    assert "lynx" not in git(tmp_path / "remote", "log", "--all", "--name-only", "--format=%s")
+
+
 @pytest.mark.parametrize("place", ["journal/notes-app", "README.md"])
 @pytest.mark.parametrize("leads", ["to what was there", "nowhere"])
 def test_what_became_a_link_is_not_committed_as_deleted_and_stays_on_the_pages_and_in_the_index(
