@@ -68,7 +68,7 @@ def _pairs(text: str) -> set[tuple[str, str]]:
     return set(pairwise(analysis.words(_AMOUNT.sub(r"0 \1", text.lower()))))
 
 
-_AMOUNT = lazy(r"\b\d[\d.,]{0,20} ?(bytes?|[kmgt]?i?b|ms|s|secs?|seconds?|min|minutes?|chars)\b")
+_AMOUNT = lazy(r"\b\d[\d.,]{0,20}\W{0,3}(bytes?|[kmgt]?i?b|ms|s|secs?|seconds?|min|minutes?|chars)\b")
 
 
 def chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer], str]:

@@ -787,6 +787,8 @@ def test_a_value_in_a_long_message_does_not_make_it_another_error(tmp_path: Path
         ("ld: section `.bss' overflowed by 1184 bytes", "ld: section `.bss' overflowed by 64 bytes"),
         ("TimeoutError: probe took 2000ms", "TimeoutError: probe took 5,500 ms"),
         ("MemoryError: allocating 38.2 GiB", "MemoryError: allocating 7GiB"),
+        ("IOError: partial 1184-byte page", "IOError: partial 64-byte page"),
+        ("IOError: page has (1184)  bytes", "IOError: page has 64 bytes"),
     ],
 )
 def test_an_amount_in_a_short_message_does_not_make_it_another_error(
