@@ -843,6 +843,7 @@ def test_which_tells_more_of_something_where_a_verb_follows(prompt: str) -> None
         "wasn't there an agreement on tabs",
         "split the change the way i like",
         "commit it, you know my preferences",
+        "follow my preferences for the notes",
         "take the same offset as always",
         "do it like in the flooded mine",
     ],
@@ -1055,9 +1056,30 @@ def test_doubt_about_what_is_at_hand_hardly_asks(prompt: str) -> None:
 
 @pytest.mark.parametrize(
     "prompt",
-    ["we moved it, no idea where", "the build is red, we know why", "he left, we don't know why"],
+    [
+        "we moved it, no idea where",
+        "the build is red, we know why",
+        "he left, we don't know why",
+        "the build is red, we found out why",
+        "the limit is gone, we realized why",
+        "the cache is warm, we figured out how",
+    ],
 )
 def test_telling_whether_one_knows_asks_nothing(prompt: str) -> None:
+    assert shape.of(prompt) is None
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "I wish we had that",
+        "would be nice if we had this",
+        "users should know our preferences page",
+        "make the daemon respect my preferences file",
+        "the settings page does not respect my preferences",
+    ],
+)
+def test_wishes_and_things_that_have_preferences_ask_nothing(prompt: str) -> None:
     assert shape.of(prompt) is None
 
 

@@ -19,6 +19,10 @@ _KNOWS = word_set(
 """The last word of a frame."""
 _NOT_ALONE = word_set("me bother remember recall understand ask")
 """Those that are not a frame by themselves."""
+_LEARNS = word_set(
+    "found figured worked learned learnt realized realised saw knew understood forgot told explained showed"
+)
+"""Before a last question word, these tell that something is known, as `we found out why` does."""
 _FRAME = _KNOWS | word_set(
     "so and but also hey hi hello ok okay hmm well wait quick question btw now then actually again just oh ah um hm uh "
     "erm sorry maybe thanks could can may would will do does dont you i we im id ive am is was are not no any if "
@@ -58,5 +62,6 @@ def clause(words: list[str]) -> list[str]:
 def asks_last(words: list[str], first: str) -> bool:
     """Whether words end as `we solved it how` and `who set it and why`, but not as `we moved it, no idea where`."""
     if first == "we":
-        return words[-1] in ASKS and words[-2] not in _KNOWS - _NOT_ALONE
+        verb = words[-3] if words[-2] == "out" else words[-2]
+        return words[-1] in ASKS and verb not in (_KNOWS - _NOT_ALONE) | _LEARNS
     return first in ASKS and words[-2:] in (["and", "why"], ["and", "how"])

@@ -18,15 +18,19 @@ LIKELY, POSSIBLE, NOT = 2, 1, 0
 WHO, POINTS = word_set("we you i"), word_set("for with in on to from when")
 _HAD = word_set("had seen")
 """`bad device token, had that`."""
+_WISHES = word_set("wish wished if hope nice")
+"""`I wish we had that` is about nothing that was there."""
 _THAT = word_set("that this it those these")
 
 
 def points_back(words: list[str]) -> bool:
     """Whether a sentence points to earlier work. words: folded."""
-    had = len(words) > 2 and words[-2] in _HAD and words[-1] in _THAT and (words[-3] == "we" or WHO.isdisjoint(words))
+    had = len(words) > 2 and words[-2] in _HAD and words[-1] in _THAT
+    had = had and (_WISHES if words[-3] == "we" else WHO).isdisjoint(words)
     if had or _is_settled(words) or _begins(words[-3:], *_MY_WAY):
         return True
-    if any(_begins(words[at:], *row) for at, word in enumerate(words) for row in _ROWS_BY_WORD.get(word, ())):
+    said = ["and", *words]  # a row for what follows `and` also fits the beginning
+    if any(_begins(said[at:], *row) for at, word in enumerate(said) for row in _ROWS_BY_WORD.get(word, ())):
         return True
     if _begins(words, _RECALL, _NAMED) and _STATES.isdisjoint(words):
         return words[-1] in _HAPPENED or words[-1].isdecimal()
@@ -293,7 +297,8 @@ _ROWS: tuple[tuple[frozenset[str], ...], ...] = (
     (*_MY_WAY, word_set("it them that my those")),
     (word_set("there wasnt"), word_set("was there"), word_set("a an some"), _NORM | word_set("decision agreement")),
     (word_set("what which"), word_set("is was are were"), word_set("my our"), _PREFERENCE),
-    (word_set("whats know follow respect mind per"), word_set("my our"), _PREFERENCE),
+    (word_set("whats per"), word_set("my our"), _PREFERENCE),
+    (word_set("you and please"), word_set("know follow respect mind"), word_set("my our"), _PREFERENCE),
 )
 """Runs of words that point to earlier work."""
 _ROWS_BY_WORD: dict[str, list[tuple[frozenset[str], ...]]] = {}
