@@ -1077,9 +1077,10 @@ def test_telling_whether_one_knows_asks_nothing(prompt: str) -> None:
         "users should know our preferences page",
         "make the daemon respect my preferences file",
         "the settings page does not respect my preferences",
+        "check the logs, who restarts the pod and why",
     ],
 )
-def test_wishes_and_things_that_have_preferences_ask_nothing(prompt: str) -> None:
+def test_wishes_and_what_is_at_hand_ask_nothing(prompt: str) -> None:
     assert shape.of(prompt) is None
 
 

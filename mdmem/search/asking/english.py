@@ -181,10 +181,13 @@ def _of_clause(words: list[str]) -> int:
 
 
 def ends(words: list[str]) -> bool:
-    """Whether a last clause asks: `and why`, `which option fixed it`, `wasn't that fixed`, but not `which fixed it`."""
+    """Whether a last clause asks: `and why`, `who set it and why`, `which option fixed it`, not `which fixed it`."""
     words = without_leading(words) or [""]
     is_doubt = words[0].endswith("nt") and _after(words[:2], PAST | _HAVE, _POINTED)
-    if is_doubt or words[0] in _ENDS or frames.asks_last(words, words[0]):
+    asks_why = words[0] in _ASKS and words[-2:] in (["and", "why"], ["and", "how"])
+    if is_doubt or (asks_why and _is_past(words, frozenset(words))):
+        return True
+    if words[0] in _ENDS or frames.asks_last(words, words[0]):
         return True
     noun = words[1] if len(words) > 2 else ""
     is_verb = noun.endswith(("s", "ed")) and words[2] not in orders.IRREGULAR - _BASES

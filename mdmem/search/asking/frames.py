@@ -60,8 +60,8 @@ def clause(words: list[str]) -> list[str]:
 
 
 def asks_last(words: list[str], first: str) -> bool:
-    """Whether words end as `we solved it how` and `who set it and why`, but not as `we moved it, no idea where`."""
-    if first == "we":
-        verb = words[-3] if words[-2] == "out" else words[-2]
-        return words[-1] in ASKS and verb not in (_KNOWS - _NOT_ALONE) | _LEARNS
-    return first in ASKS and words[-2:] in (["and", "why"], ["and", "how"])
+    """Whether words end as `we solved it how`, but not as `we moved it, no idea where` and `we know why`."""
+    if first != "we" or words[-1] not in ASKS:
+        return False
+    verb = words[-3] if words[-2] == "out" else words[-2]
+    return verb not in (_KNOWS - _NOT_ALONE) | _LEARNS
