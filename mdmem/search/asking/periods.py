@@ -292,7 +292,7 @@ _WEEK_ZH = "(?:周|週|星期|礼拜|禮拜)"
 _NO_COUNT = "(?![共直起些个個次份种種条條度件样樣番定般十百千]|(?<=日)[本志誌程常报報])"
 """Behind a number, these make it no weekday: `上周三次`, `周日志`."""
 _OTHER = (
-    "(?:an?|any|every|each|next|eine[ms]|jeden|nachsten|kommenden|una?|n?uma?|een|chaque|cada|tod[oa]|proxim[oa]|ogni"
+    "(?:an?|any|every|each|next|eine[mns]|jeden|nachsten|kommenden|una?|n?uma?|een|chaque|cada|tod[oa]|proxim[oa]|ogni"
     "|prossim[oa]|elke|iedere|volgende|kazd(?:y|a|ej)|jaki[sm]s?|nastepn(?:y|a))"
 )
 """Before a weekday, these name no day in the past."""
