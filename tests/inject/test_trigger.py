@@ -839,7 +839,7 @@ def test_a_word_of_a_page_s_headings_is_as_rare_as_in_what_was_said(tmp_path: Pa
     talk = Talk(vault, tmp_path / "clinic")
     for number, (asked, told) in enumerate(
         [
-            ("Where shall the prompt files be kept?", "In assets, so that translators find them."),
+            ("Where shall the prompt texts be kept?", "In assets, so that translators find them."),
             *((f"Visits: add column {column}", "Added.") for column in ("room", "doctor", "reason")),
         ]
     ):
@@ -850,7 +850,7 @@ def test_a_word_of_a_page_s_headings_is_as_rare_as_in_what_was_said(tmp_path: Pa
         talk.answers(told)
         talk.store("SessionEnd", reason="other")
 
-    given = block((config.load(str(vault)), str(talk.cwd)), "where do the prompt files go?")
+    given = block((config.load(str(vault)), str(talk.cwd)), "where do the prompt texts go?")
     assert "translators find them" in entries(given)[0]
 
 
