@@ -1159,7 +1159,7 @@ def test_a_lock_that_another_user_has_made_in_the_git_folder_can_be_held_too(
     with monkeypatch.context() as other_user:
         other_user.setattr(lock, "system", SimpleNamespace(own=lambda _: False))
         commit.commit(config)
-    (lock_file,) = (vault / ".git").glob("mdmem-*.lock")
+    (lock_file,) = (vault / ".git").glob("mdmem.*-lock")
     assert lock_file.stat().st_mode & 0o444 == 0o444
     lock_file.chmod(0o444)  # as it is for those who are not its owner
     turn(vault, 2)
@@ -1225,7 +1225,7 @@ def test_a_committer_killed_at_any_point_loses_nothing_and_the_next_one_works(va
     assert len(added) == len(set(added)) == 5 * rounds + 1
     assert git(vault, "status", "--porcelain") == ""
     assert git(vault, "fsck", "--strict", "--no-dangling") == ""
-    left = [path.name for path in (vault / ".git").iterdir() if path.name.startswith("mdmem") or path.suffix == ".lock"]
+    left = [path.name for path in (vault / ".git").iterdir() if path.name.startswith("mdmem-") or path.suffix == ".lock"]
     assert left == []
 
 

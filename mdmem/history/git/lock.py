@@ -32,7 +32,7 @@ def held(state_dir: str | Path, common_dir: Path, name: str = "git", wait_second
     end = time.monotonic() + wait_seconds
     what = f"Waiting for another mdmem process that uses the vault's history ({name})"
     with ExitStack() as opened:
-        for file in (Path(state_dir, f"{name}.lock"), common_dir / f"mdmem-{name}.lock"):
+        for file in (Path(state_dir, f"{name}.lock"), common_dir / f"mdmem.{name}-lock"):
             lock = _open(file)
             opened.callback(os.close, lock)
             if not files.lock(lock, round(end - time.monotonic(), 1), what):
