@@ -418,7 +418,7 @@ _CHANGES = frozenset(
 )
 """Where no note has one of these, it only says that something was changed, or which way: `why smaller batches`."""
 _ON_PAGES = frozenset("utc begin end take min prompt answer tool note".split())
-"""Terms of what mdmem writes on each session's page: `Began 2026-09-14 08:00 UTC`. `run`, `work` and `file` tell little."""
+"""Terms of what mdmem writes on each session's page: `Began 2026-09-14 08:00 UTC`. run, work, file tell little."""
 SYNONYM = 0.75
 """How surely a note has a word if it has only a synonym."""
 _SPOKEN = ("prompt", "response", "summary")
