@@ -70,7 +70,7 @@ class Live:
             thread.join(max(until - time.monotonic(), 0.0))
 
     def view(self) -> View:
-        """Return the index, up to date.
+        """Return the index, up to date; in memory only if another process is writing it.
 
         Raises BusyError when there is no index yet, because another process is building it.
         """
@@ -82,7 +82,9 @@ class Live:
                 freshness.bring_up_to_date(self.config, most=freshness.MOST_AT_ONCE)
             view = freshness.ask(self.config, lambda view: view)
             self._tell(view)
-            return view
+            if not self._dirty.wait(0):
+                return view
+            return freshness.past_writers(self.config, freshness.BUSY, ())[0] or view
 
     def catch_up(self) -> None:
         """Index what an action has just written, in case the system has not reported it yet."""
@@ -152,9 +154,10 @@ class Live:
     # -- telling -----------------------------------------------------------------------------------
 
     def _publish(self, title: str) -> None:
-        self.last = LiveEvent(self.last.number + 1, title)
-        for loop, queue in tuple(self._listeners):
-            loop.call_soon_threadsafe(queue.put_nowait, self.last)
+        with self.lock:  # two events with one number would be one event for a page that missed the first
+            self.last = LiveEvent(self.last.number + 1, title)
+            for loop, queue in tuple(self._listeners):
+                loop.call_soon_threadsafe(queue.put_nowait, self.last)
 
     @contextmanager
     def listening(self) -> Iterator[asyncio.Queue[LiveEvent]]:

@@ -107,18 +107,23 @@ class PageRequest:
         if "\0" in reference:  # no file system has such a path
             raise NotFoundError(f"No note has the id or path {reference!r:.80}.")
         view = self.view  # includes what was just written
-        try:
-            path = index.resolve(self.config, reference, look=False)
-        except NotFoundError:
-            if deletion := find.deletion_of(self.config, reference):
-                raise NotFoundError(f"No note has the id or path {reference!r:.80}. {deletion}") from None
-            raise
+        path = self._path_of(reference)
         data = disk.read_path(self.config.vault, path)
         parsed = note.parse(data or b"")
         if data is None or note.is_internal(path, parsed.meta.get("kind", "")):
             raise NotFoundError(f"No note has the id or path {reference!r:.80}.")
         number = view.find(path)
         return OpenNote(path, data, parsed, number, str(view.facts(number)["title"]) if number is not None else "")
+
+    def _path_of(self, reference: str) -> str:
+        try:
+            return index.resolve(self.config, reference, look=False)
+        except NotFoundError:
+            if newest := self.row(reference):  # another process is writing the index: only the view has it
+                return newest.path
+            if deletion := find.deletion_of(self.config, reference):
+                raise NotFoundError(f"No note has the id or path {reference!r:.80}. {deletion}") from None
+            raise
 
     def row(self, name: str) -> rows.NoteRow | None:
         """Return the row of the note with this id from the index; None if there is none."""

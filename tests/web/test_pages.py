@@ -26,6 +26,7 @@ from mdmem.history.git import lock
 from mdmem.inject import injection_log
 from mdmem.learn import decisions, proposals
 from mdmem.search import engine, index, query
+from mdmem.search.index import writer
 from mdmem.vault import note, user_notes
 from mdmem.views import rows, sessions
 from mdmem.views.injections import Injection
@@ -1180,6 +1181,17 @@ def test_what_the_next_commit_takes_and_leaves_is_shown_and_committed(web: Web, 
     assert "Not committed yet" not in get(web, cookie, f"/versions/{path}?part=1")
     held_back.unlink()
     staying.unlink()
+
+
+def test_pages_show_the_newest_notes_while_another_process_writes_the_index(web: Web, cookie: str) -> None:
+    settings = config.load(str(web.vault), {**os.environ, **web.day.env})
+    get(web, cookie, "/")
+    with writer.locked(settings.index_dir, 60):
+        made = user_notes.add(settings, "While the index is written", "Some words.", now=MORNING)
+        until(lambda: web.served.ask(f"/note/{made.id}", headers={"Cookie": cookie})[0] == 200)
+        for page in PAGES:
+            get(web, cookie, page)
+    until(lambda: "While the index is written" in get(web, cookie, "/search?q=while+the+index+is+written"))
 
 
 def test_pages_are_shown_while_a_commit_waits_for_git(web: Web, cookie: str) -> None:
