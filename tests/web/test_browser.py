@@ -215,6 +215,60 @@ def test_an_open_session_page_updates_by_itself(web: Web, page: Page) -> None:
     page.locator(".turn").get_by_text("And what came next in it").wait_for()
 
 
+def test_a_page_of_what_does_not_exist_yet_turns_into_it(web: Web, page: Page) -> None:
+    page.goto(f"{web.served.url}/session/begins-later")
+    page.get_by_text("There is no session").wait_for()
+
+    prompt(web, "The first words of that session", "begins-later")
+
+    page.locator(".turn").get_by_text("The first words of that session").wait_for()
+
+
+@pytest.mark.parametrize("failure", ["no answer", "not ready"])
+def test_an_update_that_failed_is_made_though_nothing_else_happens(web: Web, page: Page, failure: str) -> None:
+    session = failure.replace(" ", "-")
+    asked: list[str] = []
+
+    def fail_once(route: Route) -> None:
+        asked.append(route.request.url)
+        if len(asked) > 1:
+            route.continue_()
+        elif failure == "no answer":
+            route.abort()
+        else:
+            route.fulfill(status=503, body="<p data-key=problem>Another process is building the index.</p>")
+
+    prompt(web, "A session with a short failure", session)
+    page.goto(f"{web.served.url}/session/{session}")
+    page.locator(".turn").wait_for()
+    page.route("**/session/*?part=1", fail_once)
+    prompt(web, "What came while the server failed", session)
+
+    page.locator(".turn").get_by_text("What came while the server failed").wait_for()
+    assert len(asked) > 1
+    assert not page.locator("#lost").is_visible()
+
+
+def test_a_page_that_was_not_ready_opens_when_it_is(web: Web, page: Page) -> None:
+    prompt(web, "A session behind a short failure", "ready-later")
+    failing = [True]
+
+    def fail(route: Route) -> None:
+        """Answer as the server does for an error, with a status that says that it passes."""
+        if not failing:
+            return route.continue_()
+        wrong = route.fetch(url=f"{web.served.url}/session/nothing")
+        body = wrong.text().replace('data-live="404"', 'data-live="503"')
+        return route.fulfill(response=wrong, status=503, body=body)
+
+    page.route("**/session/ready-later*", fail)
+    page.goto(f"{web.served.url}/session/ready-later")
+    page.get_by_text("There is no session").wait_for()
+    failing.clear()
+
+    page.locator(".turn").get_by_text("A session behind a short failure").wait_for()
+
+
 def test_what_is_open_stays_open_while_a_session_goes_on(web: Web, page: Page) -> None:
     prompt(web, "A turn with runs", "folds-1")
     for number in range(5):

@@ -12,6 +12,7 @@ async function part(address) {
   const answer = await fetch(url, { credentials: "same-origin", headers: { accept: "text/html" } }).catch(() => null);
   lost(!answer || answer.status === 401);
   if (!answer || answer.status === 401) throw new Error("the server has ended, or does not let this browser in any more");
+  if (answer.status >= 500) throw new Error("the server cannot answer now");
   return new DOMParser().parseFromString(await answer.text(), "text/html").body;
 }
 
@@ -67,20 +68,33 @@ function keepFocus(old, shown) {
 
 // -- live -------------------------------------------------------------------------------------------
 
+function isProblem(box) {
+  return one(":scope > [data-key=problem]", box) !== null;
+}
+
+const AGAIN = [1000, 30_000]; // ms until a failed update is tried again: at first, and at most
+
 function live(box) {
   const heard = one("#heard");
   let busy = false;
   let again = false;
+  let pause = AGAIN[0];
+  let retry = 0;
   const update = async () => {
     if (busy) {
       again = true;
       return;
     }
     busy = true;
+    clearTimeout(retry);
     try {
-      patch(box, await part(location.href));
+      const fresh = await part(location.href);
+      if (isProblem(box) && !isProblem(fresh)) location.reload();
+      else patch(box, fresh);
+      pause = AGAIN[0];
     } catch {
-      // the next event, or the user, tries again
+      retry = setTimeout(update, pause);
+      pause = Math.min(2 * pause, AGAIN[1]);
     }
     busy = false;
     if (again) {
@@ -118,6 +132,7 @@ function live(box) {
     };
   };
   listen();
+  if (box.dataset.live === "503") update(); // nothing may be told of its end
   addEventListener("visibilitychange", listen);
   addEventListener("pageshow", (event) => event.persisted && listen());
   addEventListener("pagehide", leave);
