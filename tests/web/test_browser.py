@@ -212,7 +212,7 @@ def test_an_open_session_page_updates_by_itself(web: Web, page: Page) -> None:
     page.goto(f"{web.served.url}/session/watched-1")
     prompt(web, "And what came next in it", "watched-1")
 
-    page.locator(".turn").get_by_text("And what came next in it").wait_for()
+    page.locator(".turn .text").get_by_text("And what came next in it").wait_for()
 
 
 def test_a_page_of_what_does_not_exist_yet_turns_into_it(web: Web, page: Page) -> None:
@@ -221,7 +221,7 @@ def test_a_page_of_what_does_not_exist_yet_turns_into_it(web: Web, page: Page) -
 
     prompt(web, "The first words of that session", "begins-later")
 
-    page.locator(".turn").get_by_text("The first words of that session").wait_for()
+    page.locator(".turn .text").get_by_text("The first words of that session").wait_for()
 
 
 @pytest.mark.parametrize("failure", ["no answer", "not ready"])
@@ -240,11 +240,10 @@ def test_an_update_that_failed_is_made_though_nothing_else_happens(web: Web, pag
 
     prompt(web, "A session with a short failure", session)
     page.goto(f"{web.served.url}/session/{session}")
-    page.locator(".turn").wait_for()
     page.route("**/session/*?part=1", fail_once)
-    prompt(web, "What came while the server failed", session)
+    prompt(web, f"While it failed: {failure}", session)
 
-    page.locator(".turn").get_by_text("What came while the server failed").wait_for()
+    page.locator(".turn .text").get_by_text(f"While it failed: {failure}").wait_for()
     assert len(asked) > 1
     assert not page.locator("#lost").is_visible()
 
@@ -266,7 +265,7 @@ def test_a_page_that_was_not_ready_opens_when_it_is(web: Web, page: Page) -> Non
     page.get_by_text("There is no session").wait_for()
     failing.clear()
 
-    page.locator(".turn").get_by_text("A session behind a short failure").wait_for()
+    page.locator(".turn .text").get_by_text("A session behind a short failure").wait_for()
 
 
 def test_what_is_open_stays_open_while_a_session_goes_on(web: Web, page: Page) -> None:
