@@ -8,7 +8,18 @@ from itertools import chain, islice
 from mdmem import timestamps
 from mdmem.agents import prompts
 from mdmem.hashing import short
-from mdmem.inject import candidates, follow_ups, injection_log, known_fix, open_work, recent, trigger, turns, unasked
+from mdmem.inject import (
+    candidates,
+    follow_ups,
+    injection_log,
+    known_fix,
+    open_work,
+    recent,
+    session_folder,
+    trigger,
+    turns,
+    unasked,
+)
 from mdmem.inject.occasion import Occasion
 from mdmem.inject.rendering import answer_item, block
 from mdmem.inject.rendering.block import Section
@@ -24,6 +35,7 @@ if TYPE_CHECKING:
 
     from mdmem.agents import Event
     from mdmem.config import Config
+    from mdmem.inject.session_folder import SessionFolder
     from mdmem.project import Project
 
 RECALLED = "Notes on what is asked"
@@ -175,7 +187,7 @@ def _session_start(occasion: Occasion) -> Offer:
     if occasion.event.source in ("fork", "resume") and not occasion.given:
         _inherit(occasion)
     compacted = occasion.event.source == "compact"
-    current = recent.this_session(occasion) if occasion.event.source in _CONTINUES else None
+    current = session_folder.this_session(occasion) if occasion.event.source in _CONTINUES else None
     if compacted:
         injection_log.forget(occasion.record)
         occasion.given = frozenset()
@@ -353,7 +365,7 @@ def _last_done(occasion: Occasion) -> Section:
     return _new(occasion, recent.last_done(_last_sessions(occasion, recent.MAX_SESSIONS)))
 
 
-def _last_sessions(occasion: Occasion, most: int) -> list[recent.SessionFolder]:
+def _last_sessions(occasion: Occasion, most: int) -> list[SessionFolder]:
     """Return the last sessions of the project, without this one.
 
     Sessions dated after tomorrow come last: they were stored with a wrong clock, and would stay the newest for years.

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mdmem.inject.occasion import Occasion
+    from mdmem.inject.session_folder import SessionFolder
     from mdmem.search.asking.periods import Period
 
 MAX_SESSIONS = 8
@@ -68,7 +69,7 @@ def _period(occasion: Occasion, text: str, asked: Shape) -> Period | None:
     return days.period_of(text, datetime.fromtimestamp(occasion.now).date(), asked.language)  # noqa: DTZ006 - days are the user's
 
 
-def _sessions(occasion: Occasion, period: Period) -> Iterator[recent.SessionFolder]:
+def _sessions(occasion: Occasion, period: Period) -> Iterator[SessionFolder]:
     """Yield the sessions of a period that are worth showing, newest first, also one that was resumed in it."""
     begin, end = days.seconds(period)
     worked = recent.worked_on(occasion, begin, end)

@@ -6,7 +6,7 @@ or only point at it.
 
 from __future__ import annotations
 
-from mdmem.inject import echoes, recent, turns
+from mdmem.inject import echoes, session_folder, turns
 from mdmem.inject.rendering import excerpts
 from mdmem.search.asking import english, shape
 from mdmem.search.asking.english import POSSIBLE, SURE
@@ -37,7 +37,7 @@ def is_of_this_session(occasion: Occasion, asked: Shape, best: Answer) -> bool:
         return False
     if asked.grade == SURE or asked.language == "error" or _asks_of_us(asked):
         return False
-    session = recent.session_in(occasion, "/".join(occasion.record.folder))
+    session = session_folder.session_in(occasion, "/".join(occasion.record.folder))
     wanted = frozenset(echoes.sought(asked.topic))
     said = (session.read(name).body for name in session.of_kind("response")[-_MAX_ANSWERS:])
     here = echoes.in_texts(said, wanted)
@@ -76,7 +76,7 @@ def around(occasion: Occasion, asked: Shape, text: str) -> str:
     said = turns.topical(occasion.turns.texts(current=text, limit=2)[:-1]) if len(named) == 1 else []
     if not said:
         return ""
-    if not (session := recent.this_session(occasion)):
+    if not (session := session_folder.this_session(occasion)):
         return ""
     answer = session.read(session.of_kind("response")[-1]).body if session.of_kind("response") else ""
     told = (sentence for _, sentence in excerpts.sentences(occasion.gate.stored(answer)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem import timestamps
-from mdmem.inject import eligibility, recent
+from mdmem.inject import eligibility, session_folder
 from mdmem.inject.rendering import answer_item, diffs, excerpts
 from mdmem.inject.rendering.block import Item, Section, cut, whole_sentences
 from mdmem.search import answering, freshness
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mdmem.inject.occasion import Occasion
+    from mdmem.inject.session_folder import SessionFolder
     from mdmem.search.index.view import View
     from mdmem.search.solved import Fix
 
@@ -116,8 +117,8 @@ def _ending(occasion: Occasion, solved: str) -> str:
     return excerpts.first(session.excerpt(parsed)) if parsed and not eligibility.left_out(parsed) else ""
 
 
-def _answer(occasion: Occasion, run: str) -> tuple[recent.SessionFolder, str]:
+def _answer(occasion: Occasion, run: str) -> tuple[SessionFolder, str]:
     """Return the session of a run, and the answer of its turn, or ""."""
-    session = recent.session_in(occasion, layout.folder_of(run))
+    session = session_folder.session_in(occasion, layout.folder_of(run))
     turn = answer_item.Turn(session, journal.numbers(run)[0])
     return session, turn.of_kind("response")

@@ -11,7 +11,7 @@ import pytest
 from mdmem.agents import Event
 from mdmem.capture import session
 from mdmem.config import load
-from mdmem.inject import context, open_work, recent
+from mdmem.inject import context, open_work, recent, session_folder
 from mdmem.learn import decisions
 from mdmem.search.gate import Gate
 from mdmem.vault import generated, layout
@@ -362,7 +362,7 @@ def test_what_a_session_left_open_takes_no_more_work_per_turn_in_a_long_session(
         for turn in range(1, turns + 1):
             (at.day.vault / folder / f"{turn:03}-000-prompt-go-on-{turn:010}.md").write_text("Go on.\n")
             (at.day.vault / folder / f"{turn:03}-001-response-done-{turn + 500:010}.md").write_text("Done.\n")
-        session = recent.SessionFolder(settings, gate, folder)
+        session = session_folder.SessionFolder(settings, gate, folder)
         work[turns] = calls(partial(recent.left_open, [session]))
 
     assert work[200] < 12 * work[20]

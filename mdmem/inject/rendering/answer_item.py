@@ -6,7 +6,7 @@ import os
 from itertools import islice
 
 from mdmem import timestamps
-from mdmem.inject import eligibility, recent, turns
+from mdmem.inject import eligibility, recent, session_folder, turns
 from mdmem.inject.rendering import diffs, excerpts
 from mdmem.inject.rendering.block import MAX_TITLE_CHARS, Item, paths_within
 from mdmem.search import answering, replaced, turn_groups
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from mdmem.inject.occasion import Occasion
     from mdmem.inject.rendering.diffs import ExcerptHunk
+    from mdmem.inject.session_folder import SessionFolder
     from mdmem.search.answering import Answer
     from mdmem.search.hits import SearchHit
     from mdmem.vault.note import Parsed
@@ -64,7 +65,7 @@ class TurnRun(Value):
 class Turn:
     """One turn on disk: the names of its notes, and its session."""
 
-    def __init__(self, session: recent.SessionFolder, number: int) -> None:
+    def __init__(self, session: SessionFolder, number: int) -> None:
         self.session = session
         self.names = session.of_turn(number)
 
@@ -87,7 +88,7 @@ class Turn:
     def hunks(self) -> list[ExcerptHunk]:
         """Return the turn's changes, in order, without those that it took back."""
         hunks: list[ExcerptHunk] = []
-        for name in recent.last_edits(self.names):
+        for name in session_folder.last_edits(self.names):
             parsed = self.session.read(name)
             if parsed.meta.get("success") is not False:
                 hunks += hunks_of(parsed)
@@ -95,7 +96,7 @@ class Turn:
 
     def runs(self) -> Iterator[TurnRun]:
         """Yield the turn's commands, in order."""
-        for name in recent.last_commands(self.names):
+        for name in session_folder.last_commands(self.names):
             parsed = self.session.read(name)
             title = parsed.fact("title")
             command = str(parsed.meta.get("command") or title).partition("\n")[0]
@@ -137,7 +138,7 @@ def of_note(occasion: Occasion, hit: SearchHit, terms: Collection[str], room: in
     text = excerpts.outcome(body, terms, room) if is_long else excerpts.prose(body)
     title = str(parsed.meta.get("title") or hit.title)
     if hit.kind == "session":
-        title = recent.session_in(occasion, layout.folder_of(hit.path)).page.fact("title") or title
+        title = session_folder.session_in(occasion, layout.folder_of(hit.path)).page.fact("title") or title
     return item_of(occasion, hit, title, text, room=room, marks=project_marks(occasion, hit), lines=code), ""
 
 
@@ -161,7 +162,7 @@ def end_of_session(occasion: Occasion, answer: Answer) -> Item | None:
     found = next((journal.numbers(hit.path)[0] for hit in answer.hits if journal.numbers(hit.path)), 0)
     if not answer.folder or not found or answer.folder == "/".join(occasion.record.folder):
         return None
-    session = recent.session_in(occasion, answer.folder)
+    session = session_folder.session_in(occasion, answer.folder)
     turn, last = Turn(session, found), Turn(session, session.last_turn())
     prompt, told = last.of_kind("prompt"), session.telling_answer()
     if prompt and told and small_talk.says_little(session.read(prompt).fact("title")):
@@ -184,7 +185,7 @@ def of_turn(
     occasion: Occasion, hit: SearchHit, terms: Collection[str], room: int, file: str = ""
 ) -> tuple[Item | None, str]:
     """Return the entry of a note's turn. file: the one it is wanted for: its changes are shown, if there are any."""
-    session = recent.session_in(occasion, layout.folder_of(hit.path))
+    session = session_folder.session_in(occasion, layout.folder_of(hit.path))
     turn = Turn(session, next(iter(journal.numbers(hit.path)), session.last_turn()))
     prompt, response = turn.of_kind("prompt"), turn.of_kind("response")
     told = response or prompt
