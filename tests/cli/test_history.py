@@ -65,6 +65,16 @@ def test_a_commit_without_changes_loads_only_what_it_needs_to_see_that() -> None
     assert slow.isdisjoint(loaded)
 
 
+@pytest.mark.usefixtures("kept")
+def test_a_sync_does_not_load_what_only_tells_how_mdmem_was_installed() -> None:
+    code = "import sys, mdmem.cli\ntry: mdmem.cli.main()\nfinally: print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code, "sync"], capture_output=True, text=True, check=False)
+
+    assert "The vault has no remote" in done.stderr
+    assert {"mdmem.history.sync", "mdmem.history.purging.purge"} <= set(done.stderr.split())
+    assert "importlib.metadata" not in done.stderr.split()
+
+
 @pytest.mark.slow
 def test_commit_is_quiet_when_told_and_ends_with_1_when_something_was_held_back(mdmem: Run, kept: Path) -> None:
     put(kept, "notes/a.md", "<private>x</private>\n")
