@@ -46,6 +46,7 @@ class CommitBatch(NamedTuple):
     """One batch of changed files.
 
     staying: changed notes that stay on this machine; earlier commits may contain them.
+    private_projects: the projects that stay, changed or not.
     rest: what did not fit; None when everything did.
     converted: git lists an unchanged file as changed because it converts line endings.
     staged: paths that a person has staged, which no batch takes; only `commit.waiting` fills it.
@@ -55,6 +56,7 @@ class CommitBatch(NamedTuple):
     held_back: list[HeldBack]
     left_out: list[LeftOut]
     staying: list[Change]
+    private_projects: frozenset[str]
     rest: State | None
     converted: bool
     staged: Sequence[str] = ()
@@ -133,7 +135,10 @@ class _Reading:
 
     def batch(self, left_out: list[LeftOut], rest: State | None) -> CommitBatch:
         """Return the batch."""
-        return CommitBatch(self._files, self._held_back, left_out, self._private, rest, self._converted)
+        waiting = self._projects.intersection(layout.project_of(change.path) for change in self._private)
+        pages = map(journal.project_page, sorted(waiting))
+        self._held_back += [HeldBack(page, 1, gate.HIDDEN) for page in pages if private.is_hidden(self._root, page)]
+        return CommitBatch(self._files, self._held_back, left_out, self._private, self._projects, rest, self._converted)
 
     def add(self, change: Change) -> None:
         """Read a note or one of the vault's own files."""

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from mdmem import moved, plural, privacy, progress, timestamps
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError
-from mdmem.history import attribution, batch, changes, message, scan
+from mdmem.history import attribution, batch, changes, message, private, scan
 from mdmem.history.batch import CommitBatch, Wanted
 from mdmem.history.changes import Change, State
 from mdmem.history.gate import HeldBack
@@ -268,6 +268,7 @@ class _Work:
         planned_paths: set[str] = set()
         while True:
             next_batch = batch.read(self._config, self._repo, state, wanted, self._linked)
+            private.remember(self._config.vault, self._repo, next_batch.private_projects)
             if next_batch.converted:
                 git_index.keep_bytes(self._repo)
             planned = self._plan(next_batch.files, bool(self.done.commits))

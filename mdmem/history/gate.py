@@ -13,7 +13,7 @@ from mdmem.settings import Settings
 from mdmem.vault import archives, disk, generated, layout, note, packed, people
 
 TOO_LARGE, UNREADABLE, DISK, CUT_OFF, ELSEWHERE = "too large", "unreadable", "disk", "cut off", "elsewhere"
-LINK = "link"
+LINK, HIDDEN = "link", "hidden page"
 NUL, NESTED, FILE_NAME, SESSION_NAME = "NUL byte", "nested repository", "file name", "name in a session"
 """Rules for content that is not text, and so cannot be searched; they have rows in `_ADVICE`."""
 
@@ -73,6 +73,10 @@ _ADVICE = {
     LINK: (
         "{path} is a link, which mdmem does not follow, so the deletion of what was there was not committed.",
         "Put the file or folder itself in its place, or delete the link.",
+    ),
+    HIDDEN: (
+        "{path} is a link or only at a sync program, and may be private, so its project's notes were not committed.",
+        "Put the file itself in its place.",
     ),
     CUT_OFF: ("{path} has lost its end, and so notes of its session; it was not committed.", "{restoring}"),
     NESTED: (

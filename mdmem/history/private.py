@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -9,6 +10,7 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
+from mdmem import files
 from mdmem.errors import GitError, VaultError
 from mdmem.history.git import objects, repository
 from mdmem.history.git.repository import Repository
@@ -40,7 +42,7 @@ def projects(root: str, stays: Callable[[Mapping[str, object]], bool] = people.s
 
 
 def _page(root: str, page: str) -> Mapping[str, object]:
-    """Return the front matter of a project's page. One that is hidden is as committed, or else may be private."""
+    """Return the front matter of a project's page, also of one that is hidden."""
     try:
         data = disk.read_path(root, page)
     except PermissionError as error:
@@ -50,11 +52,38 @@ def _page(root: str, page: str) -> Mapping[str, object]:
             f"{page} cannot be read, so nothing tells whether the project's notes may leave this machine. "
             f"Run `sudo chown $USER {shlex.quote(f'{root}/{page}')}; chmod u+rw {shlex.quote(f'{root}/{page}')}`."
         ) from error
-    if data is None and unreadable.why_missing(root, page) and not UnreadableFolders(root).contain(page):
-        with suppress(GitError, VaultError):
-            return note.parse(repository.run(repository.open_vault(root), "cat-file", "blob", f"HEAD:{page}")).meta
-        return {"private": True}
+    if data is None and is_hidden(root, page):
+        with suppress(GitError, VaultError, OSError):
+            repo = repository.open_vault(root)
+            if layout.project_of(page) not in _found(repo):
+                return note.parse(repository.run(repo, "cat-file", "blob", f"HEAD:{page}")).meta
+        return {"private": True}  # as a commit found it, or because nothing tells
     return note.parse(data or b"").meta
+
+
+def is_hidden(root: str, page: str) -> bool:
+    """Whether a page is there, but behind a link or at a sync program, while other files of its folder can be read."""
+    return bool(unreadable.why_missing(root, page)) and not UnreadableFolders(root).contain(page)
+
+
+_FOUND = "mdmem-private"
+"""File in the git folder with the projects that commits found private, separated by NUL."""
+
+
+def _found(repo: Repository) -> set[str]:
+    try:
+        return {*filter(None, os.fsdecode((repo.common_dir / _FOUND).read_bytes()).split("\0"))}
+    except FileNotFoundError:
+        return set()
+
+
+def remember(root: str, repo: Repository, private_projects: frozenset[str]) -> None:
+    """Store which projects are private, since a page that is hidden later may have been changed after its commit."""
+    before = _found(repo)
+    names = {name for name in private_projects if Path(root, JOURNAL, name).is_dir()}
+    names.update(name for name in before if UnreadableFolders(root).contain(journal.project_page(name)))
+    if names != before:
+        files.replace(str(repo.common_dir / _FOUND), os.fsencode("\0".join(sorted(names))))
 
 
 def stays(path: str, data: bytes, private_projects: frozenset[str]) -> bool:

@@ -142,6 +142,34 @@ def test_a_private_project_stays_on_this_machine_while_its_page_is_hidden(
 
 
 @pytest.mark.parametrize("how", ["a sync program", "a link"])
+def test_a_project_that_a_commit_found_private_stays_private_while_its_page_is_hidden(
+    vault: Path, tmp_path: Path, ask: Run, sessions: list[Path], how: str
+) -> None:
+    page = sessions[0].parents[1] / "project.md"
+    before = page.read_text()
+    page.write_text(before.replace("---\n", "---\nsync: false\n", 1))
+    ask("commit")
+    hide(page, how, tmp_path / "moved")
+    for name in ("marmot", "lynx"):  # two commits: the second finds it as the first left it
+        capture(prompt(f"where does the {name} live", session_id=name))
+        hidden = ask("commit")
+        assert name not in hidden.stdout
+        assert "may be private, so its project's notes were not committed" in hidden.stderr
+    page.with_name(".project.md.icloud").unlink(missing_ok=True)
+    page.unlink(missing_ok=True)
+    page.write_text(before)
+
+    shown = ask("commit", check=True)
+
+    assert "marmot" in shown.stdout
+    assert "lynx" in shown.stdout
+
+    hide(page, how, tmp_path / "moved")
+    capture(prompt("where does the heron live", session_id="heron"))
+    assert "heron" in ask("commit").stdout
+
+
+@pytest.mark.parametrize("how", ["a sync program", "a link"])
 def test_a_project_whose_committed_page_is_hidden_is_committed(
     vault: Path, tmp_path: Path, ask: Run, sessions: list[Path], how: str
 ) -> None:

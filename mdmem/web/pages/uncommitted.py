@@ -29,7 +29,7 @@ class ChangedFile(NamedTuple):
 
 def uncommitted(request: PageRequest) -> Response:
     """Show what the next commit takes and leaves."""
-    batch, problem, files = CommitBatch([], [], [], [], None, converted=False), "", []
+    batch, problem, files = CommitBatch([], [], [], [], frozenset(), None, converted=False), "", []
     try:
         batch = commit.waiting(request.config)
         files = _changed_files(request, batch)
