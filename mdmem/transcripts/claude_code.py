@@ -119,11 +119,11 @@ class ClaudeReader:
         """
         if any(saved.at == self._at and saved.event.name != "SessionStart" for saved in events):
             return
-        typed, words = line.get("type") == "user", own_text(line)
+        typed, words = line.get("type") in ("user", "queue-operation"), own_text(line) or text(line.get("content"))
         event = Event(NAME, "UserPromptSubmit", self._session, cwd=self._cwd)
         event.prompt, event.message = (words, "") if typed else ("", words)
         event.tool_input = [block.get("input") for block in blocks(line)]
-        event.tool_response = line.get("toolUseResult") or line.get("attachment")
+        event.tool_response = line.get("toolUseResult") or [line.get("attachment"), line.get("rendered")]
         if words.startswith(_SHOWN):
             event.prompt, event.tool_response = "", words
         yield from pass_over(event, moment(line.get("timestamp")) or self._at, options)

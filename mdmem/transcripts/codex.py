@@ -70,7 +70,8 @@ def _read(path: Path, options: ReadOptions, *, subagents: bool = False) -> Itera
         subagents=subagents,
     )
     for line in Lines(path, options.skipped).telling(options.report):
-        yield from list(reader.feed(line)) or reader.pass_over(line, options)
+        yield from reader.feed(line)
+        yield from reader.pass_over(line, options)
     yield from reader.finish(options.now)
 
 
@@ -176,7 +177,7 @@ class CodexReader:
             yield from row(self, payload) or ()
 
     def pass_over(self, line: dict[str, Any], options: ReadOptions) -> Iterator[SavedEvent]:
-        """Yield what a line said of which no event is made, or not yet, if that may be private."""
+        """Yield a line's text, if it may be private: its events may lack some of it, or be of earlier lines."""
         words = codex_text.joined(mapping(line.get("payload")).get("content"))
         said = words if words.startswith("<user_shell_command>") else line.get("payload")
         event = Event(codex.NAME, "PostToolUse", self._session, cwd=self._cwd, tool_response=said)

@@ -83,17 +83,20 @@ class CopilotReader:
         """Process one line; yield the events that it completes."""
         data, kind = line.get("data"), text(line.get("type"))
         self._at = moment(line.get("timestamp")) or self._at
-        row = _ROWS.get(kind)
-        if row is None or not isinstance(data, dict):
+        if not isinstance(data, dict):
             return
+        row = _ROWS.get(kind)
         events: list[SavedEvent] = []
-        if text(line.get("agentId")):
+        if row and text(line.get("agentId")):
             self._skipped["sub-agent's line"] += 1
-        else:
+        elif row:
             events = list(row(self, data) or ())
-        event = Event(copilot.NAME, "PostToolUse", self._session, cwd=self._cwd, message=text(data.get("content")))
-        event.tool_input, event.tool_response = data.get("arguments"), data.get("result")
-        yield from events or pass_over(event, self._at, self._options)
+        yield from events
+        is_typed = any(saved.event.name == "UserPromptSubmit" for saved in events)
+        event = Event(copilot.NAME, "PostToolUse", self._session, cwd=self._cwd)
+        event.message = "" if is_typed else text(data.get("content"))
+        event.tool_response = {key: value for key, value in data.items() if key != "content"}
+        yield from pass_over(event, self._at, self._options)
 
     def finish(self, now: float) -> Iterator[SavedEvent]:
         """Yield the events that the end of the file completes."""

@@ -97,7 +97,8 @@ def _lines(path: Path, skipped: Skipped) -> dict[str, Any]:
         elif isinstance(change, dict):
             chat |= change
             if isinstance(change.get("messages"), list):
-                messages = _set(messages, objects(change["messages"]))
+                before, messages = messages, _set(messages, objects(change["messages"]))
+                taken_back += [before[name] for name in before if name not in messages]
         elif text(line.get("id")):
             messages[text(line.get("id"))] = line
         elif "sessionId" in line:
@@ -156,19 +157,27 @@ class GeminiReader:
         if messages:
             yield self._saved("SessionStart", source="startup")
         for message in objects(self._chat.get(_TAKEN_BACK)):
-            event = self._saved("BeforeAgent", prompt=_words(message)).event
-            event.tool_input, event.tool_response = [], [_result(call) for call in objects(message.get("toolCalls"))]
-            yield from pass_over(event, self._at, self._options)
+            yield from self._pass_over(message, prompt=_words(message))
         for message in messages:
             self._at = moment(message.get("timestamp")) or self._at
             if message.get("type") == "user":
                 yield from self._user(message)
-            elif message.get("type") == "gemini":
-                yield from self._assistant(message)
+                yield from self._pass_over(message, prompt=_words(message).replace(_typed(message), "", 1))
+            else:
+                yield from self._assistant(message) if message.get("type") == "gemini" else ()
+                yield from self._pass_over(message, said=_words(message))
         if self._answer and (self._at <= self._options.ended or abs(self._options.now - self._at) > _SETTLED_SECONDS):
             yield self._answer
         if messages and is_quiet(self._at, self._options.now):
             yield self._saved("SessionEnd", reason="as the transcript ends")
+
+    def _pass_over(self, message: dict[str, Any], *, prompt: str = "", said: str = "") -> Iterator[SavedEvent]:
+        """Yield a message's text, if it may be private: its events may lack some of it. prompt, said: its own words."""
+        event = self._saved("AfterAgent").event
+        event.prompt, event.message, event.tool_input = prompt, said, []
+        shown = "displayContent" if "displayContent" in message else "content"
+        event.tool_response = {key: value for key, value in message.items() if key != shown}
+        yield from pass_over(event, self._at, self._options)
 
     def _user(self, message: dict[str, Any]) -> Iterator[SavedEvent]:
         words = gemini.typed(_words(message))
@@ -191,9 +200,7 @@ class GeminiReader:
         if self._answer:
             self._tokens.put_into(self._answer.event)
         for saved in self._tools(message):
-            if self._answer:  # text before a tool run is not an answer
-                yield from pass_over(self._answer.event, self._at, self._options)
-            self._answer = None
+            self._answer = None  # text before a tool run is not an answer
             yield saved
 
     def _tools(self, message: dict[str, Any]) -> Iterator[SavedEvent]:

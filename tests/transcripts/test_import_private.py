@@ -386,32 +386,114 @@ def test_what_was_private_in_a_chats_prompt_that_was_taken_back_is_masked_in_wha
     assert SECRET.encode() not in stored()
 
 
+class CopilotSession:
+    """A session of Copilot CLI, line by line."""
+
+    def __init__(self) -> None:
+        self.lines: list[dict[str, Any]] = []
+        self.add("session.start", sessionId="96c78b9e", context={"cwd": "/home/dev/work/app"})
+
+    def add(self, kind: str, agent: str = "", **data: Any) -> None:
+        stamp = f"2026-09-15T09:00:{len(self.lines):02d}.000Z"
+        self.lines.append({"type": kind, "timestamp": stamp, "data": data, **({"agentId": agent} if agent else {})})
+
+    def run(self, call: str, output: str, agent: str = "") -> None:
+        self.add("tool.execution_start", agent, toolCallId=call, toolName="bash", arguments={"command": "cat plan.md"})
+        result = {"content": output, "detailedContent": output}
+        self.add("tool.execution_complete", agent, toolCallId=call, toolName="bash", success=True, result=result)
+
+    def save(self, folder: Path) -> Path:
+        path = folder / "96c78b9e" / "events.jsonl"
+        path.parent.mkdir()
+        path.write_text("".join(json.dumps(line) + "\n" for line in self.lines), encoding="utf-8")
+        return path
+
+
 def test_what_only_a_sub_agent_of_copilot_met_in_private_is_masked_in_what_it_reports(
     vault: Path, tmp_path: Path, stored: Callable[[], bytes]
 ) -> None:
-    lines: list[dict[str, Any]] = []
+    session = CopilotSession()
+    session.add("user.message", messageId="m1", content="Where is the plan?")
+    session.run("c1", f"<private>{SECRET}</private>", "sub-1")
+    session.run("c2", f"The plan says {SECRET}.")
+    session.add("assistant.message", messageId="m2", content=f"It says {SECRET}.")
 
-    def add(kind: str, agent: str = "", **data: Any) -> None:
-        stamp = f"2026-09-15T09:00:{len(lines):02d}.000Z"
-        lines.append({"type": kind, "timestamp": stamp, "data": data, **({"agentId": agent} if agent else {})})
-
-    def run(call: str, output: str, agent: str = "") -> None:
-        add("tool.execution_start", agent, toolCallId=call, toolName="bash", arguments={"command": "cat plan.md"})
-        result = {"content": output, "detailedContent": output}
-        add("tool.execution_complete", agent, toolCallId=call, toolName="bash", success=True, result=result)
-
-    add("session.start", sessionId="96c78b9e", context={"cwd": "/home/dev/work/app"})
-    add("user.message", messageId="m1", content="Where is the plan?")
-    run("c1", f"<private>{SECRET}</private>", "sub-1")
-    run("c2", f"The plan says {SECRET}.")
-    add("assistant.message", messageId="m2", content=f"It says {SECRET}.")
-    path = tmp_path / "96c78b9e" / "events.jsonl"
-    path.parent.mkdir()
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-
-    tally = bring(path)
+    tally = bring(session.save(tmp_path))
 
     assert (tally.added["observation"], tally.added["prompt"], tally.added["response"]) == (1, 1, 1)
+    assert SECRET.encode() not in stored()
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        ("user.message", {"source": "agent-7", "content": f"Read <private>{SECRET}</private>."}),
+        ("user.message", {"content": "And now?", "transformedContent": f"And now?\n<private>{SECRET}</private>"}),
+        ("system.message", {"role": "system", "content": f"Never tell <private>{SECRET}</private>."}),
+        ("hook.end", {"output": {"additionalContext": f"of <private>{SECRET}</private>"}}),
+    ],
+)
+def test_what_was_private_in_a_line_of_copilot_that_leaves_nothing_is_masked_in_what_followed(
+    vault: Path, tmp_path: Path, stored: Callable[[], bytes], kind: str, data: dict[str, Any]
+) -> None:
+    session = CopilotSession()
+    session.add("user.message", messageId="m1", content="Where is the plan?")
+    session.add("assistant.message", messageId="m2", content="In the folder.")
+    session.add(kind, messageId="m3", **data)
+    session.run("c1", f"The plan says {SECRET}.")
+    session.add("assistant.message", messageId="m4", content=f"It says {SECRET}.")
+
+    tally = bring(session.save(tmp_path))
+
+    assert tally.added["observation"] == 1
+    assert SECRET.encode() not in stored()
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": f"<session_context>\nOf <private>{SECRET}</private>\n</session_context>"},
+        {"displayContent": "Read @plan.md", "content": f"Read @plan.md\n<private>{SECRET}</private>"},
+        {"content": f"<hook_context><private>{SECRET}</private></hook_context>\n\nWhere is it?"},
+    ],
+)
+def test_what_the_host_added_in_private_to_a_chat_is_masked_in_what_followed(
+    vault: Path, tmp_path: Path, stored: Callable[[], bytes], message: dict[str, str]
+) -> None:
+    chat = GeminiChat()
+    chat.say("a", "user", "Where is the plan?")
+    chat.say("b", "user", "").update(message)
+    chat.say("c", "gemini", "", f"plan: {SECRET}")
+    chat.say("d", "gemini", f"It says {SECRET}.")
+
+    tally = bring(chat.save(tmp_path))
+
+    assert (tally.added["observation"], tally.added["response"]) == (1, 1)
+    assert SECRET.encode() not in stored()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {
+            "type": "event_msg",
+            "payload": {"type": "task_complete", "last_agent_message": f"<private>{SECRET}</private>"},
+        },
+        {"type": "compacted", "payload": {"message": "", "retained_context": f"of <private>{SECRET}</private>"}},
+        {"type": "turn_context", "payload": {"turn_id": "9", "user_instructions": f"<private>{SECRET}</private>"}},
+    ],
+)
+def test_what_was_private_in_a_line_of_a_rollout_that_ends_something_is_masked_in_what_followed(
+    vault: Path, tmp_path: Path, stored: Callable[[], bytes], line: dict[str, Any]
+) -> None:
+    rollout = Rollout(sources=True)
+    rollout.turn("Where is the badger?", "ok", "In the folder.")
+    rollout.lines[-1] = {**line, "timestamp": rollout.lines[-1]["timestamp"]}
+    rollout.turn("Where is the plan?", f"plan: {SECRET}", f"It says {SECRET}.")
+
+    tally = bring(rollout.save(tmp_path))
+
+    assert tally.added["observation"] == 2
     assert SECRET.encode() not in stored()
 
 
