@@ -77,7 +77,7 @@ def _of_vault(config: Config, view: View, now: float) -> Iterator[list[Piece]]:
         ]
     if not days:
         yield []
-        yield [(render.safe(wording.none_yet(config.vault)), "yellow")]
+        yield [(render.safe(wording.none_yet(config)), "yellow")]
     open_items = work.in_view(config, view, "", now)
     if open_items:
         yield []

@@ -12,6 +12,7 @@ from mdmem.config import Config
 from mdmem.errors import MdmemError, VaultError
 from mdmem.search import index as engine
 from mdmem.search.index import NEW, Changes, Report, completion
+from mdmem.vault import projects
 from mdmem.views import wording
 
 WAIT_SECONDS = 600.0
@@ -34,6 +35,7 @@ def index(config: Config, rebuild: bool, verify: bool, as_json: bool) -> None:
     \b
     Example:  mdmem index --verify
     """
+    projects.refuse_emptied(config)  # the index of its notes is still good
     with progress.ProgressBar("Writing queued notes", shown=not as_json):
         home = queued.flush(config)
     with progress.ProgressBar("Verifying" if verify else "Indexing", shown=not as_json) as bar:

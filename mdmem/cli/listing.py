@@ -68,9 +68,7 @@ def list_notes(
         print_rows(note_rows)
     if not total:
         asked_for = pinned or is_ or any(given.values())
-        nothing = (
-            "No matching notes. `mdmem list --help` lists the filters." if asked_for else wording.none_yet(config.vault)
-        )
+        nothing = "No matching notes. `mdmem list --help` lists the filters." if asked_for else wording.none_yet(config)
         extent.print_remark("\n".join([nothing, *(f"hint: {render.safe(sentence)}" for sentence in unmatched)]))
     extent.print_extent("note", count, total, offset=offset)
 
@@ -169,7 +167,7 @@ def _say_no_sessions(config: Config, *, asked_for: bool) -> None:
     """Print on stderr why no session is listed. asked_for: whether there are filters."""
     from mdmem.views import rows
 
-    none = wording.none_yet(config.vault) if rows.is_empty(config) else "No sessions yet."
+    none = wording.none_yet(config) if rows.is_empty(config) else "No sessions yet."
     extent.print_remark("No matching sessions." if asked_for else none)
 
 

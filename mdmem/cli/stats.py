@@ -51,7 +51,7 @@ def stats(config: Config, /, model: bool, hours: bool, as_json: bool, **given: A
     if as_json:
         render.print_json(counts)
         return
-    summary = _summary(counts) or ("No matching notes." if any(given.values()) else wording.none_yet(config.vault))
+    summary = _summary(counts) or ("No matching notes." if any(given.values()) else wording.none_yet(config))
     render.block([(summary, "")], 0)
     _print_counts(counts)
 

@@ -44,7 +44,8 @@ def vault(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         todo = _to_make_writable(root) if is_ours else "Name yours with --vault, MDMEM_VAULT or `vault` in config.toml."
         yield error(f"{root} cannot be written{'' if is_ours else ', and is not set up as a vault'}.", todo)
     elif projects.is_emptied(config):
-        yield error(f"{root} {projects.EMPTIED[0]}.", projects.EMPTIED[1].format(shlex.quote(str(root))))
+        gone = projects.emptied(config.vault)
+        yield error(gone.text, gone.todo)
     elif not (root / "mdmem.toml").exists():
         yield note(
             f"{root} has no mdmem.toml: it is read like any folder of markdown.",

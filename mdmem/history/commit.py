@@ -26,6 +26,7 @@ from mdmem.history.git.writer import CommitDraft
 from mdmem.history.message import CommitGroup, File
 from mdmem.history.other_files import LeftOut
 from mdmem.history.scan import Scan, ScanMode
+from mdmem.vault import projects
 
 TRIES = 20
 """How often a commit starts over, after a random pause, because another git process changed branch or index."""
@@ -181,6 +182,7 @@ def _differing(config: Config, repo: Repository) -> State:
 
 def _commit(config: Config, plan: Plan, wanted: Wanted, mode: ScanMode, *, imported: bool = False) -> CommitResult:
     """Commit what is wanted. mode, imported: as for `commit`."""
+    projects.refuse_emptied(config)
     repo = repository.open_vault(config.vault)
     wanted.report("Waiting for another process to commit", 0, 0)
     with lock.held(config.state_dir, repo.common_dir) as lock_fd:

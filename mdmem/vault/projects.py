@@ -208,27 +208,39 @@ def has_first_name(page: str, meta: dict[str, Any]) -> bool:
 
 
 def is_emptied(config: Config) -> bool:
-    """Whether a vault that had projects is an empty folder now, as where its disk is not mounted."""
+    """Whether a vault that had projects is an empty folder now, as where its disk is not mounted.
+
+    Hidden files may be left, and a complete `.git`: not that of a clone that was interrupted.
+    """
     try:
-        is_empty = not os.listdir(config.vault)
+        names = os.listdir(config.vault)
+        is_empty = all(name.startswith(".") for name in names) and (".git" not in names or _has_index(config.vault))
         return is_empty and bool(os.listdir(os.path.dirname(journal.project_pointer(config, ""))))
     except OSError:
         return False
 
 
+def _has_index(vault: str) -> bool:
+    return os.path.exists(os.path.join(vault, ".git", "index"))
+
+
 def refuse_emptied(config: Config) -> None:
     """Raise VaultError when `is_emptied`: what is stored there would be hidden once the disk is back."""
     if is_emptied(config):
-        import shlex  # hooks need it only here
-
-        raise VaultError(f"The vault at {config.vault} {EMPTIED[0]}. {EMPTIED[1].format(shlex.quote(config.vault))}")
+        raise emptied(config.vault)
 
 
-EMPTIED = (
-    "had notes and is an empty folder now",
-    "If it is on a disk that is not mounted, mount it; to start over, run `mdmem init {}`.",
-)
-"""What is wrong with such a vault, and what to do."""
+def emptied(vault: str) -> VaultError:
+    """Return the error for a vault that `is_emptied`."""
+    import shlex  # hooks need it only here
+
+    root = shlex.quote(vault)
+    what = f"The vault at {vault} had notes and is an empty folder now."
+    mount = "If it is on a disk that is not mounted, mount it"
+    if _has_index(vault):
+        again = f"`git -C {root} restore .` writes what was committed again"
+        return VaultError(what, f"{mount}. Else {again}; to start over, first move {vault}/.git elsewhere.")
+    return VaultError(what, f"{mount}; to start over, run `mdmem init {root}`.")
 
 
 class MovedProject(NamedTuple):

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from mdmem import timestamps
+from mdmem.config import Config
 from mdmem.errors import UsageError
 from mdmem.lazy_pattern import lazy
-from mdmem.vault import layout, note
+from mdmem.vault import layout, note, projects
 
 
-def none_yet(vault: str) -> str:
-    """Return the message for a vault without notes; a folder of other files may have been named by mistake."""
+def none_yet(config: Config) -> str:
+    """Return the message for a vault without notes.
+
+    Its disk may not be mounted, or a folder of other files may have been named by mistake.
+    """
+    vault = config.vault
+    if projects.is_emptied(config):
+        return str(projects.emptied(vault))
     if layout.is_vault(vault):
         return "No notes yet. `mdmem status` shows which agents are registered."
     import shlex

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -16,11 +17,12 @@ import pytest
 from mdmem import config, files, timestamps
 from mdmem.capture.later import failing
 from mdmem.config import Config
-from mdmem.errors import LockedError
+from mdmem.errors import LockedError, VaultError
 from mdmem.history import commit
 from mdmem.history.git import lock, repository
 from tests.helpers.claude import OTHER, START, capture, payload, prompt, registered, send
 from tests.helpers.history_vault import run_here, turn
+from tests.helpers.plain_git import git
 from tests.helpers.waiting import until
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -196,6 +198,30 @@ def test_where_the_vaults_disk_is_not_mounted_no_vault_is_begun_on_the_folder_be
     assert "is an empty folder now" in checked
     assert "it adds one and changes no note" not in checked
     assert list(vault.iterdir()) == []
+
+
+def test_a_vault_of_which_only_its_history_is_left_is_not_committed_as_deleted(
+    vault: Path, settings: Config, ask: Run
+) -> None:
+    ask("init", str(vault))
+    capture(prompt("Why does the parser fail?"))
+    ask("commit", check=True)
+    before = git(vault, "rev-parse", "HEAD")
+    for path in vault.iterdir():
+        if not path.name.startswith("."):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    with pytest.raises(VaultError, match=r"had notes and is an empty folder now.*restore \.` writes"):
+        commit.commit(settings)
+    assert "had notes and is an empty folder now" in ask("init", str(vault)).stderr
+    assert "restore ." in ask("doctor", "--only", "vault").stdout
+    assert capture(prompt("And now?", session_id=OTHER)).waits
+    assert git(vault, "rev-parse", "HEAD") == before
+
+    git(vault, "restore", ".")
+    ask("index", check=True)
+    ask("commit", check=True)
+    assert "1 prompt" in git(vault, "log", "-1", "--format=%s")
 
 
 def test_each_new_session_is_told_once_after_a_day_of_failures(settings: Config) -> None:

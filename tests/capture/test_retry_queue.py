@@ -153,12 +153,17 @@ def test_notes_wait_while_the_vault_is_the_empty_folder_of_a_disk_that_is_not_mo
     assert "If it is on a disk that is not mounted, mount it; to start over, run `mdmem init" in ask("index").stderr
     assert "mount it" in ask("note", "of my own").stderr
     assert "had notes and is an empty folder now." in ask("doctor", "--only", "vault").stdout
+    for words in (["search", "first"], ["list"], [], ["stats"], ["index", "--rebuild"]):
+        done = ask(*words)
+        assert "mount it" in done.stdout + done.stderr or "first" in done.stdout, words
+        assert "set this one up" not in done.stdout + done.stderr
     assert list(vault.iterdir()) == []
     if comes_back:
         vault.rmdir()
         disk.rename(vault)
     else:
-        ask("init", str(vault))
+        assert "the one that was at" in ask("init", str(vault)).stderr
+        assert "the one that was at" not in ask("init", str(vault)).stderr
     ask("index")
     assert len([path for path in notes(vault) if path.name[:4] != "0800"]) == 2 + comes_back
     assert waiting() == []

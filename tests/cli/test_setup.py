@@ -59,6 +59,33 @@ def test_making_a_vault_again_changes_nothing(ask: Run, home: Path) -> None:
     assert (home / "mdmem" / "README.md").read_text() == "my own words"
 
 
+def test_a_vault_whose_making_was_killed_before_its_first_commit_is_committed_the_next_time(
+    ask: Run, home: Path
+) -> None:
+    vault = home / "mdmem"
+    ask("init", check=True)
+    shutil.rmtree(vault / ".git")
+    git(vault, "init", "-q", "-b", "main")
+
+    assert "created .git" in ask("init", check=True).stdout
+    assert git(vault, "status", "--short") == ""
+
+
+def test_a_repository_whose_making_into_a_vault_was_killed_is_committed_the_next_time(ask: Run, tmp_path: Path) -> None:
+    vault = tmp_path / "notes"
+    vault.mkdir()
+    git(vault, "init", "-q", "-b", "main")
+    (vault / "own.md").write_text("# Own\n")
+    git(vault, "add", "own.md")
+    git(vault, "commit", "-qm", "Own")
+    for name, text in init.files_of_new().items():
+        (vault / name).write_text(text)
+
+    assert "is complete" in ask("init", str(vault), check=True).stdout
+    assert git(vault, "status", "--short") == ""
+    assert ask("review", "--list", check=True).stdout == "0 notes to review.\n"
+
+
 def test_a_vault_that_lacks_only_its_history_is_told_of_it(ask: Run, home: Path) -> None:
     ask("init", check=True)
     shutil.rmtree(home / "mdmem" / ".git")

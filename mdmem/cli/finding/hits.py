@@ -136,7 +136,7 @@ def _nothing(config: Config, words: str) -> str:
             index.resolve(config, note_id)
             return f"Nothing found by these words, but that is the id of a note: `mdmem show {note_id}` shows it."
     if rows.is_empty(config):
-        return wording.none_yet(config.vault)
+        return wording.none_yet(config)
     vault_part = part.of(config.vault)
     if vault_part:
         return f"{NOTHING} Only a part of the vault is here ({vault_part}); `mdmem sync --whole` fetches the rest."

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from mdmem import config, files, project
+from mdmem import config, files, moved, project
 from mdmem.agents.install import catalog
 from mdmem.cli import indexing
 from mdmem.cli.setup import config_file
@@ -16,10 +16,10 @@ from mdmem.cli.terminal import options, progress, render
 from mdmem.config import Config
 from mdmem.errors import GitError, VaultError
 from mdmem.history import commit, review
-from mdmem.history.git import repository
+from mdmem.history.git import checked_out, repository
 from mdmem.progress import ProgressCallback, ignore
 from mdmem.settings import SETTINGS
-from mdmem.vault import JOURNAL, disk, layout, template
+from mdmem.vault import JOURNAL, disk, layout, projects, template
 
 VAULT_FILES = {"README.md": "README.md", ".gitignore": "gitignore", ".gitattributes": "gitattributes"}
 """A file of a new vault -> its template."""
@@ -39,7 +39,10 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
     loaded = config.load(path or vault)
     root = Path(loaded.vault)
     try:
+        if (root / ".git").exists():
+            projects.refuse_emptied(loaded)
         _refuse_unfit(root, inside=inside)
+        is_emptied = projects.is_emptied(loaded) or (not root.exists() and moved.was_there(loaded.state_dir))
         is_new = not _is_vault(root)
         made = _make_with_bar(loaded, shown=not as_json)
     except OSError as error:
@@ -51,6 +54,11 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
     named = _remember_vault(root) if path else False
     if not is_new:
         indexing.leave_complete(loaded, quiet=as_json)
+    if is_emptied:
+        render.warn(
+            f"This is a new vault: the one that was at {root} is gone. If it is on a disk that is not mounted, delete"
+            " this one and mount the disk."
+        )
     if as_json:
         render.print_json({"vault": str(root), "made": made, "named_in_config": named})
         return
@@ -140,16 +148,23 @@ def make_vault(config: Config, report: ProgressCallback = ignore) -> list[str]:
     is_captured = any(layout.sessions(str(root)))
     for folder in (root, root / JOURNAL, root / "notes"):
         files.make_folders(str(folder))
-    texts = {name: template.load(f"vault/{source}") for name, source in VAULT_FILES.items()}
-    texts["mdmem.toml"] = settings_text()
-    made = [name for name, text in texts.items() if _make(root / name, text)]
-    has_history = (root / ".git").exists()
-    repository.init(root)
-    if made or not has_history:
+    made = [name for name, text in files_of_new().items() if _make(root / name, text)]
+    repo = repository.init(root)
+    has_history = checked_out.has_commit(repo)
+    # a run that was killed may have written it, and not committed it
+    is_settled = has_history and bool(repository.attempt(repo, "ls-tree", "HEAD", "mdmem.toml").out)
+    if made or not is_settled:
         commit.commit(config, report=report)
-    if not is_captured and ("mdmem.toml" in made or not has_history):
+    if not is_captured and ("mdmem.toml" in made or not is_settled):
         review.end_import(config, "")  # the user's own notes need no review
     return made if has_history else [*made, ".git"]
+
+
+def files_of_new() -> dict[str, str]:
+    """Return the files of a new vault: name -> text."""
+    return {name: template.load(f"vault/{source}") for name, source in VAULT_FILES.items()} | {
+        "mdmem.toml": settings_text()
+    }
 
 
 def settings_text() -> str:
