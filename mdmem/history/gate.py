@@ -13,7 +13,7 @@ from mdmem.settings import Settings
 from mdmem.vault import archives, disk, generated, layout, note, packed, people
 
 TOO_LARGE, UNREADABLE, DISK, CUT_OFF, ELSEWHERE = "too large", "unreadable", "disk", "cut off", "elsewhere"
-LINK, HIDDEN = "link", "hidden page"
+LINK, HIDDEN, EMPTIED = "link", "hidden page", "emptied"
 NUL, NESTED, FILE_NAME, SESSION_NAME = "NUL byte", "nested repository", "file name", "name in a session"
 """Rules for content that is not text, and so cannot be searched; they have rows in `_ADVICE`."""
 
@@ -77,6 +77,13 @@ _ADVICE = {
     HIDDEN: (
         "{path} is a link or only at a sync program, and may be private, so its project's notes were not committed.",
         "Put the file itself in its place.",
+    ),
+    EMPTIED: (
+        "{path} is empty now, as a power cut or a sync program may leave a file, so that was not committed.",
+        (
+            "In the vault's folder, `git restore {quoted}` writes its last committed version again. If it may be empty:"
+            " {accept}"
+        ),
     ),
     CUT_OFF: ("{path} has lost its end, and so notes of its session; it was not committed.", "{restoring}"),
     NESTED: (

@@ -714,6 +714,27 @@ def test_a_note_that_a_sync_program_keeps_elsewhere_is_not_committed_as_deleted(
     assert "notes/plan.md" not in head_files(vault)
 
 
+@pytest.mark.parametrize("left", [b"", b"\0" * 9], ids=["nothing", "NUL bytes"])
+def test_a_note_that_has_lost_its_text_is_not_committed_unless_it_is_accepted(vault: Path, left: bytes) -> None:
+    config = start(vault)
+    put(vault, "notes/plan.md", "The plan\n")
+    put(vault, "mdmem.toml", "# nothing\n")
+    commit.commit(config)
+    (vault / "notes/plan.md").write_bytes(left)
+    put(vault, "mdmem.toml", "")
+    put(vault, "notes/new.md", "")
+
+    (held,) = commit.commit(config).held_back
+
+    assert str(held).startswith("notes/plan.md is empty now")
+    assert git(vault, "show", "HEAD:notes/plan.md") == "The plan\n"
+    assert git(vault, "show", "HEAD:mdmem.toml") == ""
+    assert "notes/new.md" in head_files(vault)
+    assert held.why in [one.text for one in health.git(config, CheckScope())]
+    assert not commit.commit(config, accept=["notes/plan.md"]).held_back
+    assert git(vault, "show", "HEAD:notes/plan.md") == left.decode()
+
+
 def test_a_private_section_written_by_hand_is_held_back_too(vault: Path) -> None:
     config = start(vault)
     put(vault, "notes/diary.md", "fine\n<private>\nnot fine\n</private>\n")
