@@ -350,21 +350,19 @@ def lock(lock_fd: int, wait_seconds: float, what: str) -> bool:
     return system.lock(lock_fd, remaining_seconds)
 
 
-def open_lock(path: str, mode: int = 0o600) -> int:
+def open_lock(path: str) -> int:
     """Open the file of a lock, which holds nothing; return its descriptor. A folder in its place is moved aside.
-
-    mode: the permissions of a new one.
 
     Raises OSError when it cannot be opened or made.
     """
     try:
-        return os.open(path, os.O_RDWR | os.O_CREAT, mode)
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     except IsADirectoryError:
         try:
             os.rmdir(path)
         except OSError:
             os.rename(path, f"{path}.{time.time_ns()}")  # somebody's files are in it
-        return os.open(path, os.O_RDWR | os.O_CREAT, mode)
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
 
 
 def _levels(path: str) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
-from pathlib import Path
 from typing import NamedTuple
 
 from mdmem.config import Config
@@ -76,7 +75,7 @@ def run(
     every: read every note, whatever was checked before. report: progress callback: notes done, total.
     """
     chosen = [check for check in CHECKS if not only or check.name in only]
-    is_there = Path(config.vault).is_dir() and not projects.is_emptied(config)
+    is_there = folders.can_be_read(config.vault) and not projects.is_emptied(config)
     check_scope = scope.of(config, every=every or not is_there)
     check_scope.report = report or check_scope.report
     for check in chosen:

@@ -40,7 +40,7 @@ def vault(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
             yield error(f"There is no vault at {root}.", "`mdmem init` creates one.")
         return
     if not _is_usable(root):
-        is_ours = layout.is_vault(str(root))
+        is_ours = layout.is_vault(str(root)) or moved.was_there(config.state_dir)
         todo = _to_make_writable(root) if is_ours else "Name yours with --vault, MDMEM_VAULT or `vault` in config.toml."
         yield error(f"{root} cannot be written{'' if is_ours else ', and is not set up as a vault'}.", todo)
     elif projects.is_emptied(config):
@@ -138,6 +138,16 @@ def _is_usable(folder: Path) -> bool:
     return os.access(folder, os.R_OK | os.W_OK | os.X_OK)
 
 
+def can_be_read(path: str) -> bool:
+    """Whether a path is that of a folder which the user can list and enter."""
+    try:
+        os.scandir(path).close()
+        os.lstat(f"{path}/.")
+    except OSError:
+        return False
+    return True
+
+
 def _to_make_writable(folder: Path) -> str:
     flags = os.statvfs(folder).f_flag if hasattr(os, "statvfs") else 0
     if flags & getattr(os, "ST_RDONLY", 0):
@@ -213,11 +223,12 @@ def permissions(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
             yield note(text, "Its disk keeps no permissions. Mount it for you alone: `-o uid=$USER,umask=077`.")
         else:
             yield warning(text, f"`chmod 700 {shlex.quote(str(folder))}`", partial(folder.chmod, 0o700))
-    strangers = [path for path in _files(Path(config.vault)) if _is_strange(path)] if is_ours and scope.is_whole else []
-    if strangers:
-        examples = plural.some(list(map(str, strangers)), 1)
-        yield warning(f"Not owned by you: {examples}.", f"`sudo chown -R $USER {shlex.quote(config.vault)}`")
-    if not open_ones and not strangers:
+    strangers = {folder: _not_owned(folder) for folder in folders if scope.is_whole}
+    for folder, paths in strangers.items():
+        if paths:
+            text = f"Not owned by you: {plural.some(paths, 1)}."
+            yield warning(text, f"`sudo chown -R $USER {shlex.quote(str(folder))}`")
+    if not open_ones and not any(strangers.values()):
         yield fine("only you can read the vault" if is_ours else "only you can read mdmem's own files")
 
 
@@ -240,11 +251,15 @@ def _files(root: Path) -> Iterator[Path]:
         yield from (Path(folder, name) for name in (*folders, *names))
 
 
-def _is_strange(path: Path) -> bool:
-    try:
-        return not system.own(path.lstat())
-    except OSError:
-        return False
+def _not_owned(root: Path) -> list[str]:
+    """Return the files and folders in a folder that belong to other users, of all that can be looked at."""
+    found = []
+    for folder, folders, names in os.walk(root):
+        for path in (f"{folder}/{name}" for name in (*folders, *names)):
+            with suppress(OSError):
+                if not system.own(os.lstat(path)):
+                    found.append(path)
+    return found
 
 
 def leftovers(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:

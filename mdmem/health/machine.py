@@ -20,7 +20,7 @@ from mdmem.agents.install import catalog, launcher, mcp_registration, registrati
 from mdmem.agents.install.registration import Status
 from mdmem.config import ALIAS, Config, variable
 from mdmem.errors import MdmemError
-from mdmem.health import HealthFinding, error, fine, note, warning
+from mdmem.health import HealthFinding, error, fine, folders, note, warning
 from mdmem.history import deletions
 from mdmem.history.git import repository
 from mdmem.settings import SETTINGS
@@ -92,7 +92,8 @@ def git(config: Config) -> Iterator[HealthFinding]:
 
 
 def _existing(path: Path) -> Path:
-    return next(folder for folder in (path, *path.parents) if folder.is_dir())
+    """Return a folder, or the nearest one above it in which a program can be started."""
+    return next(folder for folder in (path, *path.parents) if folders.can_be_read(str(folder)))
 
 
 # -- agents ----------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from mdmem.errors import VaultError
 from mdmem.health import checks, folders, links, machine, scope
 from mdmem.history import commit
 from mdmem.history.git import repository
-from mdmem.search import freshness, temporary_index
+from mdmem.search import freshness, index, temporary_index
 from mdmem.views import storing
 from mdmem.views.vault_pages import upkeep
 from tests.helpers import cli_day, rights
@@ -702,6 +702,39 @@ def test_doctor_does_not_offer_to_change_modes_that_the_disk_does_not_keep(
 
     assert ("can read" in found[0]["text"], "keeps no permissions" in found[0]["todo"]) == (True, True)
     assert wrong(found) == []
+
+
+@pytest.mark.skipif(os.name == "nt" or os.getuid() != 0, reason="only root gives files away")
+@pytest.mark.parametrize("where", ["git", "state", "index"])
+def test_doctor_names_what_belongs_to_another_user_in_history_and_in_its_own_folders(day: Day, where: str) -> None:
+    settings = day.config()
+    repository.init(day.vault)
+    commit.commit(settings)
+    index.update(settings)
+    folder = {"git": day.vault, "state": settings.state_dir, "index": settings.index_dir}[where]
+    file = next(path for path in sorted(Path(folder, ".git" if where == "git" else "").rglob("*")) if path.is_file())
+    os.chown(file, 12345, -1)
+
+    (found,) = wrong(look(day, "permissions"))
+
+    assert str(file) in found["text"]
+    assert found["todo"] == f"`sudo chown -R $USER {folder}`"
+
+
+@rights.kept_out
+def test_a_vault_that_its_user_may_not_enter_is_named_once_and_not_taken_for_another_folder(day: Day) -> None:
+    repository.init(day.vault)
+    commit.commit(config.load(str(day.vault)))
+    day.vault.chmod(0)
+    try:
+        done = rights.run([sys.executable, "-m", "mdmem", "--vault", str(day.vault), "doctor", "--json"])
+    finally:
+        day.vault.chmod(0o700)
+    found = wrong(json.loads(done.stdout))
+
+    about_vault = [one for one in found if str(day.vault) in one["text"] or "This check failed" in one["text"]]
+    assert [(one["check"], one["text"]) for one in about_vault] == [("vault", f"{day.vault} cannot be written.")]
+    assert about_vault[0]["todo"] == f"`chmod -R u+rwX {day.vault}`"
 
 
 def test_doctor_leaves_the_mode_of_a_git_directory_elsewhere(day: Day, tmp_path: Path) -> None:

@@ -22,9 +22,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem import config
-from mdmem.errors import GitError, VaultError
+from mdmem.errors import GitError, LockedError, VaultError
 from mdmem.history import commit
-from mdmem.history.git import checked_out, environment, git_index, objects, repository, tidy, writer
+from mdmem.history.git import checked_out, environment, git_index, lock, objects, repository, tidy, writer
 from mdmem.history.git.paths import PackedPaths
 from mdmem.history.purging import purge
 from mdmem.history.space import clone
@@ -481,6 +481,55 @@ def test_two_users_with_locks_of_their_own_do_not_stumble_over_the_mark_of_the_o
         seen = set().union(*users.map(write_commits, ("1" * 40, "2" * 40)))
 
     assert seen <= {("1" * 40, "1" * 40), ("2" * 40, "2" * 40), ("", "")}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows passes no descriptors on")
+@pytest.mark.parametrize("without", ["", "of the vault", "of the state folder"])
+def test_a_program_keeps_the_lock_after_us_also_if_one_of_the_disks_has_no_locks(
+    vault: Path, monkeypatch: pytest.MonkeyPatch, without: str
+) -> None:
+    import fcntl
+
+    settings = start(vault)
+    repo = repository.open_vault(vault)
+    flock = fcntl.flock
+    places = {
+        "of the vault": repo.common_dir / "mdmem.git-lock",
+        "of the state folder": Path(settings.state_dir, "git.lock"),
+    }
+
+    def refuse(fd: int, operation: int) -> None:
+        if without and os.path.samestat(os.fstat(fd), places[without].stat()):
+            raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+        flock(fd, operation)
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with lock.held(settings.state_dir, repo.common_dir) as lock_fd:
+        running = subprocess.Popen(["sleep", "60"], pass_fds=[lock_fd])
+    try:
+        with pytest.raises(LockedError), lock.held(settings.state_dir, repo.common_dir, wait_seconds=0):
+            pass
+    finally:
+        running.kill()
+        running.wait()
+    with lock.held(settings.state_dir, repo.common_dir, wait_seconds=0):
+        pass
+
+
+@pytest.mark.skipif(os.name == "nt" or os.getuid() != 0, reason="only root gives files away")
+def test_a_lock_that_root_makes_in_a_users_folder_is_one_for_the_user_too_whatever_the_umask(vault: Path) -> None:
+    settings = start(vault)
+    repo = repository.open_vault(vault)
+    os.chown(repo.common_dir, 12345, -1)
+    before = os.umask(0o077)
+    try:
+        with lock.held(settings.state_dir, repo.common_dir):
+            pass
+    finally:
+        os.umask(before)
+
+    assert (repo.common_dir / "mdmem.git-lock").stat().st_mode & 0o777 == 0o644
+    assert Path(settings.state_dir, "git.lock").stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such limit")

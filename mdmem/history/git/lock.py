@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ def held(state_dir: str | Path, common_dir: Path, name: str = "git", wait_second
     """Hold the lock `name` for the `with` block; yields its descriptor.
 
     It is two files: one in the vault's git folder, for a container or a user with another state folder, and one in
-    the state folder, as the vault's disk may have no locks.
+    the state folder, as the vault's disk may have no locks; the descriptor is that of the first, if it has some.
 
     Pass the descriptor to git processes that write (`repository.run(lock_fd=...)`) and to no others: when we are
     killed, the lock is free once the last of them has ended, never before.
@@ -32,23 +32,31 @@ def held(state_dir: str | Path, common_dir: Path, name: str = "git", wait_second
     end = time.monotonic() + wait_seconds
     what = f"Waiting for another mdmem process that uses the vault's history ({name})"
     with ExitStack() as opened:
-        for file in (Path(state_dir, f"{name}.lock"), common_dir / f"mdmem.{name}-lock"):
-            lock = _open(file)
-            opened.callback(os.close, lock)
+        in_state, in_vault = Path(state_dir, f"{name}.lock"), common_dir / f"mdmem.{name}-lock"
+        locks = []
+        for file in (in_state, in_vault, in_vault):
+            locks.append(_open(file))
+            opened.callback(os.close, locks[-1])
+        for lock in locks[:2]:
             if not files.lock(lock, round(end - time.monotonic(), 1), what):
                 raise LockedError(
                     f"Another mdmem process has been using the vault's history ({name}) for {wait_seconds:g} seconds. "
                     "Nothing is lost: the next commit includes these notes."
                 )
-        yield lock
+        has_no_locks = system.lock(locks[2])  # a disk with locks refuses another descriptor of the file
+        yield locks[0 if has_no_locks else 1]
 
 
 def _open(file: Path) -> int:
     """Open a lock. One that is made in another user's folder, as by `sudo mdmem`, can be held by that user too."""
     try:
-        return files.open_lock(str(file), 0o600 if system.own(file.parent.stat()) else 0o644)
+        lock = files.open_lock(str(file))
     except PermissionError:
         return os.open(file, os.O_RDONLY)  # another user's, as of a container: to lock it, no more is needed
+    if not system.own(file.parent.stat()):
+        with suppress(PermissionError):  # a disk that keeps no modes
+            os.fchmod(lock, 0o644)  # whatever the umask
+    return lock
 
 
 def of_git(repo: Repository) -> list[Path]:
