@@ -116,7 +116,8 @@ def select(
         if (since and created < since) or (until and created >= until):
             continue
         meta = stored.parsed.meta
-        if keeps(meta) or private.belongs(layout.project_named(path, meta), private_projects):
+        is_kept = keeps(meta) or people.is_unchecked(stored.parsed)
+        if is_kept or private.belongs(layout.project_named(path, meta), private_projects):
             left_out(exported)
         elif exported.path == path:
             yield exported

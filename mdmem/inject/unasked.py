@@ -96,7 +96,7 @@ def _within(path: str, root: str) -> str:
 
 def _may_be_told(occasion: Occasion, hit: SearchHit) -> bool:
     if not hit.project or occasion.is_of(hit.project):
-        return True
+        return hit.facts.get("private") is not True
     return occasion.config.settings.inject.other_projects and hit.project.lower() not in occasion.closed
 
 

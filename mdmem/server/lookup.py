@@ -18,7 +18,7 @@ from mdmem.search.index.view import View, cached_with_view
 from mdmem.search.query import Filter, Query
 from mdmem.server.access import Access
 from mdmem.system import memory
-from mdmem.vault import disk, generated, journal, layout, note
+from mdmem.vault import disk, generated, journal, layout, note, people
 from mdmem.watcher import inotify
 
 BUDGET_SECONDS = 5.0
@@ -185,7 +185,7 @@ def _unseen(view: View, project: str) -> set[str]:
 def visible_note(access: Access, path: str, data: bytes | None) -> note.Parsed | None:
     """Return the note in a file's content, if it may be seen."""
     parsed = note.parse(data) if data is not None else None
-    if parsed is None or not access.sees(path, parsed.meta):
+    if parsed is None or people.is_unchecked(parsed) or not access.sees(path, parsed.meta):
         return None
     if not (parsed.meta.get("id") and parsed.meta.get("title")):  # written by hand: the index names it
         facts = freshness.answered(access.config, lambda view: _facts_at(view, path)) or {}

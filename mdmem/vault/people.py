@@ -40,6 +40,11 @@ def stays_here(meta: Mapping[str, object]) -> bool:
     return str(meta.get("sync", "")).lower() in front_matter.NO or keeps_private(meta)
 
 
+def is_unchecked(parsed: note.Parsed) -> bool:
+    """Whether neither private tags nor front matter can be found in a note, as it holds NUL bytes: in UTF-16."""
+    return "\0" in parsed.body
+
+
 def is_captured(parsed: note.Parsed) -> bool:
     """Whether a note is unchanged since a hook stored it cleaned; any other counts as written by people."""
     return "digest" in parsed.meta and not note.is_edited(parsed)
@@ -97,10 +102,12 @@ def rules_of(vault: str) -> privacy.Rules:
 def cleaned(vault: str, parsed: note.Parsed, rules: privacy.Rules | None = None) -> note.Parsed:
     """Return a note with front matter and body cleaned, each on its own, but what the body marks is masked in both.
 
-    rules: the vault's; None to load them. A captured note is returned as it is.
+    rules: the vault's; None to load them. A captured note is returned as it is. One that cannot be checked is private.
     """
     if is_captured(parsed):
         return parsed
+    if is_unchecked(parsed):
+        parsed = note.Parsed(parsed.meta | {"private": True}, parsed.body, parsed.problem)
     rules = rules or rules_of(vault)
     texts = {key: value for key, value in parsed.meta.items() if isinstance(value, (str, list))}
     body = privacy.clean(parsed.body, rules=rules)

@@ -187,6 +187,29 @@ def test_pinned_notes_of_this_project_and_of_none_come_first(talk: Talk) -> None
     assert "another project" not in text
 
 
+def test_a_note_that_stays_on_this_machine_is_told_only_to_its_own_project(talk: Talk) -> None:
+    write(talk.vault, "notes/own.md", "The laptop is slow.", title="Laptop", project="notes-app", sync=False)
+    write(talk.vault, "notes/loose.md", "The alarm code is on the fridge.", title="Alarm", sync=False)
+    write(talk.vault, "notes/pinned.md", "The spare key is in the shed.", pinned=True, sync=False)
+
+    text = occur(talk, "SessionStart", source="startup")
+
+    assert "Laptop" in text
+    assert "Alarm" not in text
+    assert "spare key" not in text
+
+
+def test_a_note_in_utf_16_is_not_told_as_its_private_marks_cannot_be_read(talk: Talk) -> None:
+    write(talk.vault, "notes/style.md", "We write British English.", title="Style")
+    for name, code in (("cellar", "utf-16"), ("attic", "utf-16-be")):
+        text = "---\ntitle: Cellar\nprivate: true\n---\nIt is below.\n"
+        (talk.vault / f"notes/{name}.md").write_bytes(text.encode(code))
+
+    text = occur(talk, "SessionStart", source="startup").partition("## Notes that stay true")[2].partition("\n## ")[0]
+
+    assert [entry.strip().endswith("Style") for entry in entries(text)] == [True]
+
+
 def test_a_short_pinned_note_is_given_whole(talk: Talk) -> None:
     write(talk.vault, "notes/style.md", "- British English\n- no emoji in commits", pinned=True, title="Style")
 

@@ -127,6 +127,8 @@ def kept(vault: Path) -> None:
     put(vault, "notes/house.md", "the okapi in the house", project="homestead")
     asked = {"kind": "prompt", "private": True, "session": "cccc3333", "prompt": 1}
     put(vault, "journal/open/2026-09-14/0800-x-cccc3333/001-000-prompt-x.md", "Ask the okapi", **asked)
+    wide = "---\ntitle: Wide\nprivate: true\n---\nthe okapi is wide\n"
+    (vault / "notes" / "wide.md").write_bytes(wide.encode("utf-16"))
     put(vault, "notes/open.md", "nothing kept", tags=["open"])
 
 
@@ -173,6 +175,7 @@ def test_a_hint_names_nothing_that_only_kept_notes_have(server: Server, wanted: 
 def test_notes_that_no_agent_is_shown_are_not_counted(server: Server) -> None:
     assert server.call("stats").value["notes"] == 1
     assert server.call("recent").value["total"] == 1
+    assert server.call("get_notes", {"ids": [note.id_of_path("notes/wide.md")]}).value["notes"] == []
 
 
 def test_the_answer_to_a_prompt_is_not_told_to_another_project_if_it_stays_on_this_machine(

@@ -491,6 +491,16 @@ def test_an_export_for_this_machine_has_what_is_not_synced_but_nothing_private(p
     assert part_stays.json("export", str(tmp_path / "a.jsonl"))["private"] == 5
 
 
+def test_a_note_in_utf_16_whose_private_part_cannot_be_found_is_left_out_of_an_export(part_stays: Day) -> None:
+    text = "---\ntitle: Wide\n---\n<private>the alarm code</private>\n"
+    (part_stays.vault / "notes/wide.md").write_bytes(text.encode("utf-16"))
+
+    done = part_stays.run("export", "-", "--format", "jsonl")
+
+    assert exported_paths(done.stdout) == {"notes/open.md"}
+    assert "Left out 6 notes" in done.stderr
+
+
 def test_an_export_of_a_project_that_stays_says_so_and_writes_nothing(part_stays: Day, tmp_path: Path) -> None:
     done = part_stays.attempt("export", str(tmp_path / "a.zip"), "--project", "taxes")
     assert isinstance(done.exception, NotFoundError)

@@ -144,9 +144,10 @@ def of_note(occasion: Occasion, hit: SearchHit, terms: Collection[str], room: in
 
 def left_out(occasion: Occasion, hit: SearchHit, parsed: Parsed, agent: str = "") -> str:
     """Return why a note is not shown in this project, or "". agent: one that loads some files of the project itself."""
-    if not hit.project or occasion.is_of(hit.project):
-        return eligibility.left_out(parsed, agent)
-    return STAYS if people.stays_here(parsed.meta) else eligibility.left_out(parsed)
+    is_own = occasion.is_of(hit.project)
+    if not is_own and people.stays_here(parsed.meta):
+        return STAYS
+    return eligibility.left_out(parsed, agent if is_own or not hit.project else "")
 
 
 def project_marks(occasion: Occasion, hit: SearchHit) -> list[str]:
@@ -154,7 +155,7 @@ def project_marks(occasion: Occasion, hit: SearchHit) -> list[str]:
     return [] if not hit.project or occasion.is_of(hit.project) else [f"of another project: {hit.project}"]
 
 
-STAYS = "another project's, and stays on this machine"
+STAYS = "not this project's, and stays on this machine"
 
 
 def end_of_session(occasion: Occasion, answer: Answer) -> Item | None:
