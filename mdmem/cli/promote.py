@@ -13,7 +13,7 @@ from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.history import private
 from mdmem.search import index
 from mdmem.transcripts import promotion
-from mdmem.vault import layout, people
+from mdmem.vault import layout, people, user_notes
 from mdmem.vault import note as notes
 
 _DEFAULTS = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
@@ -45,7 +45,9 @@ def promote(config: Config, reference: str, target: str, remove: bool, yes: bool
     path = _target(target)
     file = settings_file.SettingsFile(str(path))
     before = file.text or ""
-    note_id, text = _removed(config, reference, before) if remove else _promoted(config, reference, path, file.text)
+    note_id, text, nameless = (
+        _removed(config, reference, before) if remove else _promoted(config, reference, path, file.text)
+    )
     if text == before:
         if remove:
             raise NotFoundError(f"{file.path} does not hold the note {note_id}.")
@@ -54,7 +56,10 @@ def promote(config: Config, reference: str, target: str, remove: bool, yes: bool
     is_deleted = remove and promotion.is_ours(before, text)
     if not yes:
         verb = "Delete" if is_deleted else "Change"
-        _ask(settings_file.diff(before, text, file.path), f"{verb} this file?", as_json=as_json)
+        also = f", and add its id to {nameless}" if nameless else ""
+        _ask(settings_file.diff(before, text, file.path), f"{verb} this file{also}?", as_json=as_json)
+    if nameless:
+        user_notes.set_keys(config, nameless, {"id": note_id})
     if is_deleted:
         file.delete()
     else:
@@ -78,8 +83,8 @@ def _target(given: str) -> Path:
     return file
 
 
-def _promoted(config: Config, reference: str, file: Path, before: str | None) -> tuple[str, str]:
-    """Return the note's id, and the file's text with the note in it."""
+def _promoted(config: Config, reference: str, file: Path, before: str | None) -> tuple[str, str, str]:
+    """Return the note's id, the file's text with the note in it, and the note's path if its id is to be added to it."""
     path = index.resolve(config, reference)
     parsed = people.load_clean(config.vault, path)
     meta = parsed.meta
@@ -92,19 +97,17 @@ def _promoted(config: Config, reference: str, file: Path, before: str | None) ->
             f"{path} stays on this machine (sync: false), and {file} is in a git repository. Name a file outside any "
             "repository with --to, such as ~/.claude/CLAUDE.md."
         )
-    if parsed.problem or not meta.get("id"):
-        todo = f"Add the line `id: {notes.id_of_path(path)}` to its front matter."
-        todo = f"Its front matter is broken: {parsed.problem}." if parsed.problem else todo
-        raise UsageError(f"{path} has no id, so it could not be found again in that file. {todo}")
+    if parsed.problem:
+        raise UsageError(f"The front matter of {path} is broken, so its id is not known: {parsed.problem}.")
     if not parsed.body.strip() or len(parsed.body) > _MAX_CHARS:
         problem = f"longer than {_MAX_CHARS:,} characters" if parsed.body.strip() else "empty"
         raise UsageError(f"{path} is {problem}, so it is not promoted.")
-    note_id, title = str(meta["id"]), notes.one_line(str(meta.get("title") or "Note"))
-    return note_id, promotion.with_note(before, note_id, title, parsed.body)
+    note_id, title = str(meta.get("id") or notes.id_of_path(path)), notes.one_line(str(meta.get("title") or "Note"))
+    return note_id, promotion.with_note(before, note_id, title, parsed.body), "" if meta.get("id") else path
 
 
-def _removed(config: Config, reference: str, before: str) -> tuple[str, str]:
-    """Return the note's id, and the file's text without it; a deleted note is found by its id."""
+def _removed(config: Config, reference: str, before: str) -> tuple[str, str, str]:
+    """Return as `_promoted` does, with the file's text without the note; a deleted note is found by its id."""
     note_id = notes.id_in_reference(reference)
     if not promotion.holds(before, note_id):
         try:
@@ -112,7 +115,7 @@ def _removed(config: Config, reference: str, before: str) -> tuple[str, str]:
             note_id = str(notes.load(config.vault, path).meta.get("id", note_id))
         except MdmemError:
             pass
-    return note_id, promotion.without_note(before, note_id)
+    return note_id, promotion.without_note(before, note_id), ""
 
 
 def _ask(diff: str, question: str, *, as_json: bool) -> None:

@@ -381,6 +381,14 @@ def test_patterns_of_one_s_own_are_written_to_one_s_own_file(day: Day) -> None:
     assert day.json("config", "get", "privacy.patterns")["value"] == [r"ACME-\d{4,6}"]
 
 
+def test_a_path_that_would_be_synced_with_the_vault_is_said_to_be(day: Day) -> None:
+    own, other = ("capture.exclude_paths", "/home/me/taxes"), ("inject.chars", "2000")
+
+    assert "committed and synced with the vault" in day.run("config", "set", *own).stderr
+    assert day.run("config", "set", "--user", *own).stderr == ""
+    assert day.run("config", "set", *other).stderr == ""
+
+
 def test_a_list_with_commas_is_several_paths(day: Day) -> None:
     day.run("config", "set", "capture.exclude_paths", "/a, /b")
 

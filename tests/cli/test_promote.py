@@ -161,14 +161,21 @@ def test_what_is_put_in_can_be_taken_out(before: str, put: list[tuple[str, str]]
     assert "mdmem:begin" not in promotion.without_all(text)
 
 
-def test_a_note_without_an_id_is_told_the_line_that_it_lacks(vault: Path, ask: Run, tree: Path) -> None:
+def test_a_note_without_an_id_gets_one_so_that_it_can_be_taken_out_after_a_move(
+    vault: Path, ask: Run, tree: Path
+) -> None:
     (tree / "CLAUDE.md").write_text("# Rules\n", encoding="utf-8")
     (vault / "notes").mkdir(exist_ok=True)
     bare = vault / "notes" / "bare.md"
     bare.write_text("Use spaces.\n", encoding="utf-8")
-    said = ask("promote", "notes/bare.md", "--yes").stderr
-    line = said.partition("Add the line `")[2].partition("`")[0]
-    bare.write_text(f"---\n{line}\n---\n\nUse spaces.\n", encoding="utf-8")
 
-    assert ask("promote", "notes/bare.md", "--yes").returncode == 0
+    assert ask("promote", "notes/bare.md", input="n\n").returncode == 1
+    assert bare.read_text("utf-8") == "Use spaces.\n"
+
+    done = ask("promote", "notes/bare.md", input="y\n")
+    assert "add its id to notes/bare.md?" in done.stdout + done.stderr
     assert "Use spaces." in (tree / "CLAUDE.md").read_text("utf-8")
+
+    bare.rename(bare.with_name("moved.md"))
+    assert ask("promote", "notes/moved.md", "--remove", "--yes").returncode == 0
+    assert (tree / "CLAUDE.md").read_text("utf-8") == "# Rules\n"

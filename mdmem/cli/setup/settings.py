@@ -139,6 +139,8 @@ def _change(loaded: Config, vault: str | None, row: Setting[Any], value: Any, *,
         click.echo(f"{row.key} = {render.toml(wanted)} in {path}")
     if in_user and not user and row is not VAULT:
         click.echo(_why_own(row), err=True)
+    elif not in_user and value and row.key in _TELLING:
+        click.echo("This file is committed and synced with the vault. `--user` keeps a value in your own.", err=True)
     if row is VAULT and not Path(wanted).expanduser().is_dir():
         click.echo(f"There is no vault at {wanted} yet: run `mdmem init`.", err=True)
     if row is not VAULT and value_of(changed, row) != wanted:
@@ -150,6 +152,8 @@ def _change(loaded: Config, vault: str | None, row: Setting[Any], value: Any, *,
 
 _OWN = ("privacy.patterns",)
 """Settings whose values must not be committed with a vault."""
+_TELLING = ("capture.exclude_paths", "capture.exclude_projects")
+"""Settings whose values may tell what is private, but which other machines may need too."""
 
 
 def _why_own(row: Setting[Any]) -> str:
