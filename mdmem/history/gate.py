@@ -17,6 +17,10 @@ LINK, HIDDEN, EMPTIED = "link", "hidden page", "emptied"
 NUL, NESTED, FILE_NAME, SESSION_NAME = "NUL byte", "nested repository", "file name", "name in a session"
 """Rules for content that is not text, and so cannot be searched; they have rows in `_ADVICE`."""
 
+SO_NAMED = (
+    "The session's folder and page, which are committed with its other notes, may be named so too."
+    " `mdmem purge 'THE TEXT' --apply` removes it from these names, and from history."
+)
 IN_HISTORY = " The private text is already in history; `mdmem purge 'THE TEXT' --apply` removes it there too."
 
 
@@ -100,10 +104,7 @@ _ADVICE = {
     FILE_NAME: (f"{_NAME_HOLDS}{{known}}", "Rename it."),
     SESSION_NAME: (  # made of a prompt, as the names of the session's folder and page
         _NAME_HOLDS,
-        (
-            "The session's folder and page, which are committed with its other notes, may be named so too."
-            " `mdmem purge 'THE TEXT' --apply` removes it from these names, and from history."
-        ),
+        SO_NAMED,
     ),
 }
 """Rule -> why a file was not committed, and what its owner can do."""

@@ -120,6 +120,13 @@ def is_in_session(path: str) -> bool:
     return is_in_journal(path) and (depth == 4 or (depth == 6 and bool(_day_by_year(path.split("/")))))
 
 
+def names_its_session(path: str) -> bool:
+    """Whether the name of a session's folder has the words of this note's name."""
+    folder, name = split(path)
+    words = folder.rpartition("/")[2].partition("-")[2].rpartition("-")[0]
+    return bool(words) and is_in_session(path) and f"-{words}" in name
+
+
 def day_of(path: str) -> str:
     """Return the day in the path of a session, its notes, or a day's folder; "" elsewhere."""
     parts = path.split("/", 5)

@@ -668,6 +668,23 @@ def test_a_text_that_is_marked_private_after_it_was_committed_is_said_to_be_in_h
     assert "mdmem purge --history-only notes/offer.md --apply" in told
 
 
+def test_a_prompt_that_is_made_private_later_is_said_to_be_in_the_names_of_its_session(vault: Path) -> None:
+    config = start(vault)
+    folder = "journal/zoo/2026-09-14/0800-ask-falkenberg-about-it-aaaa1111"
+    prompt = f"{folder}/001-000-prompt-ask-falkenberg-about-it-bbbb222222.md"
+    answer = f"{folder}/001-001-response-it-is-done-cccc333333.md"
+    put(vault, prompt, "Ask Falkenberg about it.\n")
+    put(vault, answer, "It is done.\n")
+    commit.commit(config)
+
+    put(vault, answer, "---\nsync: false\n---\nIt is done.\n")
+    assert "may be named so too" not in run_here("commit").stderr
+    put(vault, prompt, "---\nprivate: true\n---\nAsk Falkenberg about it.\n")
+    assert "The session's folder and page, which are committed with its other notes, may be named so too." in (
+        run_here("commit").stderr
+    )
+
+
 def test_a_note_that_is_no_utf8_text_is_held_back_with_the_reason_and_what_to_do(vault: Path) -> None:
     config = start(vault)
     put(vault, "notes/release plan.md", "The release\nis on\0 Tuesday\n")

@@ -9,6 +9,8 @@ import click
 
 from mdmem import plural
 from mdmem.cli.terminal.render import safe, warn
+from mdmem.history import gate
+from mdmem.vault import layout
 
 if TYPE_CHECKING:
     from mdmem.history.commit import CommitResult
@@ -28,6 +30,8 @@ def print_result(result: CommitResult) -> int:
         if change.kind == "changed":
             text = f"{change.path} stays on this machine, but earlier commits contain it. To remove it from them:"
             warn(f"{text} mdmem purge --history-only {shlex.quote(change.path)} --apply")
+            if layout.names_its_session(change.path):
+                warn(gate.SO_NAMED)
     if result.staged:
         what = f"Not committed, because you staged it: {safe(plural.some(result.staged, STAGED_NAMED))}."
         names = shlex.join(result.staged) if len(result.staged) <= STAGED_NAMED else "."
