@@ -230,7 +230,7 @@ class _Watched:
     def is_elsewhere(self) -> bool:
         """Whether another folder, or none, is now where the vault was at the last call, or nobody listens any more."""
         before, self._seen = self._seen, identity_of(self._dirty.root)
-        if self._observer is not None and not all(emitter.is_alive() for emitter in self._observer.emitters):
+        if self._observer is not None and not all(thread.is_alive() for thread in _threads(self._observer)):
             self._place = (0, 0)  # the system's queue could not be read
             return True
         return self._seen != before
@@ -242,16 +242,16 @@ class _Watched:
             return
         self.end()
         try:
-            observer = Observer()
-            observer.schedule(self._dirty, self._dirty.root, recursive=True, event_filter=KINDS)
-            observer.start()
+            self._observer = Observer()  # from here on, it has a queue of the system and a thread
+            self._observer.schedule(self._dirty, self._dirty.root, recursive=True, event_filter=KINDS)
+            self._observer.start()
         except OSError as error:
+            self.end()
             if error.errno in _REASONS:
                 self._again = time.monotonic() + RENEW_SECONDS  # each try may be expensive
             self._dirty.unwatched = _REASONS.get(error.errno or 0, "the vault's folder cannot be watched")
             return
-        self._observer, self._place = observer, place
-        self._dirty.place = place
+        self._place = self._dirty.place = place
         self._dirty.touched.begin()
         self._look()
 
@@ -280,9 +280,16 @@ class _Watched:
         self._dirty.touched.end()
         if self._observer is not None:
             self._observer.stop()
-            self._observer.join()
+            if self._observer.is_alive():
+                self._observer.join()
             self._observer = None
         self._place = (0, 0)
+
+
+def _threads(observer: BaseObserver) -> list[threading.Thread]:
+    """Return the threads that each event passes through; the one that reads the system's queue has no public name."""
+    parts = (observer, *observer.emitters, *(part for emitter in observer.emitters for part in vars(emitter).values()))
+    return [part for part in parts if isinstance(part, threading.Thread)]
 
 
 _REASONS = {

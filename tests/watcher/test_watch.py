@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 from watchdog.events import FileCreatedEvent
-from watchdog.observers.api import EventEmitter
+from watchdog.utils import BaseThread
 
 from mdmem import __version__, config, system, timestamps
 from mdmem.history import changes, commit
@@ -352,12 +352,15 @@ def test_where_nothing_can_be_watched_sweeps_do_the_work(vault: Path, monkeypatc
 
 
 @pytest.mark.slow
-def test_a_vault_is_watched_again_when_the_thread_that_listens_has_ended(vault: Path) -> None:
+@pytest.mark.parametrize("name", ["Emitter", "Observer", "FD" if sys.platform == "linux" else "Emitter"])
+def test_a_vault_is_watched_again_when_a_thread_that_listens_has_ended(vault: Path, name: str) -> None:
     dirty, stop = events.Dirty(str(vault)), threading.Event()
+    before = set(threading.enumerate())
     batches = events.settled(dirty, stop, sweep_seconds=3600)
     next(batches)
     dirty.take()
-    (listening,) = (thread for thread in threading.enumerate() if isinstance(thread, EventEmitter))
+    new = [thread for thread in threading.enumerate() if isinstance(thread, BaseThread) and thread not in before]
+    (listening,) = (thread for thread in new if type(thread).__name__.endswith(name))
     listening.stop()
     listening.join()
 
@@ -366,6 +369,30 @@ def test_a_vault_is_watched_again_when_the_thread_that_listens_has_ended(vault: 
     put(vault, "notes/plan.md", "walnut")
     next(batches)
     assert "notes/plan.md" in (dirty.take() or ())
+    stop.set()
+    assert not list(batches)
+
+
+def test_a_vault_that_is_away_for_long_takes_no_more_threads_and_queues_with_each_look(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "POLL_SECONDS", 0.0)
+    before = set(threading.enumerate())
+    dirty, stop = events.Dirty(str(vault)), threading.Event()
+    batches = events.settled(dirty, stop, sweep_seconds=10_000)
+    next(batches)
+    dirty.take()
+    vault.rename(vault.with_name("disk"))
+    dirty.sweep()
+    for _ in range(4):
+        next(batches)
+        dirty.take()
+
+    assert dirty.unwatched
+    assert not [thread for thread in set(threading.enumerate()) - before if isinstance(thread, BaseThread)]
+    vault.with_name("disk").rename(vault)
+    next(batches)
+    assert not dirty.unwatched
     stop.set()
     assert not list(batches)
 
