@@ -8,22 +8,12 @@ from itertools import chain, islice
 from mdmem import timestamps
 from mdmem.agents import prompts
 from mdmem.hashing import short
-from mdmem.inject import (
-    candidates,
-    follow_ups,
-    injection_log,
-    known_fix,
-    open_work,
-    recent,
-    session_folder,
-    trigger,
-    turns,
-    unasked,
-)
+from mdmem.inject import candidates, follow_ups, injection_log, known_fix, open_work, recent, trigger, turns, unasked
 from mdmem.inject.occasion import Occasion
 from mdmem.inject.rendering import answer_item, block
 from mdmem.inject.rendering.block import Section
 from mdmem.inject.rendering.diffs import is_lock_file
+from mdmem.inject.session_folder import SessionFolder, this_session
 from mdmem.search.asking.english import LIKELY, POSSIBLE, SURE
 from mdmem.search.asking.shape import Shape
 from mdmem.values import Value
@@ -35,7 +25,6 @@ if TYPE_CHECKING:
 
     from mdmem.agents import Event
     from mdmem.config import Config
-    from mdmem.inject.session_folder import SessionFolder
     from mdmem.project import Project
 
 RECALLED = "Notes on what is asked"
@@ -187,7 +176,7 @@ def _session_start(occasion: Occasion) -> Offer:
     if occasion.event.source in ("fork", "resume") and not occasion.given:
         _inherit(occasion)
     compacted = occasion.event.source == "compact"
-    current = session_folder.this_session(occasion) if occasion.event.source in _CONTINUES else None
+    current = this_session(occasion) if occasion.event.source in _CONTINUES else None
     if compacted:
         injection_log.forget(occasion.record)
         occasion.given = frozenset()
