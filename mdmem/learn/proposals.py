@@ -295,7 +295,7 @@ def cited(view: View) -> Iterator[tuple[int, int]]:
             continue
         sessions = {str(view.facts(number).get("session", "")) for number in view.notes("facet", term) & answers}
         number = next(iter(view.notes("facet", f"id:{name}")), None)
-        if number is not None and len(sessions) >= CITED_SESSIONS and not _is_page(view, number):
+        if number is not None and len(sessions) >= CITED_SESSIONS and view.kind(number) not in PAGES:
             yield number, len(sessions)
 
 
@@ -308,9 +308,5 @@ def given_in_vain(config: Config, view: View) -> Iterator[tuple[int, int]]:
             return
         number = next(iter(view.notes("facet", f"id:{name}".lower())), None)
         is_cited = not answers.isdisjoint(view.each("facet", f"link:{name}".lower()))
-        if number is not None and not _is_page(view, number) and not is_cited:
+        if number is not None and view.kind(number) not in PAGES and not is_cited:
             yield number, times
-
-
-def _is_page(view: View, number: int) -> bool:
-    return str(view.facts(number)["kind"]) in PAGES
