@@ -37,7 +37,7 @@ _REMOTE = "origin"
 @click.argument("remote", default=_REMOTE)
 @click.option("--every", metavar="TIME", help="Let the watcher sync this often: 10m, 2h; off: never.")
 @click.option("--whole", is_flag=True, help="First fetch the rest of a vault that was cloned in part.")
-@options.as_json("an object: received, sent, conflicts, held_back, private, refused, told, kept, undeleted")
+@options.as_json("an object: received, sent, conflicts, held_back, private, refused, told, kept, undeleted, branch")
 @options.with_config
 def sync(config: Config, remote: str, every: str | None, whole: bool, as_json: bool) -> int:
     """Commit, fetch, merge and push, with any git remote. Nothing is lost: the remote's history is replaced only
@@ -85,13 +85,14 @@ def sync(config: Config, remote: str, every: str | None, whole: bool, as_json: b
         fields = synced._asdict() | {"received": list(synced.received)}
         print_json({"told" if name == "remaining_advice" else name: value for name, value in fields.items()})
     else:
-        _tell(synced)
+        _tell(synced, remote)
     return 1 if synced.conflicts or synced.held_back or synced.kept else 0
 
 
-def _tell(synced: Synced) -> None:
+def _tell(synced: Synced, remote: str) -> None:
     """Print what a sync did, and what is left for the user to decide."""
-    click.echo(f"Received {plural.number(len(synced.received), 'file')}, sent {plural.number(synced.sent, 'commit')}.")
+    received, sent = plural.number(len(synced.received), "file"), plural.number(synced.sent, "commit")
+    click.echo(safe(f"Received {received} from {remote}, sent {sent} to its branch {synced.branch}."))
     if synced.private:
         what = plural.number(synced.private, "note stays", "notes stay")
         click.secho(f"{what} on this machine (sync: false).", dim=True)

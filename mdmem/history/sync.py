@@ -64,7 +64,7 @@ SENT_AGAIN = (
 class Synced(NamedTuple):
     """The result of a sync.
 
-    received: files that were added or changed here. sent: number of pushed commits.
+    received: files that were added or changed here. sent: number of pushed commits; branch: of the remote, with them.
     conflicts: files that could not be merged; the other version is beside them.
     held_back: files that the gate kept out; private: number of notes that stay on this machine.
     refused: remote files that no vault accepts, such as links, or whose name this system does not allow.
@@ -82,6 +82,7 @@ class Synced(NamedTuple):
     remaining_advice: tuple[str, ...] = ()
     kept: tuple[KeptPlace, ...] = ()
     undeleted: tuple[str, ...] = ()
+    branch: str = ""
 
     def with_later(self, later: Synced) -> Synced:
         """Return the combined result of this run and the one after it."""
@@ -133,8 +134,7 @@ def sync(
     report("Waiting for another process to commit", 0, 0)
     with lock.held(config.state_dir, repo.common_dir) as lock_fd:
         work = _Work(config, repo, remote, url, lock_fd, report)
-        withheld = work.keep_private(committed.staying)
-        work.done = work.done._replace(held_back=committed.held_back, private=withheld)
+        work.done = work.done._replace(held_back=committed.held_back, private=work.keep_private(committed.staying))
         return work.all()
 
 
@@ -190,7 +190,9 @@ class _Work:
         carried = self._carried
         purged = (carried.planned, carried.replaces) if carried else carry.unfinished(self._config, repo, branch)
         advice = self._after_purge(*purged) if purged else _sent_again(repo, remote, last_fetched, theirs, sent)
-        self.done = self.done._replace(sent=sent, remaining_advice=(*self.done.remaining_advice, *advice))
+        name = remote_branch.removeprefix("refs/heads/")
+        told = (*self.done.remaining_advice, *advice)
+        self.done = self.done._replace(sent=sent, remaining_advice=told, branch=name)
         return True
 
     def _join(self, ours: str, theirs: str, last_fetched: str) -> bool:
@@ -372,11 +374,9 @@ def _sent_again(repo: Repository, remote: str, last_fetched: str, theirs: str, s
     if not (sent and last_fetched and theirs) or last_fetched == theirs:
         return ()
     has_lost = repository.attempt(repo, "merge-base", "--is-ancestor", last_fetched, theirs).status == 1
-    return (
-        (SENT_AGAIN.format(remote),)
-        if has_lost and not any(purge_record.read(repo, f"{last_fetched}..{theirs}"))
-        else ()
-    )
+    if has_lost and not any(purge_record.read(repo, f"{last_fetched}..{theirs}")):
+        return (SENT_AGAIN.format(remote),)
+    return ()
 
 
 def _left_to_people(own: PurgeRecord, their: PurgeRecord) -> Iterator[str]:

@@ -596,7 +596,8 @@ def test_purge_shows_first_and_proves_afterwards(mdmem: Run, kept: Path) -> None
 def test_sync_clone_export_and_backup_carry_memory_elsewhere(mdmem: Run, kept: Path, tmp_path: Path) -> None:
     git(kept, "remote", "add", "origin", str(make_remote(tmp_path / "remote")))
 
-    assert mdmem("sync", check=True).stdout == "Received 0 files, sent 2 commits.\n"
+    told = mdmem("sync", check=True).stdout
+    assert told == "Received 0 files from origin, sent 2 commits to its branch main.\n"
     mdmem("clone", str(tmp_path / "remote"), str(tmp_path / "second"), check=True)
     backup = json.loads(
         mdmem("--vault", str(tmp_path / "second"), "backup", str(tmp_path / "b.bundle"), "--json", check=True).stdout

@@ -711,7 +711,7 @@ def test_doctor_names_what_belongs_to_another_user_in_history_and_in_its_own_fol
     repository.init(day.vault)
     commit.commit(settings)
     index.update(settings)
-    folder = {"git": day.vault, "state": settings.state_dir, "index": settings.index_dir}[where]
+    folder = {"git": str(day.vault), "state": settings.state_dir, "index": settings.index_dir}[where]
     file = next(path for path in sorted(Path(folder, ".git" if where == "git" else "").rglob("*")) if path.is_file())
     os.chown(file, 12345, -1)
 
