@@ -93,7 +93,7 @@ def test_a_clone_is_a_whole_vault_with_a_clean_status(first: Config, tmp_path: P
     assert trees(first)[0] == trees(second)[0]
     assert git(Path(second.vault), "status", "--porcelain") == ""
     done = sync.sync(second)
-    assert (list(done.received), *done[1:]) == ([], 0, [], [], 0, [], (), (), ())
+    assert (list(done.received), *done[1:]) == ([], 0, [], [], 0, [], (), (), (), "main")
 
 
 def test_a_clone_finds_the_remote_as_the_users_git_does(
@@ -1092,7 +1092,7 @@ def test_a_purge_travels_and_the_new_notes_of_other_machines_stay(
     for one_machine in (first, second, third):
         assert git(Path(one_machine.vault), "status", "--porcelain") == ""
         done = sync.sync(one_machine)
-        assert (list(done.received), *done[1:]) == ([], 0, [], [], 0, [], (), (), ())
+        assert (list(done.received), *done[1:]) == ([], 0, [], [], 0, [], (), (), (), "main")
 
 
 STOPPED_AT_THE_END_OF_A_PURGE = """
