@@ -246,7 +246,7 @@ def remote(config: Config) -> Iterator[HealthFinding]:
         return
     yield from map(note, other_files.received(config))
     name = "origin" if "origin" in names else names[0]
-    theirs = fetching.upstream(repo, name, branch) or fetching.tracked(name, branch)
+    theirs = fetching.last_fetched(repo, name, branch)[1] or fetching.tracked(name, branch)
     counted = repository.attempt(repo, "rev-list", "--left-right", "--count", f"{branch}...{theirs}")
     if counted.status:
         yield note(f"The vault was never synced with {name}, or not since a purge.", "`mdmem sync`")

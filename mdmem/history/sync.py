@@ -173,7 +173,7 @@ class _Work:
         """Fetch, merge and push once; False when that has to be repeated, such as when another machine pushed first."""
         repo, remote, branch = self._repo, self._remote, self._branch
         self._report("Fetching", 0, 0)
-        fetched_before, upstream = fetching.last_fetched(repo, remote), fetching.upstream(repo, remote, branch)
+        fetched_before, upstream = fetching.last_fetched(repo, remote, branch)
         remote_branch, ours, theirs = fetching.fetch(repo, remote, self._url, branch, fetched_before)
         tips_before = map(fetched_before.get, (fetching.tracked(remote, remote_branch), upstream))  # it may be renamed
         last_fetched = next(filter(None, tips_before), "")

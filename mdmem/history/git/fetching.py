@@ -62,10 +62,10 @@ class Tip(NamedTuple):
     upstream: str
 
 
-def tips(repo: Repository, remote: str, branch: str) -> dict[str, Tip]:
-    """Return the tips of our branch and of the remote's branches, by full name."""
+def tips(repo: Repository, remote: str, branch: str, *others: str) -> dict[str, Tip]:
+    """Return the tips of our branch, of the remote's branches, and of other refs with these prefixes, by full name."""
     form = "--format=%(refname) %(objectname) %(upstream)"
-    listed = repository.run(repo, "for-each-ref", form, branch, tracked(remote, "refs/heads/"))
+    listed = repository.run(repo, "for-each-ref", form, branch, tracked(remote, "refs/heads/"), *others)
     rows = (row.split(" ", 2) for row in os.fsdecode(listed).splitlines())
     return {ref: Tip(oid, upstream) for ref, oid, upstream in rows}
 
@@ -154,14 +154,13 @@ def tracked(remote: str, remote_branch: str) -> str:
     return remote_branch.replace("refs/heads/", f"refs/remotes/{remote}/", 1)
 
 
-def upstream(repo: Repository, remote: str, branch: str) -> str:
-    """Return the remote-tracking ref that a sync has chosen for our branch; "" for none of this remote."""
-    ref = os.fsdecode(repository.run(repo, "for-each-ref", "--format=%(upstream)", branch)).strip()
-    return ref if ref.startswith(tracked(remote, "refs/heads/")) else ""
+def last_fetched(repo: Repository, remote: str, branch: str) -> tuple[dict[str, str], str]:
+    """Return the tips of the remote's branches at the last fetch, by remote-tracking ref, and that of the upstream.
 
-
-def last_fetched(repo: Repository, remote: str) -> dict[str, str]:
-    """Return the tips of the remote's branches at the last fetch, by remote-tracking ref."""
-    kept_prefix = f"{filtering.KEPT_REMOTE_REFS}{remote}/"
-    tips = repository.refs(repo, kept_prefix, tracked(remote, "refs/heads/"))
-    return {ref.replace(kept_prefix, tracked(remote, "refs/heads/"), 1): oid for ref, oid in tips.items()}
+    The upstream is the one that a sync has chosen for our branch; "" for none of this remote.
+    """
+    kept_prefix, prefix = f"{filtering.KEPT_REMOTE_REFS}{remote}/", tracked(remote, "refs/heads/")
+    listed = tips(repo, remote, branch, kept_prefix)
+    upstream = listed.pop(branch, Tip("", "")).upstream
+    fetched = {ref.replace(kept_prefix, prefix, 1): tip.oid for ref, tip in listed.items()}
+    return fetched, upstream if upstream.startswith(prefix) else ""
