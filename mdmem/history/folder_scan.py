@@ -6,7 +6,6 @@ It reads no index of git: of a folder it needs an lstat, of a changed one also i
 from __future__ import annotations
 
 import os
-import re
 import stat
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping
@@ -20,6 +19,7 @@ from mdmem.history.git import git_index, objects, repository
 from mdmem.history.git.environment import PATTERNS
 from mdmem.history.git.objects import TreeEntries
 from mdmem.history.git.repository import Repository
+from mdmem.lazy_pattern import lazy
 from mdmem.vault import disk, layout
 
 FOLDERS_AT_ONCE = 500
@@ -171,7 +171,7 @@ def folded(name: str) -> str:
     return unicodedata.normalize("NFD", visible.upper().casefold())
 
 
-_IGNORABLE = re.compile(
+_IGNORABLE = lazy(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
 )

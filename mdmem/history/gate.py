@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import codecs
-import re
 import shlex
 from typing import NamedTuple
 
 from mdmem import files, privacy
+from mdmem.lazy_pattern import lazy
 from mdmem.privacy import encoded
 from mdmem.settings import Settings
 from mdmem.vault import archives, disk, generated, layout, note, packed, people
@@ -203,11 +203,11 @@ class CommitGate:
         )
 
 
-_FORMER_ID = re.compile(r"(?<=^session: )session-[0-9a-hjkmnp-tv-z]{20}$", re.MULTILINE)
+_FORMER_ID = lazy(r"(?m)(?<=^session: )session-[0-9a-hjkmnp-tv-z]{20}$")
 """What version 0.1 wrote for a session id that looks like a secret: a hash of the id."""
-_LINKED = re.compile(r"(?<=\[)((?:\\.|[^\\\[\]\n])*)(?=\]\(<?([^()<>\n]*))")
+_LINKED = lazy(r"(?<=\[)((?:\\.|[^\\\[\]\n])*)(?=\]\(<?([^()<>\n]*))")
 """The title and the target of a link."""
-_MADE_NAME = re.compile(r"(?<=[(</])(?:\d{3}-\d{3}|\d{4})-([^()<>/\n]*)-[0-9a-hjkmnp-tv-z]{8,10}(?=\.md[)>]|/)")
+_MADE_NAME = lazy(r"(?<=[(</])(?:\d{3}-\d{3}|\d{4})-([^()<>/\n]*)-[0-9a-hjkmnp-tv-z]{8,10}(?=\.md[)>]|/)")
 """The file name of a note or a session in a link: number or time, slug, id."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import click
 
 from mdmem import config, timestamps
 from mdmem.config import Config
+from mdmem.lazy_pattern import lazy
 from mdmem.search.query import STATES
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Function = Callable[..., Any]
 MOST = 50
 """Maximum number of completions."""
-_WORD = re.compile(r"(?![-~=#])[\w.,:/@%+=~#\x80-\U0010ffff-]+")
+_WORD = lazy(r"(?![-~=#])[\w.,:/@%+=~#\x80-\U0010ffff-]+")
 
 
 def _is_word(value: str) -> bool:

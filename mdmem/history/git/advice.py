@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import re
 import shlex
+
+from mdmem.lazy_pattern import lazy
 
 MAX_CHARS = 300
 """Maximum length of a reason that is shown."""
 
 _FULL = ("No space left on device", "Out of diskspace", "Disk quota exceeded")
-_LOCKED = re.compile(r"'([^']+)\.lock': File exists|could not lock config file (.+): File exists")
-_DAMAGED = re.compile(r"object file \S+ is empty|bad object|loose object \w+|(?:is|are) corrupt|bad tree|missing blob")
+_LOCKED = lazy(r"'([^']+)\.lock': File exists|could not lock config file (.+): File exists")
+_DAMAGED = lazy(r"object file \S+ is empty|bad object|loose object \w+|(?:is|are) corrupt|bad tree|missing blob")
 
 IN_DOCTOR = " `mdmem doctor --only history` says what to do."
 """What is said of a damaged repository, except by doctor itself."""
 
-_NO_MODES = re.compile(r"chmod on .+ failed")
-_OTHER_IDS = re.compile(r"mismatched algorithms|not support this repository's hash algorithm")
-_OTHERS = re.compile(r"dubious ownership in repository at '([^'\n]+)'")
+_NO_MODES = lazy(r"chmod on .+ failed")
+_OTHER_IDS = lazy(r"mismatched algorithms|not support this repository's hash algorithm")
+_OTHERS = lazy(r"dubious ownership in repository at '([^'\n]+)'")
 
-_ASKED = re.compile(r"could not read (?:Username|Password)|unable to get password|Authentication failed")
+_ASKED = lazy(r"could not read (?:Username|Password)|unable to get password|Authentication failed")
 _HELPERS = (
     " mdmem never asks for a password: store one in a credential helper of git (`git help credentials`), or use an"
     " address with SSH."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
 
 from mdmem import timestamps
@@ -10,6 +9,7 @@ from mdmem.errors import UsageError
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import merge
 from mdmem.history.merging.merge import KeptBoth
+from mdmem.lazy_pattern import lazy
 from mdmem.vault import (
     DAYS,
     disk,
@@ -290,7 +290,7 @@ def _as_written(values: list[Any]) -> dict[str, Any]:
     return {front_matter.line("", value): value for value in values}
 
 
-_DATE = re.compile(r"\W*(\d{4})[-/.](\d\d)[-/.](\d\d)(?:[T ]+(\d\d:\d\d)(:\d\d)?)?")
+_DATE = lazy(r"\W*(\d{4})[-/.](\d\d)[-/.](\d\d)(?:[T ]+(\d\d:\d\d)(:\d\d)?)?")
 """A day, perhaps with a time, as people and their editors write it: `2026-09-14 08:00`, `[[2026-09-14]]`."""
 
 

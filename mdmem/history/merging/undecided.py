@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +24,7 @@ from mdmem.history.git.writer import CommitDraft
 from mdmem.history.merging.both import OTHER, Both
 from mdmem.history.merging.merge import KeptBoth
 from mdmem.history.rewrite import RewriteStep
+from mdmem.lazy_pattern import lazy
 from mdmem.vault import disk, editing, note
 
 TRAILER = "Kept-Both"
@@ -36,7 +36,7 @@ MOST = 5
 MAX_STATE_BYTES = 4 << 20
 
 _FIELDS = "%H%x1e%(trailers:key=Kept-Both,valueonly,separator=%x1f)%x1e%(trailers:key=Decided,valueonly,separator=%x1f)"
-_PLACE = re.compile(r"(.+):(?:(\d+)-(\d+),(\d+)-(\d+)|([^:]+))", re.DOTALL)
+_PLACE = lazy(r"(?s)(.+):(?:(\d+)-(\d+),(\d+)-(\d+)|([^:]+))")
 
 
 class KeptPlace(NamedTuple):

@@ -7,7 +7,6 @@ that can be guessed; neither do the ids of the old commits.
 from __future__ import annotations
 
 import hashlib
-import re
 import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import reduce
@@ -19,6 +18,7 @@ from mdmem.errors import VaultError
 from mdmem.history.git import checked_out, git_index, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.writer import CommitDraft
+from mdmem.lazy_pattern import lazy
 from mdmem.vault import note
 
 TRAILER = "Mdmem-Purged"
@@ -158,7 +158,7 @@ def recovered(sealed: Collection[str], data: Iterable[bytes]) -> set[bytes]:
     return {text for one in data for seal in seals for text in seal.within(one)}
 
 
-_SEALED = re.compile(r"([0-9a-f]{32}):([1-9][0-9]{,8}):([0-9a-f]{36})")  # anybody can write such a trailer
+_SEALED = lazy(r"([0-9a-f]{32}):([1-9][0-9]{,8}):([0-9a-f]{36})")  # anybody can write such a trailer
 
 
 class _Seal(NamedTuple):
