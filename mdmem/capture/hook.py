@@ -43,7 +43,10 @@ SEEN_BYTES = 48
 """Size of the record of an agent's last event, padded with spaces so that it can be overwritten in place."""
 
 GRACE_SECONDS = 1.0
-"""Time to clean up and report after the deadline has passed."""
+"""Time to clean up and report after the deadline has passed; also the least time that is left after reading."""
+
+LATE_SECONDS = 1.0
+"""An alarm that comes later than this shows that the process stood still: it was suspended, or its disk hung."""
 
 
 def main(words: list[str], vault: str | None = None) -> NoReturn:
@@ -135,7 +138,7 @@ class Delivery:
         from mdmem import system
         from mdmem.hook_errors import DeadlineError
 
-        _alarm(max(DEADLINE_SECONDS - (time.monotonic() - started), 0.1), DeadlineError, self.end)
+        _alarm(max(DEADLINE_SECONDS - (time.monotonic() - started), GRACE_SECONDS), DeadlineError, self.end)
         out = self.deliver()
         system.alarm(0, lambda *_: None)
         return out
@@ -270,12 +273,19 @@ def _attempt(work: Callable[[], T]) -> T:
 
 
 def _alarm(seconds: float, error: type[DeadlineError], end: Callable[[], None]) -> None:
-    """Raise `error` after `seconds`; GRACE_SECONDS later, call `end`."""
+    """Raise `error` after `seconds`; GRACE_SECONDS later, call `end`. A process that stood still gets as long before."""
     from mdmem import system
 
+    due = time.monotonic() + seconds
+
     def ring(*_: object) -> None:
+        nonlocal due
         if error.has_passed:
             end()
+        late, due = time.monotonic() - due, float("inf")
+        if late > LATE_SECONDS:
+            system.alarm(GRACE_SECONDS, ring, GRACE_SECONDS)
+            return
         error.has_passed = True
         raise error
 

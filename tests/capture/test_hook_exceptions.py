@@ -7,12 +7,15 @@ import inspect
 import json
 import os
 import resource
+import signal
 import stat
+import subprocess
 import sys
 import time
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -138,6 +141,42 @@ def test_the_loss_of_a_hook_that_hangs_is_recorded_without_a_launcher(fresh: Cal
     assert "lost" in json.loads(limited(EVENTS["prompt"], start))["systemMessage"]
     (lost,) = storing.lost_events(config.load(str(vault)))
     assert (lost["event"], lost["why"]) == ("UserPromptSubmit", launch.FAILED)
+
+
+def test_a_hook_that_was_suspended_past_its_deadline_stores_its_event_when_it_goes_on(
+    fresh: Callable[[], Path],
+) -> None:
+    """As where a container is paused, a laptop sleeps, or a disk answers after minutes."""
+    vault = fresh()
+
+    def start() -> None:
+        capture, slept = events.capture, 0.0
+        vars(hook)["time"] = SimpleNamespace(monotonic=lambda: time.monotonic() + slept)
+
+        def suspended(*words: Any) -> Any:
+            nonlocal slept
+            slept = 1000.0
+            signal.raise_signal(signal.SIGALRM)
+            return capture(*words)
+
+        vars(events)["capture"] = suspended
+
+    assert limited(EVENTS["prompt"], start) == ""
+    assert len(list(vault.rglob("0??-0??-*.md"))) == 1
+
+
+def test_what_came_while_a_hook_was_suspended_is_read_although_its_time_is_up() -> None:
+    code = (
+        "from mdmem import system; from mdmem.agents import payload\n"
+        "def within(*_): raise TimeoutError\n"
+        "system.within = within; print(len(payload.read_stdin(4.0)))"
+    )
+    source, target = os.pipe()
+    os.write(target, b"x" * 1_000)
+    done = subprocess.run([sys.executable, "-c", code], stdin=source, capture_output=True, check=True)
+    for end in (source, target):
+        os.close(end)
+    assert done.stdout == b"1000\n"
 
 
 def test_a_note_whose_folder_cannot_be_synced_is_stored_and_not_told_as_lost(fresh: Callable[[], Path]) -> None:
