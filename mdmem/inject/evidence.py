@@ -42,7 +42,7 @@ SAYS = (1.0, 0.6, 0.4, 0.4)
 def says(text: str, shape: Shape) -> bool:
     """Whether a text contains an error's message; single words such as "object" and "cannot" are in many notes."""
     name, _, message = shape.topic.partition(":")
-    pairs_sought = _pairs(f"{name.rpartition('.')[2]} {message}")
+    pairs_sought = _pairs(f"{name if ' ' in name else name.rpartition('.')[2]} {message}")
     return bool(pairs_sought) and len(pairs_sought & _pairs(text)) >= SAYS[shape.grade] * len(pairs_sought)
 
 

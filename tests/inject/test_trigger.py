@@ -771,6 +771,25 @@ def test_an_error_that_names_something_else_is_another_error(tmp_path: Path, vau
     assert block(there, "fatal: not a git repository") == ""
 
 
+@pytest.mark.parametrize(
+    "message",
+    ["Model failed to converge with max|grad| = 0.0217", "Could not open rates.v2.csv for reading: no such file"],
+)
+def test_a_message_with_a_dot_is_the_same_error_by_all_its_words(tmp_path: Path, vault: Path, message: str) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    talk.says("The import of prices fails")
+    talk.runs("make import", error="Exit code 1\nmissing: there is no such file for reading it 0217")
+    talk.answers("The folder is created first.")
+    there = config.load(str(vault)), str(talk.cwd)
+    assert block(there, message) == ""
+
+    talk.says("The model of prices fails")
+    talk.runs("make model", error=f"Exit code 1\n{message}")
+    talk.answers("The prices are scaled now.")
+
+    assert "prices are scaled" in block(there, message)
+
+
 def test_a_value_in_a_long_message_does_not_make_it_another_error(tmp_path: Path, vault: Path) -> None:
     talk = Talk(vault, tmp_path / "shop")
     talk.says("The import of prices fails")
