@@ -81,6 +81,20 @@ def test_one_name_is_enough_where_a_question_and_the_notes_share_no_language(tmp
     assert ask(new_session(talk, 60), "añade un test para safari") == ""
 
 
+def test_a_name_of_a_letter_and_a_digit_is_known_by_the_whole(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "clinic")
+    told = [
+        ("The S3 bill is three times as high", "Old versions filled the bucket; they are deleted after 7 days."),
+        ("Show the calendar", "The calendar shows weeks."),
+        ("Chip numbers are slow", "Search looks for the reversed number."),
+    ]
+    record(talk, told)
+
+    (given,) = entries(ask(new_session(talk, 9), "why was the s3 invoice so expensive, versions or traffic?"))
+
+    assert "deleted after 7 days" in given
+
+
 def test_up_down_and_over_are_no_subject(tmp_path: Path, vault: Path) -> None:
     talk = Talk(vault, tmp_path / "pump")
     record(

@@ -102,7 +102,7 @@ class Coverage:
             shares[0] = self._spelled_otherwise(units[0].terms[0][0], shares[1:])
         weights = [self._rarity(notes) for notes in shares]
         of_long_parts = [notes for unit, notes in zip(units, shares, strict=True) if len(unit.term) >= _LONG_PART]
-        is_unknown = len(units) > 1 and not any(of_long_parts)
+        is_unknown = len(units) > 1 and not (shares[0] or any(of_long_parts))
         return _WeighedWord(weights[0], shares, weights[1:], units[0].weight < JOINED, is_unknown)
 
     def _spelled_otherwise(self, whole: str, parts: Sequence[Mapping[int, float]]) -> dict[int, float]:
