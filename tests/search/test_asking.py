@@ -82,6 +82,8 @@ ASKING = [
 ]
 
 NOT_ASKING = [
+    "what if we had a queue for labels",
+    "and what if we moved it to redis?",
     "",
     "hi",
     "continue",

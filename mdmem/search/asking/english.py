@@ -377,7 +377,7 @@ def _tells_when(words: list[str], used: frozenset[str]) -> bool:
 
 def _is_past(words: list[str], used: frozenset[str]) -> bool:
     if used & PAST:
-        return True
+        return without_leading(words)[:2] != ["what", "if"]
     if "be" in used and used & MODAL:  # "why would a pod be evicted" is about no past
         words = [word for before, word in _pairs(["", *words]) if before != "be"]
         used = frozenset(words)
@@ -398,6 +398,8 @@ _BASES = _words("put cut set hit let split shut")
 
 def _supposes(words: list[str], used: frozenset[str]) -> bool:
     """Whether a sentence asks what would be: `what would happen if we dropped X`, but not `would have happened`."""
+    if without_leading(words)[:2] == ["what", "if"]:
+        return True
     if "would" not in used or not used.isdisjoint(_HAVE) or not _after(words, _words("if"), SUBJECTS):
         return False
     return TOLD.isdisjoint(words[: words.index("would")])  # `who said it would break if we renamed X`
