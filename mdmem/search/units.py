@@ -106,7 +106,7 @@ def _units_of(view: KnownWords, text: str, *, foreign: bool) -> list[Unit]:
     words = analysis.query_words(text)
     is_short = sum(len(terms) for _, terms in words) <= MAX_WIDENED
     if is_short and (foreign or analysis.is_foreign(text)):
-        return [_with_forms(view, term) for term in dict.fromkeys(term for _, terms in words for term in terms)]
+        return list(dict.fromkeys(one for word, terms in words for one in _foreign(view, word, terms)))
     widened = dict.fromkeys(
         widened_unit for word, terms in words for widened_unit in _widened(view, word, terms, with_typos=is_short)
     )
@@ -241,6 +241,14 @@ def _written_as_one(view: KnownWords, words: Sequence[tuple[str, Sequence[str]]]
                 yield Unit.of(term, JOINED)
 
 
+def _foreign(view: KnownWords, word: str, terms: Sequence[str]) -> list[Unit]:
+    """Return the units of a word with unknown endings; one that no note has in any form may be known by its parts."""
+    units = [_with_forms(view, term) for term in terms]
+    is_word = len(terms) == len(units[0].terms) == 1 and word.isascii()
+    parts = compound(view, word) if is_word and not is_known(view, terms[0]) else []
+    return [unit(part, PART) for part in parts] or units
+
+
 def _with_forms(view: KnownWords, term: str) -> Unit:
     """Return the unit of a term that was stemmed as if it were English: the term and its possible other forms."""
     if len(term) < FORM_START or not (term.isalpha() and term.isascii()):
@@ -248,9 +256,22 @@ def _with_forms(view: KnownWords, term: str) -> Unit:
     start = term[: max(FORM_START, int(FORM_SHARE * len(term)))]
     own_terms = unit(term).terms
     names = {name for name, _ in own_terms}
+    compounds = term if len(term) >= MIN_SURE_CHARS else "\0"
     forms = (
         form
         for form in view.starting_with("body", start, MAX_FORMS)
-        if form not in names and form.isalpha() and abs(len(form) - len(term)) <= FORM_ENDING
+        if form not in names
+        and form.isalpha()
+        and (abs(len(form) - len(term)) <= FORM_ENDING or form.startswith(compounds))
     )
-    return Unit((*own_terms, *((form, FORM) for form in forms)))
+    return Unit((*own_terms, *((form, JOINED if _is_inflected(form, term) else FORM) for form in forms)))
+
+
+def _is_inflected(form: str, term: str) -> bool:
+    """Whether two words differ only by an ending of case or number: `fehlern`, whose singular has lost its `er`."""
+    shorter, longer = sorted((form, term), key=len)
+    return len(shorter) >= MIN_NEAR_CHARS and longer.startswith(shorter) and longer[len(shorter) :] in _INFLECTIONS
+
+
+_INFLECTIONS = frozenset(["e", "n", "s", "en", "es", "er", "em", "ern"])
+"""Endings of nouns and adjectives in Germanic languages; some are also plurals in Romance ones."""

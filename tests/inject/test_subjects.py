@@ -95,6 +95,33 @@ def test_a_name_of_a_letter_and_a_digit_is_known_by_the_whole(tmp_path: Path, va
     assert "deleted after 7 days" in given
 
 
+@pytest.mark.parametrize(
+    ("prompt", "answer"),
+    [
+        ("was haben wir mit den Ausreißern gemacht", "im Diagramm markiert"),
+        ("haben wir die Isotope eingebaut", "nur in den Ausblick"),
+        ("Isotope im Ausblick, hatten wir das nicht schon", "nur in den Ausblick"),
+        ("was hatten wir bei Trübung und Drift gemacht", "Der Wischer läuft"),
+        ("was haben wir bei der Schwebstofffracht gemacht", "in Tonnen"),
+    ],
+)
+def test_a_german_question_finds_other_forms_and_compounds_of_its_words(
+    tmp_path: Path, vault: Path, prompt: str, answer: str
+) -> None:
+    talk = Talk(vault, tmp_path / "fluss")
+    told = [
+        ("Soll jeder Ausreißer weg?", "Ausreißer bleiben und sind im Diagramm markiert."),
+        ("Die Isotope von 2019 fehlen", "Die Isotope kommen nur in den Ausblick."),
+        ("Die Trübungssonde am Wehr driftet", "Der Wischer läuft alle 10 Minuten."),
+        ("Schwebstoff am Pegel: welche Einheit", "Schwebstoff und Fracht stehen jetzt in Tonnen, jede Fracht."),
+        ("Kürze den Anhang", "Der Anhang ist eine Seite kürzer."),
+        ("Prüfe die Legende", "Die Legende stimmt."),
+    ]
+    record(talk, told)
+
+    assert answer in entries(ask(new_session(talk, 9), prompt) or "\n- ")[0]
+
+
 def test_up_down_and_over_are_no_subject(tmp_path: Path, vault: Path) -> None:
     talk = Talk(vault, tmp_path / "pump")
     record(

@@ -256,8 +256,22 @@ def _judge(sentence: str, *, asks: bool) -> _Judgment:
     typed = prose.words(last.lower())
     words = prose.folds(typed)
     is_question = english.ends(words) or not _ENDS.isdisjoint([*words[:1], *typed[:1]])
-    is_question = is_question or references.likens(words) != NOT
+    is_question = is_question or references.likens(words) != NOT or _doubts(words)
     return max(whole, _judge_whole(last, asks=asks), key=lambda judgment: judgment[0]) if is_question else whole
+
+
+def _doubts(words: list[str]) -> bool:
+    """Whether a last clause asks whether something is not known already: `hatten wir das nicht schon`."""
+    doubts = not _NOT_YET.isdisjoint(words[2:5])
+    return doubts and any(_asks_first(words, language) for language in LANGUAGES.values())
+
+
+_NOT_YET = frozenset(["nicht", "niet", "inte", "ikke"])
+
+
+def _asks_first(words: list[str], language: Language) -> bool:
+    """Whether words begin with a past verb before "we", as only questions do: `haben wir das eingebaut`."""
+    return words[0] in language.of("past") and language.has("we", words[1:2])
 
 
 def _is_order_after_story(sentence: str, last: str) -> bool:
@@ -340,6 +354,7 @@ def _in_language(
     leads = not language.of("asks").isdisjoint((words[0], words[begins]))
     leads = leads or language.has("begins", [typed[0].replace("’", "'").partition("'")[0]])  # `qu'utilisons`
     we, past = language.speaks_of_us(spoken, typed)
+    asks = asks or (past and _asks_first(words, language))
     asking = leads or (asks and (language.has("asks", spoken) or (we and past)))
     asking = asking or (past and language.has("anywhere", spoken))
     if asks and language.has("notes", spoken):
