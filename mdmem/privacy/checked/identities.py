@@ -7,6 +7,8 @@ Samples stay, in which one digit follows the other (`123-45-6789`) or is repeate
 
 from __future__ import annotations
 
+from mdmem.privacy.secrets import occurrences
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +76,7 @@ def find(text: str, low: str) -> Iterator[tuple[int, int, str]]:
         from mdmem.privacy.checked.columns import ColumnCells
 
         forms, table = _FORMS[name], ColumnCells(text)
-        for at, end in _occurrences(low, name):
+        for at, end in occurrences(low, name):
             if len(name) <= _SHORT and not _is_word(text, at, end):
                 continue
             span = _match(text, _behind_fillers(low, end), forms)
@@ -86,13 +88,6 @@ def find(text: str, low: str) -> Iterator[tuple[int, int, str]]:
                 if span and span[1] - place == size:
                     yield *span, "identity"
     yield from _unnamed(text)
-
-
-def _occurrences(low: str, name: str) -> Iterator[tuple[int, int]]:
-    at = low.find(name)
-    while at >= 0:
-        yield at, at + len(name)
-        at = low.find(name, at + len(name))
 
 
 def _names_in(low: str) -> list[str]:

@@ -172,33 +172,15 @@ def may_hold_number(text: str) -> bool:
 
     It has ten digits in a row, but for blanks and hyphens.
     """
-    return len(text) >= _SHORTEST_NUMBER and _TEN_DIGITS in _zeros(text)
+    return len(text) >= _SHORTEST_NUMBER and TEN_DIGITS in zeros(text)
 
 
-def numbers(text: str, low: str) -> list[Iterable[tuple[int, int, str]]]:
-    """Return the searches for such numbers in a text, if it may hold one."""
-    if len(text) < _SHORTEST_IDENTITY:
-        return []
-    form = _zeros(text)
-    scans: list[Iterable[tuple[int, int, str]]] = []
-    if _TEN_DIGITS in form:
-        from mdmem.privacy import payments
-
-        scans.append(payments.find(text, low))
-    has_digits = _SIX_DIGITS in form or "00 000 000" in form or "0000 0000 00" in form
-    if has_digits or has_any(low, ("ausweis", "passp", "passn", "passe")):
-        from mdmem.privacy.checked import identities
-
-        scans.append(identities.find(text, low))
-    return scans
-
-
-def _zeros(text: str) -> str:
+def zeros(text: str) -> str:
     """Return a text with zeros for all digits and blanks for other signs, but for blanks and hyphens."""
     return text.encode("ascii", "replace").translate(_ONLY_DIGITS, b" -").decode("ascii")  # `in` is slow for bytes
 
 
-_SIX_DIGITS, _TEN_DIGITS, _SHORTEST_NUMBER, _SHORTEST_IDENTITY = "0" * 6, "0" * 10, 15, 12
+TEN_DIGITS, _SHORTEST_NUMBER = "0" * 10, 15
 _ONLY_DIGITS = bytes.maketrans(_DIGITS + bytes(range(48)) + bytes(range(58, 256)), b"0" * 10 + b" " * 246)
 
 

@@ -55,7 +55,7 @@ def may_find(text: str, low: str, *, is_output: bool) -> bool:
     may = signs.may_hold_place(text) or signs.may_hold_command(text)
     may = may or secrets.may_log_in(text) or secrets.may_hold_chosen(text) or secrets.may_hold_dump(text)
     may = may or (not is_output and has_any(low, signs.PROSE_SIGNS))
-    may = may or any(True for spans in secrets.numbers(text, low) for _ in spans)
+    may = may or any(True for spans in _of_numbers(text, low) for _ in spans)
     return may or secrets.may_name(low) or signs.may_write(text, low)
 
 
@@ -65,7 +65,28 @@ def finds_token(text: str, marks: tuple[str, ...]) -> bool:
 
 
 def _numbers(of: Reading) -> Found:
-    return secrets.numbers(of.text, of.low)
+    return _of_numbers(of.text, of.low)
+
+
+def _of_numbers(text: str, low: str) -> Found:
+    """Return the searches for numbers of cards, accounts and persons in a text, if it may hold one."""
+    if len(text) < _SHORTEST_IDENTITY:
+        return ()
+    form = secrets.zeros(text)
+    found: list[Iterable[Span]] = []
+    if secrets.TEN_DIGITS in form:
+        from mdmem.privacy import payments
+
+        found.append(payments.find(text, low))
+    has_digits = _SIX_DIGITS in form or "00 000 000" in form or "0000 0000 00" in form
+    if has_digits or has_any(low, ("ausweis", "passp", "passn", "passe")):
+        from mdmem.privacy.checked import identities
+
+        found.append(identities.find(text, low))
+    return found
+
+
+_SIX_DIGITS, _SHORTEST_IDENTITY = "0" * 6, 12
 
 
 def _tokens(of: Reading) -> Found:
