@@ -248,7 +248,7 @@ def _session(path: str, page: dict[str, object], notes: list[_Note]) -> LoggedSe
     metas = [meta for _, meta in shown if meta]
     prompts = [meta for meta in metas if meta.get("kind") == "prompt"]
     asks = [_text(meta, "title") for meta in prompts]
-    answers = {_number(meta, "prompt"): _text(meta, "title") for meta in metas if meta.get("kind") == "response"}
+    answers = {note.number(meta, "prompt"): _text(meta, "title") for meta in metas if meta.get("kind") == "response"}
     title, name = _text(page, "title"), path.rpartition("/")[2]
     if people.keeps_private(page):  # the folder's name contains the title
         title, name = "", journal.untitled(_text(page, "created"))
@@ -264,7 +264,7 @@ def _session(path: str, page: dict[str, object], notes: list[_Note]) -> LoggedSe
         ended=_time(page, "ended") or (times or [_time(page, "created")])[-1],
         asks=asks,
         outcome=_text(shown[told][1], "title") if told >= 0 else "",
-        answers=[answers.get(_number(meta, "prompt"), "") for meta in prompts],
+        answers=[answers.get(note.number(meta, "prompt"), "") for meta in prompts],
         files=list(dict.fromkeys(file for meta in metas for file in _touched(meta))),
         notes=len(notes),
         commit=_text(first, "commit"),
@@ -311,12 +311,7 @@ def _text(meta: dict[str, object], key: str) -> str:
 
 def _place(meta: dict[str, object]) -> tuple[int, int, float]:
     """Return the sort key of notes: their numbers, then the time, as two machines may have used the same numbers."""
-    return _number(meta, "prompt"), _number(meta, "sequence"), timestamps.epoch(_text(meta, "created"))
-
-
-def _number(meta: dict[str, object], key: str) -> int:
-    value = meta.get(key)
-    return value if isinstance(value, int) else 0
+    return note.number(meta, "prompt"), note.number(meta, "sequence"), timestamps.epoch(_text(meta, "created"))
 
 
 def _stat(text: str) -> Stat:

@@ -103,6 +103,11 @@ def texts(meta: Mapping[str, Any], *keys: str) -> dict[str, str]:
     return {key: "" if (value := meta.get(key)) is None else str(value) for key in keys}
 
 
+def number(meta: Mapping[str, Any], key: str) -> int:
+    """Return a front matter value that is a whole number; 0 for any other."""
+    return value if isinstance(value := meta.get(key), int) else 0
+
+
 def has_two_versions(data: bytes) -> bool:
     """Whether a note contains git's conflict markers."""
     return b"\n<<<<<<< " in data and b"\n>>>>>>> " in data

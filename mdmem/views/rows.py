@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Set
 from itertools import chain, islice
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import click
 
@@ -187,17 +187,12 @@ def row(view: View, number: int) -> NoteRow:
         session=str(facts.get("session", "")),
         agent=str(facts.get("agent", "")),
         tool=str(facts.get("tool", "")),
-        prompt=_number(facts, "prompt"),
-        sequence=_number(facts, "sequence"),
+        prompt=note.number(facts, "prompt"),
+        sequence=note.number(facts, "sequence"),
         success=facts.get("success") if isinstance(facts.get("success"), bool) else None,
         pinned=bool(view.number("flags", number) & FLAGS["pinned"]),
         files=facts.get("files", []),
     )
-
-
-def _number(facts: dict[str, Any], key: str) -> int:
-    value = facts.get(key)
-    return value if isinstance(value, int) else 0
 
 
 MOST = 100

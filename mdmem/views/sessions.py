@@ -95,11 +95,7 @@ def logged(
     first, last: times as notes write them, "" for no bound. failed: only those in which something failed.
     conditions: as for `session_log.sessions`.
     """
-
-    def having_failed(view: View) -> set[str]:
-        return {row.session for row in table(view) if row.failed}
-
-    among = rows.ask(config, having_failed) if failed else None
+    among = rows.ask(config, lambda view: {row.session for row in table(view) if row.failed}) if failed else None
     for logged_session in session_log.sessions(config, since=first, **conditions):
         if last and logged_session.started >= last:
             continue

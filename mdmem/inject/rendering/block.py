@@ -136,7 +136,7 @@ def _without_markup(text: str) -> str:
             text = text.replace(opener, "&lt;")
     if "<" in text:
         text = _without_tags(text)
-    return _without_citations(text) if "mem" in text.lower() else text
+    return _CITATION.sub("(mem:", text) if "mem" in text.lower() else text
 
 
 _OPENERS = ("＜", "﹤", "\\u003c", "\\u003C", "\\x3c", "\\x3C")
@@ -195,10 +195,6 @@ def _visible(text: str) -> str:
         if c not in note.JOINERS or (visible and not visible[-1].isascii()):
             visible.append(c)
     return "".join(visible)
-
-
-def _without_citations(text: str) -> str:
-    return _CITATION.sub("(mem:", text)
 
 
 _CITATION = lazy(r"(?i)[\[［]\s*mem\s*[:：]")

@@ -87,18 +87,14 @@ def _next_period(start: datetime, by: str) -> datetime:
 def _one_line_each(digest: DigestNotes) -> Iterator[str]:
     """Yield each session as one line: project, request, outcome."""
     for session in digest.sessions:
+        request = next((ask for ask in session.asks if not small_talk.says_little(ask)), session.title)
         outcome = f" → {_outcome(session)}" if session.outcome else ""
-        yield f"- {plain(session.project) or 'Without a project'}: {plain(_first_request(session))}{outcome}"
+        yield f"- {plain(session.project) or 'Without a project'}: {plain(request)}{outcome}"
 
 
 def _outcome(session: LoggedSession) -> str:
     """Return a session's outcome with the citation of its answer."""
     return f"{plain(session.outcome)}{f' [mem:{session.answer}]' if session.answer else ''}"
-
-
-def _first_request(session: LoggedSession) -> str:
-    """Return the first prompt that is a request."""
-    return next((ask for ask in session.asks if not small_talk.says_little(ask)), session.title)
 
 
 def _files(files: list[str]) -> str:
