@@ -89,15 +89,19 @@ def remember(config: Config, scope: CheckScope) -> None:
         return
     digests = view.numbers("digest")
     wrong = {digests[note] for path in scope.wrong if (note := view.find(path)) is not None}
-    full_check = int(time.time()) if scope.is_whole else _last_full_check(config)
+    full_check = int(time.time()) if scope.is_whole else _read(config)[0]
     hashes = array("Q", (digests[note] for note in view.all if digests[note] not in wrong))
     # If that fails, the next check is a full one.
     files.try_replace(str(Path(config.state_dir, _STATE)), array("Q", [full_check]).tobytes() + hashes.tobytes())
 
 
 def _read(config: Config) -> array[int]:
-    data = files.read_own(str(Path(config.state_dir, _STATE)), _MAX_BYTES)
-    return array("Q", data[: len(data) // 8 * 8])
+    """Return the time of the last full check, in seconds since the epoch (0: never), followed by the stored hashes."""
+    try:
+        data = files.read_own(str(Path(config.state_dir, _STATE)), _MAX_BYTES)
+    except OSError:
+        data = b""
+    return array("Q", data[: len(data) // 8 * 8]) or array("Q", [0])
 
 
 def _unknown(view: View, known_hashes: array[int]) -> Iterator[int]:
@@ -114,19 +118,9 @@ def _unknown(view: View, known_hashes: array[int]) -> Iterator[int]:
 
 def _load(config: Config) -> array[int] | None:
     """Return the stored hashes; None when the last full check is too long ago."""
-    try:
-        stored = _read(config)
-        is_recent = 0 <= time.time() - stored[0] < MAX_DAYS * 86_400
-    except (OSError, IndexError):
-        return None
+    stored = _read(config)
+    is_recent = 0 <= time.time() - stored[0] < MAX_DAYS * 86_400
     return stored[1:] if is_recent else None
-
-
-def _last_full_check(config: Config) -> int:
-    try:
-        return _read(config)[0]
-    except (OSError, IndexError):
-        return 0
 
 
 def twins(view: View, path: str, name: str) -> Iterable[str]:

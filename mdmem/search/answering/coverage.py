@@ -75,9 +75,9 @@ class Coverage:
         foreign: bool,
     ) -> None:
         self._view, self._root, self._name, self._without, self._foreign = view, root, name, without, foreign
-        self._live = view.live + 1
+        self._all_notes = view.live + 1
         alone = sum(size for folder, size in enumerate(view.folder_sizes) if not view.is_session[folder])
-        self._places = view.is_session.count(1) + alone + 1
+        self._all_places = view.is_session.count(1) + alone + 1
         self._numbers_in: dict[int, set[Number]] = {}
         asked_numbers = numbers.of_question(text, foreign=foreign)
         self._numbers = dict(asked_numbers).keys()
@@ -163,7 +163,7 @@ class Coverage:
         notes = [note for note, share in others.items() if share > SYNONYM] or others
         folder_of, is_session = self._view.folder_of, self._view.is_session
         places = {folder if is_session[folder := folder_of[note]] else -1 - note for note in notes}
-        return max(_rarity(len(places), self._places), _rarity(len(notes), self._live))
+        return max(_weight(len(places), self._all_places), _weight(len(notes), self._all_notes))
 
     def of(self, notes: Sequence[int]) -> tuple[float, float, int, int]:
         """Return the coverage, weight and number of words of the best of a turn's notes, or of all that was said.
@@ -221,5 +221,6 @@ _LEAST = 0.05
 """Weight of a word that everything has."""
 
 
-def _rarity(having: int, of: int) -> float:
+def _weight(having: int, of: int) -> float:
+    """Return the weight of a word that so many have of all."""
     return max(log(of / max(having, 1)) / log(of), _LEAST)
