@@ -170,6 +170,14 @@ def test_a_program_about_recovery_codes_stays(name: str) -> None:
         "cat <<'EOF' | sudo -S ls\n{}\nEOF",
         "passwd ana <<EOF\n{}\n{}\nEOF",
         'curl -H "Authorization: Basic $(echo -n ana:{} | base64)" https://host',
+        "echo {} | firebase functions:secrets:set DOOR",
+        "printf '%s\\n%s\\n' {} {} | passwd ana",
+        "borg init -e repokey /srv/backup <<< {}",
+        "python manage.py changepassword ana <<< {}",
+        "glab variable set DOOR {}",
+        "pulumi config set --secret door {}",
+        "dotenvx set DOOR {}; ls",
+        "mc alias set shop https://host ana {}",
     ],
 )
 def test_a_word_is_masked_where_a_command_takes_a_password(command: str) -> None:
@@ -180,6 +188,9 @@ def test_a_word_is_masked_where_a_command_takes_a_password(command: str) -> None
     "command",
     [
         "cargo login first",
+        "then glab variable set DOOR lagunotul again",
+        "glab variable set DOOR staging",
+        "pulumi config set region production",
         "infisical secrets get lagunotul",
         "keyring set mail ana | tee lagunotul",
         "curl https://example.org/reset?token=expired",

@@ -52,7 +52,7 @@ NAMED = (
 )  # fmt: skip
 """Commands that print a secret if the name of their argument says so: `cat db_password.txt`, `echo $API_TOKEN`."""
 
-_SECRET_FOLDERS = ("/run/secrets/", "/etc/secrets/")
+_SECRET_FOLDERS = ("/secrets/", "/.secrets/")
 _ENDINGS = (".txt", ".secret", ".b64", ".asc", ".dat")
 _AROUND = "\"'`${}()"
 _ENDS = ("|", ">", "&&", ";")
@@ -115,6 +115,7 @@ _PATHS = (
     "jq ", "yq ", "--query ", "--query=", "jsonpath=", "template=", "configure get ", "config get ", "config --get ",
 )  # fmt: skip
 """What precedes the path of a value, whose last name counts: `jq -r .db.password`."""
+_FILTERS = ("jq ", "yq ")
 _LINES = ("awk ", "sed -n", "grep ")
 """Programs that pick lines of a file, here of a file of settings by a name."""
 _SELECTORS = (
@@ -140,7 +141,8 @@ def _selected(sign: str, rest: str) -> list[str]:
         is_settings = secrets.has_any(rest.partition("|")[0], _SETTINGS_FILES)
         return next(filter(None, map(_names_in, words)), []) if cuts and is_settings else []
     path = words[0].partition("|")[0] if words else ""
-    return _names_in(path)[-1:] if sign in _PATHS else _names_in(path)[:1]
+    files = [word.rpartition("/")[2].partition(".")[0] for word in words[1:2] if sign in _FILTERS]
+    return _names_in(path)[-1:] + files if sign in _PATHS else _names_in(path)[:1]
 
 
 def _names_in(text: str) -> list[str]:
@@ -291,7 +293,7 @@ def names_secret(path: str) -> bool:
     is_named = names.weigh(name)[0] >= names.LITERAL  # ldap.secret
     for ending in _ENDINGS:
         name = name.removesuffix(ending)
-    return is_named or names.weigh(name.lstrip("."))[0] >= names.LITERAL or path.startswith(_SECRET_FOLDERS)
+    return is_named or names.weigh(name.lstrip("."))[0] >= names.LITERAL or secrets.has_any(f"/{path}", _SECRET_FOLDERS)
 
 
 def names_codes(path: str) -> bool:

@@ -48,7 +48,7 @@ COMMAND_FAMILIES: Families = (
     ("sql", ("mysqladmin", "sqlplus ", "sqlldr ", "isql ")), ("crypt", ("encrypt_string", "cryptsetup ")),
     ("user", ("userid=", "user add", "samba-tool user", "cf create-user")), ("server ", ("acs-server ", "us-server ")),
     ("-", ('"-p', "http-basic", "key-string ", "-key ", "pypi-token", "tcoin-cli", "ize-acc", "md-creds ", "-Dsonar.")),
-    ("U", ("SETUSER", "cli AUTH ", "createUser")), (":", ("::add-mask::",)),
+    ("U", ("SETUSER", "cli AUTH ", "createUser")), (":", ("::add-mask::", "ecrets:set")),
     ("<", ("<<<", "<(echo ", "<(printf ")), (">", ("6379> ",)), ("_", ("_pw ",)), ("D", ("ENTIFIED ",)),
 )  # fmt: skip
 """Every command line that `commands` knows contains one of these, or one of the flags above."""
@@ -117,6 +117,7 @@ PRINTED = (
     "pass", "ecret", "oken", "key", "auth", "op ", "vault ", "kubectl ", "bw ", "rand ", "pwgen", "security ", "cred",
     "whoami -t", "parameter", "sops ", "terraform ", "tofu ", "heroku ", "chamber ", "urandom", "john", "hashcat",
     "/id_", " id_", "codes", "kwallet", "wireless-s", "infisical ", "dashlane ", "dcli ", "berglas ", "nomad ", "tfvar",
+    "reveal ", "dotenvx ",
 )  # fmt: skip
 PRINTED_FAMILIES: Families = (
     ("d", ("od -", "xdump ")),

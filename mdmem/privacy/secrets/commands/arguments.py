@@ -82,7 +82,7 @@ def _at_place(text: str, words: list[tuple[int, int]], number: int, row: FlagRow
     places = [at for at in range(number + 1, len(words)) if text[words[at][0]] != "-"]
     at = next(iter(places[_PLACES[holds] :]), 0)
     if at and (holds == THIRD or text[words[at - 1][0]] != "-"):
-        yield from _if_secret(text, *words[at], WORD, flag)
+        yield from _if_secret(text, *words[at], _of_word(text, words, at), flag)
 
 
 def _in_last_word(text: str, words: list[tuple[int, int]], number: int, row: FlagRow) -> Iterator[tuple[int, int]]:
@@ -91,7 +91,9 @@ def _in_last_word(text: str, words: list[tuple[int, int]], number: int, row: Fla
     start, end = _last_word(text, words, number)
     if _is_option(text[start:end]):
         return
-    if holds != LAST_PAIR or ("." in text[words[number][1] : start] and "//" not in text[start:end]):
+    if holds == LAST and end:
+        yield from _if_secret(text, start, end, _of_word(text, words, words.index((start, end))), flag)
+    elif holds != LAST_PAIR or ("." in text[words[number][1] : start] and "//" not in text[start:end]):
         yield from _if_secret(text, start, end, _OF_LAST[holds], flag)
 
 
@@ -164,16 +166,18 @@ def _in_next_word(text: str, words: list[tuple[int, int]], number: int, row: Fla
     is_quoted = text[start - 1] in ("'", '"')
     if flag == "by" and not is_quoted and not _is_oracle(text, words, number):
         return
-    if holds == WORD and flag.isalpha() and _is_whole_line(text, words, number):
-        holds = SURE if values.is_rare(text[start:end]) else WORD
+    if holds == WORD and flag.isalpha():
+        holds = _of_word(text, words, number + 1)
     if text[start : start + 1] != "-":
         yield from _if_secret(text, start, end, holds, flag)
 
 
-def _is_whole_line(text: str, words: list[tuple[int, int]], number: int) -> bool:
-    """Whether a command begins its line, and ends with the argument of its flag: `cargo login …`."""
+def _of_word(text: str, words: list[tuple[int, int]], at: int) -> str:
+    """Return SURE for a rare word that ends a command which begins its line, `cargo login …`; else WORD."""
+    start, end = words[at]
     head = text[max(0, words[0][0] - _LONGEST_WORD) : words[0][0]].rpartition("\n")[2]
-    return not head.strip(" \t$>") and (number + 2 == len(words) or _ends_command(text, words[number + 1][1]))
+    is_whole = not head.strip(" \t$>") and (at + 1 == len(words) or _ends_command(text, end))
+    return SURE if is_whole and values.is_rare(text[start:end].rstrip(";")) else WORD
 
 
 def _in_same_word(text: str, start: int, end: int, row: FlagRow) -> Iterator[tuple[int, int]]:

@@ -51,7 +51,7 @@ _PIPED = (
     "password=-", "passwd ", "chpasswd", "cryptsetup ", "--passphrase-fd", "smbpasswd", "pass insert", "pass add",
     "passwd2 ", "keepassxc-cli", "argon2", "-stdinpass", "p4 login", "op signin", "realm join", "openconnect", "base64",
     "secret-tool store", "keyring set", "systemd-creds encrypt", "kubeseal ", "encrypt_string", "secret:put",
-    "store-secret",
+    "store-secret", "secrets:set",
 )  # fmt: skip
 """Commands that read a secret from stdin, as `echo` or a here-document gives it; `chpasswd` reads `user:secret`,
 and so does `base64` for a header."""
@@ -79,8 +79,9 @@ def piped(text: str, low: str, judged: list[int]) -> Iterator[Span]:
         begin = low.rfind(line, max(0, at - 2 * _LONGEST), at) + len(head) + len(echo)
         begin += 3 * text.startswith(("-n ", "-e "), begin)
         form = printed.lstrip("'\"").partition(" ")[0]
-        first = form.count("%s") if form.startswith("%s") else 0
-        is_pair = command in _OF_PAIRS and first < 2
+        fields = form.count("%s") if form.startswith("%s") else 0
+        is_pair = command in _OF_PAIRS and fields < 2
+        first = fields if command in _OF_PAIRS else min(fields, 1)
         for start, end in [*scan.words(text, begin, at)][first : None if first else 1]:
             if text[start] == "|":
                 break

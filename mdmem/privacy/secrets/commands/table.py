@@ -179,6 +179,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("<<<", WORD, APART, ("passwd --stdin", "smbpasswd", "saslpasswd2", "grub-mkpasswd", "password_stdin")),
     ("<<<", WORD, APART, ("keyring set", "secret-tool store", "gopass insert", "secret:put", "store-secret")),
     ("<<<", WORD, APART, ("systemd-creds encrypt", "kubeseal ", "kwallet-query", "hcloud context", "ansible-vault")),
+    ("<<<", WORD, APART, ("borg init", "server password", "changepassword")),
     ("<<<", ODD, APART, ("<<<",)),
     ("by", SURE, APART, ("identified ",)),
     ("convertto-securestring", SURE, APART, ("convertto-securestring",)),
