@@ -207,7 +207,7 @@ def _stretches(data: bytes) -> str:
 
 
 def _wrapped(plain: bytes, view: TextView) -> None:
-    """Decode base64 and hexadecimal wrapped over lines: the end of one, whole lines, and the start of the last."""
+    """Decode what is wrapped over lines, but for base85: the end of one, whole lines, and the start of the last."""
     run: list[bytes] = []
     begin = at = 0
     for line in plain.split(b"\n") if b"\n" in plain else ():
@@ -218,7 +218,8 @@ def _wrapped(plain: bytes, view: TextView) -> None:
                 at += len(line) + 1
                 continue
             end = at + line.find(words[0]) + len(words[0])
-            view.add(f"\n{readable(_joined(b''.join(run)))}\n", begin, end, decoded=True)
+            joined = b"".join(run).rstrip(b"=")
+            view.add(f"\n{readable(_joined(joined))}\n{_from_base32(joined)}\n", begin, end, decoded=True)
         run = []
         if len(words[-1]) >= _SHORTEST_LINE and _is_base64(words[-1]):
             run, begin = [words[-1]], at + line.rfind(words[-1])
@@ -226,7 +227,7 @@ def _wrapped(plain: bytes, view: TextView) -> None:
 
 
 def _joined(run: bytes) -> bytes:
-    return bytes.fromhex(run[: len(run) // 2 * 2].decode()) if _is_hex(run) else _unbase64(run.rstrip(b"="))
+    return bytes.fromhex(run[: len(run) // 2 * 2].decode()) if _is_hex(run) else _unbase64(run)
 
 
 def _is_base64(word: bytes) -> bool:

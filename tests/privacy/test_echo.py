@@ -11,6 +11,7 @@ import quopri
 import re
 import subprocess
 import sys
+import textwrap
 import time
 import unicodedata
 import urllib.parse
@@ -168,6 +169,9 @@ FORMS: dict[str, Callable[[str], str]] = {
     "list of letters": lambda value: str(list(value)),
     "spaced out": " ".join,
     "base32": lambda value: base64.b32encode(value.encode()).decode(),
+    "base32 wrapped": lambda value: "\n".join(
+        textwrap.wrap(base64.b32encode(f"{'x' * 44} {value} {'y' * 40}".encode()).decode(), 76)
+    ),
     "base32 in lower case": lambda value: base64.b32encode(value.encode()).decode().lower().rstrip("="),
     "base85": lambda value: base64.b85encode(value.encode()).decode(),
     "base85 of more, as Python shows it": lambda value: str(base64.b85encode(f"log in with {value}".encode())),
