@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mdmem import config
-from mdmem.vault import journal
+from mdmem.vault import generated, journal
 from tests.conftest import notes
 from tests.helpers.claude import OTHER, SESSION, bash, capture, payload, prompt, send, stop
 from tests.helpers.few import few
@@ -45,6 +45,24 @@ def test_a_page_of_version_0_1_gets_its_folders_name_and_links_to_it_follow(vaul
     wanted = f"../{new.relative_to(vault).as_posix()}"
     assert note.read_bytes() == f"# A\r\n\r\nSee [the session]({wanted}) and session.md alone.\r\n".encode()
     assert "every session's page" in mdmem("doctor", "--only", "pages").stdout
+
+
+def test_a_project_page_of_version_0_1_is_not_told_to_be_edited_by_hand_when_it_gets_its_list(
+    vault: Path, mdmem: Run
+) -> None:
+    mdmem("init", check=True)
+    capture(prompt("why does the parser fail"))
+    (page,) = vault.glob("journal/*/project.md")
+    page.write_text(generated.outside(page.read_text()).rstrip() + "\n")
+    mdmem("commit", "--quiet", check=True)
+    page.write_text(generated.outside(page.read_text()).rstrip() + "\n")
+    git(vault, "-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qam", "As version 0.1 left it")
+
+    capture(prompt("and now?", session_id=OTHER))
+    mdmem("commit", check=True)
+
+    assert generated.BEGIN in page.read_text()
+    assert "By hand" not in git(vault, "log", "-2", "--format=%s")
 
 
 def test_a_session_of_version_0_1_continues_in_its_folder_and_on_its_page(vault: Path) -> None:

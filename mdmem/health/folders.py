@@ -142,10 +142,9 @@ def can_be_read(path: str) -> bool:
     """Whether a path is that of a folder which the user can list and enter."""
     try:
         os.scandir(path).close()
-        os.lstat(f"{path}/.")
+        return os.path.lexists(f"{path}/.")
     except OSError:
         return False
-    return True
 
 
 def _to_make_writable(folder: Path) -> str:

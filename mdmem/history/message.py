@@ -156,9 +156,12 @@ def is_upkeep(members: CommitGroup, before: Mapping[str, bytes]) -> bool:
 
 
 def _is_upkeep(file: File, before: Mapping[str, bytes]) -> bool:
-    """Whether a page changed only in its generated part; also True when its earlier text is unknown."""
+    """Whether a page changed only in its generated part, or got one; also True when its earlier text is unknown."""
     earlier = before.get(file.change.oid)
-    return earlier is None or pages.with_generated(earlier, file.data) == file.data
+    if earlier is None or pages.with_generated(earlier, file.data) == file.data:
+        return True
+    text = generated.outside(file.data.decode("utf-8", "surrogateescape"))
+    return text.strip() == earlier.decode("utf-8", "surrogateescape").strip()
 
 
 def _writer(session_pages: list[File], before: Mapping[str, bytes], by_agents: AgentChanges) -> str:
