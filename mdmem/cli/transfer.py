@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem import config, plural
-from mdmem.agents.install import catalog
 from mdmem.cli.terminal import completions, options, progress
 from mdmem.cli.terminal.render import print_json, safe, warn
 from mdmem.errors import MdmemError, UsageError, VaultError
@@ -166,6 +165,7 @@ def clone(
     Example:  mdmem clone git@example.org:me/memory.git
               mdmem clone git@example.org:me/memory.git --since 2026 --project app
     """
+    from mdmem.agents.install import catalog
     from mdmem.cli import indexing
     from mdmem.history import other_files
     from mdmem.history.merging import join

@@ -8,7 +8,6 @@ from collections.abc import Collection, Container, Iterator
 from contextlib import suppress
 
 from mdmem.errors import UsageError, VaultError
-from mdmem.lazy_pattern import lazy
 from mdmem.vault import disk, editing, generated, journal, note, people, template
 
 
@@ -45,7 +44,7 @@ def listed_file(line: str) -> str:
     return (found[1] or found[2]) if found else ""
 
 
-_LISTED = lazy(r"- (?:`` (.+) ``|`([^`]+)`)(?: ×\d+)?")
+_LISTED = re.compile(r"- (?:`` (.+) ``|`([^`]+)`)(?: ×\d+)?")
 
 
 def _files_of(root: str, path: str, names: Collection[str]) -> set[str]:
@@ -109,7 +108,7 @@ def unlisted(path: str, data: bytes, gone: Container[str]) -> bytes:
     return generated.replaced(data, remaining) if remaining != lines else data
 
 
-TARGET = lazy(r"(?<!\\)((?:\\\\)*\])\((?:<([^<>\n]+)>|([^()<>\s]+))\)")
+TARGET = re.compile(r"(?<!\\)((?:\\\\)*\])\((?:<([^<>\n]+)>|([^()<>\s]+))\)")
 """The end of a link's text on a generated page, which may be backslashes, and its target, in either syntax."""
 _BETWEEN = " · "
 

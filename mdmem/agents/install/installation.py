@@ -6,6 +6,7 @@ import importlib.util
 import json
 import shlex
 import sys
+from importlib import metadata
 from pathlib import Path
 
 from mdmem import launch
@@ -69,8 +70,6 @@ def _is_in_uv_cache(place: tuple[str, ...]) -> bool:
 
 def _source() -> str:
     """Return the folder that mdmem was installed from, else its package name."""
-    from importlib import metadata  # slow to load, and needed by few that load this module, which each sync does
-
     try:
         origin = json.loads(metadata.distribution("mdmem").read_text("direct_url.json") or "{}")
     except (metadata.PackageNotFoundError, ValueError):

@@ -10,14 +10,12 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from mdmem.lazy_pattern import lazy
-
 Path = tuple[str | int, ...]
 
-_SPACE = lazy(r"[ \t\r\n]*")
-_STRING_OR_COMMENT = lazy(r'"(?:[^"\\\n]|\\.)*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
-_TRAILING_COMMA = lazy(r'("(?:[^"\\\n]|\\.)*"|[\]}\w])(?:([ \t\r\n]*),(?=[ \t\r\n]*[\]}]))?')
-_MAY_TRAIL = lazy(r",[ \t\r\n]*[\]}]")
+_SPACE = re.compile(r"[ \t\r\n]*")
+_STRING_OR_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
+_TRAILING_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*"|[\]}\w])(?:([ \t\r\n]*),(?=[ \t\r\n]*[\]}]))?')
+_MAY_TRAIL = re.compile(r",[ \t\r\n]*[\]}]")
 _DECODER = json.JSONDecoder()
 
 COMMENTS, TRAILING_COMMA = "comments", "a trailing comma"

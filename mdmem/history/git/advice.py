@@ -17,7 +17,6 @@ IN_DOCTOR = " `mdmem doctor --only history` says what to do."
 """What is said of a damaged repository, except by doctor itself."""
 
 _NO_MODES = lazy(r"chmod on .+ failed")
-_OTHER_IDS = lazy(r"mismatched algorithms|not support this repository's hash algorithm")
 _OTHERS = lazy(r"dubious ownership in repository at '([^'\n]+)'")
 
 _ASKED = lazy(r"could not read (?:Username|Password)|unable to get password|Authentication failed")
@@ -74,7 +73,7 @@ def explained(text: str, printed: str) -> str:
             " The disk keeps no permissions, and refuses git's: keep the vault on another one, or mount it with them"
             " (in WSL, with the option `metadata`)."
         )
-    if _OTHER_IDS.search(text):
+    if "mismatched algorithms" in text or "not support this repository's hash algorithm" in text:
         shown += " Make the remote with the kind of ids that `git rev-parse --show-object-format` names in the vault."
     if _ASKED.search(text):
         shown += _HELPERS

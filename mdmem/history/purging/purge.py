@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mdmem import files
-from mdmem.agents.install import installation
 from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
 from mdmem.history import find, pages, rewrite
@@ -247,6 +246,8 @@ def apply(config: Config, planned: PurgePlan, report: ProgressCallback = ignore)
         VaultError, BusyError, OSError: when the vault cannot be written.
     """
     if not filtering.is_installed():
+        from mdmem.agents.install import installation  # slow to load, and each sync loads this module
+
         raise GitError(f"Rewriting history needs git-filter-repo. Run: {installation.install_command('purge')}")
     with lock.held(config.state_dir, repository.open_vault(config.vault).common_dir) as lock_fd:
         return apply_held(config, planned, lock_fd, report)

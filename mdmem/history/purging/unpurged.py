@@ -12,7 +12,6 @@ from pathlib import Path
 from mdmem import files, plural
 from mdmem.history.git import checked_out, repository
 from mdmem.history.git.repository import GitResult, Repository
-from mdmem.lazy_pattern import lazy
 from mdmem.vault import disk
 
 TRANSCRIPTS = (
@@ -123,7 +122,7 @@ def _hooks_of_all(repo: Repository, url: str, reason: str) -> str:
     )
 
 
-_FOUND_SECRET = lazy(
+_FOUND_SECRET = re.compile(
     r"(?i)push protection|(?<!\bno )(?<!\b0 )\b(?:leaks?|secrets?) "
     r"(?:was |were |is |are |ha(?:s|ve) been )?(?:detected|found|leaked|exposed)\b"
     r"|\b(?:contain|detect|found|leak|expose|includ)\w*:? (?:(?!no\b)\S+ ){0,3}secrets?\b(?! not\b)"
