@@ -57,7 +57,9 @@ def promote(config: Config, reference: str, target: str, remove: bool, yes: bool
     if not yes:
         verb = "Delete" if is_deleted else "Change"
         also = f", and add its id to {nameless}" if nameless else ""
-        _ask(settings_file.diff(before, text, file.path), f"{verb} this file{also}?", as_json=as_json)
+        options.refuse_to_ask(as_json=as_json, yes=False)
+        click.echo(render.safe(settings_file.diff(before, text, file.path)), nl=False)
+        options.confirm(f"{verb} this file{also}?", err=True)
     if nameless:
         user_notes.set_keys(config, nameless, {"id": note_id})
     if is_deleted:
@@ -116,12 +118,6 @@ def _removed(config: Config, reference: str, before: str) -> tuple[str, str, str
         except MdmemError:
             pass
     return note_id, promotion.without_note(before, note_id), ""
-
-
-def _ask(diff: str, question: str, *, as_json: bool) -> None:
-    options.refuse_to_ask(as_json=as_json, yes=False)
-    click.echo(render.safe(diff), nl=False)
-    options.confirm(question, err=True)
 
 
 def _print(note_id: str, path: str, action: str, *, as_json: bool) -> None:

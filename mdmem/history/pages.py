@@ -19,7 +19,10 @@ def without(root: str, path: str, data: bytes, names: Collection[str], marker: s
 
 
 def _without_files(root: str, path: str, data: bytes, names: Collection[str]) -> bytes:
-    """Return a session's page that does not list the files which only notes with these file names touched."""
+    """Return a page that does not list the files which only notes with these file names touched.
+
+    A project's page lists none of theirs, as the other notes are not beside it.
+    """
     lines = generated.inside(data)
     begin, end = files_listed(lines)
     touched = _files_of(root, path, names) if begin < end else set()
@@ -33,8 +36,8 @@ def _without_files(root: str, path: str, data: bytes, names: Collection[str]) ->
 
 
 def files_listed(lines: list[str]) -> tuple[int, int]:
-    """Return the first line of a session's page that lists its files, and the one after them: the same without any."""
-    begin = next((at for at, line in enumerate(lines) if line == generated.FILES), len(lines))
+    """Return the first line of a page's part that lists files, and the line after it: the same without any."""
+    begin = next((at for at, line in enumerate(lines) if line.startswith(generated.FILES)), len(lines))
     return begin, next((at for at in range(begin + 1, len(lines)) if lines[at].startswith("## ")), len(lines))
 
 

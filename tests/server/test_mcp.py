@@ -248,6 +248,20 @@ def test_what_stays_on_this_machine_in_a_session_is_not_told_to_another_project(
 
 
 @pytest.mark.parametrize("is_private", [False, True])
+def test_the_page_of_a_project_does_not_name_the_file_of_a_change_that_was_marked_private(
+    server: Server, vault: Path, is_private: bool
+) -> None:
+    shutil.copytree(REPO / "sample-vault" / "journal", vault / "journal", dirs_exist_ok=True)
+    (edit,) = vault.rglob("*-ypex3eh94b.md")
+    edit.write_text(edit.read_text().replace("---\n", f"---\nprivate: {json.dumps(is_private)}\n", 1))
+
+    said = server.call("get_notes", {"ids": ["8wxmn6wyp1"]}).said
+
+    assert ("`src/dates.py`" in said) is not is_private
+    assert "`src/export.ts`" in said
+
+
+@pytest.mark.parametrize("is_private", [False, True])
 def test_a_fix_does_not_show_a_change_that_was_marked_private(server: Server, vault: Path, is_private: bool) -> None:
     shutil.copytree(REPO / "sample-vault" / "journal", vault / "journal", dirs_exist_ok=True)
     for name in ("ypex3eh94b", "5hvwfrjvjs"):
