@@ -210,7 +210,6 @@ def path(loaded: Config, as_json: bool) -> None:
     \b
     Example:  mdmem config path
     """
-    state = Path(loaded.state_dir)
     where = {
         "vault": loaded.vault,
         "vault settings": files(loaded)["vault"],
@@ -218,7 +217,7 @@ def path(loaded: Config, as_json: bool) -> None:
         "index": loaded.index_dir,
         "state": loaded.state_dir,
         "runtime": loaded.runtime_dir,
-        "log": str(state / "log"),
+        "log": str(Path(loaded.state_dir) / "log"),
     }
     if as_json:
         render.print_json({name.replace(" ", "_"): value for name, value in where.items()})
