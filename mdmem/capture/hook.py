@@ -273,7 +273,7 @@ def _attempt(work: Callable[[], T]) -> T:
 
 
 def _alarm(seconds: float, error: type[DeadlineError], end: Callable[[], None]) -> None:
-    """Raise `error` after `seconds`; GRACE_SECONDS later, call `end`. A process that stood still gets as long before."""
+    """Raise `error` after `seconds`, later in a process that stood still; GRACE_SECONDS after that, call `end`."""
     from mdmem import system
 
     due = time.monotonic() + seconds

@@ -22,6 +22,7 @@ from typing import Any
 
 import pytest
 
+from mdmem import system
 from mdmem.errors import BusyError, GitError, NotFoundError, VaultError
 from mdmem.health import history as health
 from mdmem.health.scope import CheckScope
@@ -1195,7 +1196,8 @@ def test_a_lock_that_another_user_has_made_in_the_git_folder_can_be_held_too(
     config = start(vault)
     turn(vault)
     with monkeypatch.context() as other_user:
-        other_user.setattr(lock, "system", SimpleNamespace(own=lambda _: False))
+        seen = SimpleNamespace(own=lambda _: False, lock=system.lock)
+        other_user.setattr(lock, "system", seen)
         commit.commit(config)
     (lock_file,) = (vault / ".git").glob("mdmem.*-lock")
     assert lock_file.stat().st_mode & 0o444 == 0o444
