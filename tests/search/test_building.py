@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from mdmem.server import lookup
 from mdmem.views.vault_pages import upkeep
 from mdmem.web.live import Live
 from tests.helpers.server_calls import Server
+from tests.helpers.waiting import until
 
 NOW = 1_790_000_000.0
 TOLD = "The index is being built in the background: 5 notes are in it so far, and others are not found yet."
@@ -235,9 +235,6 @@ def test_a_process_in_the_background_looks_at_every_note_and_ends(very_large: Co
 
     assert not freshness.being_built(very_large), "the index is whole meanwhile"
     mark = Path(very_large.state_dir, "looking")
-    ends = time.monotonic() + 120
-    while mark.exists() and time.monotonic() < ends:
-        time.sleep(0.1)
-    assert not mark.exists()
+    until(lambda: not mark.exists(), "the end of the process")
     options = engine.SearchOptions(update=False)
     assert engine.search(very_large, "kudus", options).total == 1

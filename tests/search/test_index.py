@@ -56,6 +56,7 @@ from mdmem.vault.disk import WalkedFile
 from mdmem.views import figures, sessions
 from tests.helpers.call_count import calls
 from tests.helpers.indexed import in_step
+from tests.helpers.waiting import until
 
 
 @pytest.fixture
@@ -772,9 +773,7 @@ def test_the_index_of_a_large_vault_is_finished_by_a_process_in_the_background(
 
     assert engine.search(settings, "alpha").total == 5
 
-    end = time.monotonic() + 120
-    while completion.is_running(settings) and time.monotonic() < end:
-        time.sleep(0.05)
+    until(lambda: not completion.is_running(settings), "the end of the process")
     assert engine.search(settings, "alpha").total == 30
 
 
