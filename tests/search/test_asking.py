@@ -84,6 +84,7 @@ ASKING = [
 NOT_ASKING = [
     "what if we had a queue for labels",
     "and what if we moved it to redis?",
+    "Wenn der Test rot ist, haben wir das nicht gemerkt",
     "",
     "hi",
     "continue",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdmem.search.asking import english, failures, frames, naming, orders, prose, references, slips, unfinished
+from mdmem.search.asking import english, failures, frames, general, naming, orders, prose, references, slips, unfinished
 from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, SURE
 from mdmem.search.asking.form_words import BEFORE_ASKS, FAILING, FAILING_UNSPACED, FILLERS, LEFT_OFF
 from mdmem.search.asking.languages import HOW_TO, LANGUAGES, is_unspaced, unspaced
@@ -256,17 +256,15 @@ def _judge(sentence: str, *, asks: bool) -> _Judgment:
     typed = prose.words(last.lower())
     words = prose.folds(typed)
     is_question = english.ends(words) or not _ENDS.isdisjoint([*words[:1], *typed[:1]])
-    is_question = is_question or references.likens(words) != NOT or _doubts(words)
+    is_question = is_question or references.likens(words) != NOT or general.after(words, *_NOT_ALREADY)
     return max(whole, _judge_whole(last, asks=asks), key=lambda judgment: judgment[0]) if is_question else whole
 
 
-def _doubts(words: list[str]) -> bool:
-    """Whether a last clause asks whether something is not known already: `hatten wir das nicht schon`."""
-    doubts = not _NOT_YET.isdisjoint(words[2:5])
-    return doubts and any(_asks_first(words, language) for language in LANGUAGES.values())
-
-
-_NOT_YET = frozenset(["nicht", "niet", "inte", "ikke"])
+_NOT_ALREADY = (
+    frozenset(["nicht", "niet", "inte", "ikke"]),
+    frozenset(["schon", "mal", "bereits", "al", "eens", "redan", "allerede"]),
+)
+"""`…, hatten wir das nicht schon`: with two of these, a last clause doubts that something is new."""
 
 
 def _asks_first(words: list[str], language: Language) -> bool:
