@@ -126,12 +126,10 @@ def _stands_in_the_way(root: Path, path: str) -> tuple[str, str]:
     place = root / path
     text = f"No note can be stored in {path!r}: it is a link or a file where a folder should be."
     quoted = shlex.quote(str(place))
+    todo = f"Move it elsewhere: `mv {quoted} {shlex.quote(f'{place}.old')}`."
     if place.is_dir():
-        return (
-            text,
-            f"Put what it leads to in its place: `rm {quoted} && mv {shlex.quote(str(place.resolve()))} {quoted}`.",
-        )
-    return text, f"Move it elsewhere: `mv {quoted} {shlex.quote(f'{place}.old')}`."
+        todo = f"Put what it leads to in its place: `rm {quoted} && mv {shlex.quote(str(place.resolve()))} {quoted}`."
+    return text, todo
 
 
 def _is_usable(folder: Path) -> bool:

@@ -120,11 +120,8 @@ def unread(view: View, query: Query) -> tuple[str, ...]:
     if not (query.phrases or query.prefixes):
         return ()
     permitted = _meeting(view, query)
-
-    def all_are_read(candidates: Collection[int]) -> bool:
-        return len(candidates if permitted is None else permitted.intersection(candidates)) <= MAX_READ
-
-    if all(all_are_read(candidates) for candidates, _ in _in_text(view, query)):
+    every = (candidates for candidates, _ in _in_text(view, query))
+    if all(len(each if permitted is None else permitted.intersection(each)) <= MAX_READ for each in every):
         return ()
     texts = " and ".join([*(f'"{phrase}"' for phrase in query.phrases), *(f"{prefix}*" for prefix in query.prefixes)])
     return (f"Only the newest {MAX_READ:,} notes that may have {texts} were read. `until:DAY` looks at older ones.",)

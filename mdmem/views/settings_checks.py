@@ -79,11 +79,7 @@ def unfit(row: Setting[Any], value: Any) -> str:
 
 def _each(judge: Callable[[str], str]) -> Callable[[list[str]], str]:
     """Return the judge of a list by that of its items, which returns what is wrong with one."""
-
-    def judge_list(value: list[str]) -> str:
-        return next((f"has {item!r:.60}, {why}" for item in value if (why := judge(item))), "")
-
-    return judge_list
+    return lambda value: next((f"has {item!r:.60}, {why}" for item in value if (why := judge(item))), "")
 
 
 def _no_folder(value: str) -> str:

@@ -81,7 +81,8 @@ class Coverage:
         self._numbers_in: dict[int, set[Number]] = {}
         asked_numbers = numbers.of_question(text, foreign=foreign)
         self._numbers = dict(asked_numbers).keys()
-        lists = {one[0] for one in asked_numbers if numbers.may_be_several(*one) and not self._is_known(one[0])}
+        several = [one[0] for one in asked_numbers if numbers.may_be_several(*one)]
+        lists = {number for number in several if not any(self._of_number(number).notes)}
         single = [one for one in asked_numbers if one[0] not in lists]
         spelled = frozenset(chain(map(numbers.joined, lists), *(numbers.spelling(*one) for one in single)))
         by_word = [units for units in _by_word(text, asked) if units[0].term not in spelled]
@@ -125,21 +126,15 @@ class Coverage:
         """Return the weight of a number, of which the index has each group of digits alone."""
         whole = numbers.joined(number)
         as_one = self._having(Unit.of(whole)) if whole else {}
-        notes = dict.fromkeys(self._with_groups(number).difference(as_one), 1.0)
+        groups = reversed(numbers.terms(number))  # the last is often the rarest
+        with_all = in_all({one for term in group for one in self._having(Unit.of(term))} for group in groups)
+        notes = dict.fromkeys(with_all.difference(as_one), 1.0)
         unread = notes.keys() - self._numbers_in.keys()
         if len(self._numbers_in) + len(unread) <= _MOST_NUMBERED:
             self._numbers_in |= {one: self._read_numbers(one) for one in unread}
             notes = {one: 1.0 for one in notes if number in self._numbers_in[one]}
         notes |= as_one
         return _WeighedWord(self._rarity(notes), [notes], parts=[], is_part=False, is_unknown=False)
-
-    def _is_known(self, number: Number) -> bool:
-        return any(self._of_number(number).notes)
-
-    def _with_groups(self, number: Number) -> set[int]:
-        """Return the notes that have each group of digits of a number; the last is often the rarest."""
-        groups = reversed(numbers.terms(number))
-        return in_all({one for term in group for one in self._having(Unit.of(term))} for group in groups)
 
     def _read_numbers(self, one: int) -> set[Number]:
         text = people.try_load_clean(self._root, self._view.path(one))
