@@ -14,7 +14,7 @@ from typing import NamedTuple
 from mdmem import log
 from mdmem.capture import losses, retry_queue
 from mdmem.config import Config
-from mdmem.errors import BusyError, MdmemError
+from mdmem.errors import BusyError
 from mdmem.inject import injection_log
 from mdmem.search import freshness, index
 from mdmem.search.index import completion
@@ -94,6 +94,10 @@ class Live:
     # -- watching ----------------------------------------------------------------------------------
 
     def _watch_vault(self) -> None:
+        while not self._attempt(self._follow_vault):
+            self._stop.wait(AGAIN_SECONDS)
+
+    def _follow_vault(self) -> None:
         sweep = max(float(self.config.settings.watch.sweep_seconds), 1.0)
         for _ in events.settled(self._dirty, self._stop, sweep_seconds=sweep):
             if self._stop.is_set():
@@ -124,7 +128,7 @@ class Live:
             work()
         except BusyError:
             return False
-        except (MdmemError, OSError) as error:
+        except Exception as error:  # noqa: BLE001 - without its thread, no page would change any more
             log.write(self.config, "the pages could not bring the index up to date", error)
             return False
         return True
@@ -133,10 +137,10 @@ class Live:
         """Notify every page if the index has changed."""
         if view is self._view:
             return
-        first, self._view = self._view is None, view
-        before, self._newest = self._newest, _newest(view)
+        before, now = self._newest, _newest(view)
+        first, self._view, self._newest = self._view is None, view, now
         if not first:
-            self._publish(_last_arrived(before, self._newest))
+            self._publish(_last_arrived(before, now))
 
     def _watch_state(self) -> None:
         before = self._state()

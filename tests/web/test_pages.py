@@ -1548,25 +1548,36 @@ def test_a_note_is_told_of_though_another_one_is_dated_ahead(vault: Path) -> Non
     assert seen.last.title == "New"
 
 
-@pytest.mark.parametrize("work", ["index.update_in_process", "freshness.answered"])
+@pytest.mark.parametrize(
+    ("work", "error"),
+    [
+        ("index.update_in_process", OSError("no space left")),
+        ("index.update_in_process", ValueError("a fault of mdmem")),
+        ("freshness.answered", BusyError("Another process is at work.")),
+        ("freshness.answered", ValueError("a fault of mdmem")),
+        ("live._newest", ValueError("a fault of mdmem")),
+        ("events.settled", RuntimeError("can't start new thread")),
+    ],
+)
 def test_a_note_is_told_of_though_the_index_could_not_be_used_at_first(
-    vault: Path, work: str, monkeypatch: pytest.MonkeyPatch
+    vault: Path, work: str, error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = config.load(str(vault))
     index.update(settings)
     failed = threading.Event()
     room, _, name = work.partition(".")
-    original = getattr(getattr(live, room), name)
+    place = live if room == "live" else getattr(live, room)
+    original = getattr(place, name)
 
     def once(*words: Any, **given: Any) -> Any:
         if not failed.is_set():
             failed.set()
-            raise BusyError("Another process is at work.") if room == "freshness" else OSError("no space left")
+            raise error
         return original(*words, **given)
 
     seen = live.Live(settings)
     seen.view()
-    monkeypatch.setattr(getattr(live, room), name, once)
+    monkeypatch.setattr(place, name, once)
     seen.start()
     try:
         until(lambda: user_notes.add(settings, "Before", "Some words.", now=MORNING) and failed.is_set())
