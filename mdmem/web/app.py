@@ -178,13 +178,14 @@ async def _static(request: Request) -> Response:
 
 
 def _live(site: Site) -> Any:
-    """Send news as server-sent events; a page that missed an event is told at once."""
+    """Send news as server-sent events; a page that missed an event, or of which there was none, is told at once."""
 
     async def stream(after: int) -> AsyncIterator[str]:
         yield "retry: 300\n\n"
         end = time.monotonic() + STREAM_SECONDS
         with site.live.listening() as queue:
-            if site.live.last.number != after:
+            await run_in_threadpool(site.live.catch_up)
+            if queue.empty() and site.live.last.number != after:
                 queue.put_nowait(site.live.last)
             while (remaining := end - time.monotonic()) > 0:
                 try:

@@ -87,9 +87,10 @@ class Live:
             return freshness.past_writers(self.config, freshness.BUSY, ())[0] or view
 
     def catch_up(self) -> None:
-        """Index what an action has just written, in case the system has not reported it yet."""
+        """Index what the system has not reported: not yet, as after an action, or not at all, as during sleep."""
         with self.lock:
             self._attempt(lambda: freshness.bring_up_to_date(self.config, most=freshness.MOST_AT_ONCE))
+            self._tell_of_index()
 
     # -- watching ----------------------------------------------------------------------------------
 

@@ -1587,6 +1587,18 @@ def test_a_note_is_told_of_though_the_index_could_not_be_used_at_first(
         seen.stop()
 
 
+def test_a_page_that_connects_is_told_of_notes_that_the_system_did_not_report(vault: Path) -> None:
+    settings = config.load(str(vault))
+    index.update(settings)
+    seen = live.Live(settings)
+    seen.view()
+    user_notes.add(settings, "Came while the machine slept", "Some words.", now=MORNING)
+
+    seen.catch_up()
+
+    assert seen.last.title == "Came while the machine slept"
+
+
 def test_what_a_page_could_not_index_is_indexed_later(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = config.load(str(vault))
     index.update(settings)
