@@ -45,7 +45,7 @@ SEEN_BYTES = 48
 GRACE_SECONDS = 1.0
 """Time to clean up and report after the deadline has passed; also the least time that is left after reading."""
 
-LATE_SECONDS = 1.0
+LATE_SECONDS = 0.1
 """An alarm that comes later than this shows that the process stood still: it was suspended, or its disk hung."""
 
 

@@ -64,19 +64,22 @@ def sync(fd: int) -> None:
 def lock(fd: int, seconds: float = 0.0) -> bool:
     """Lock an open file or folder exclusively; False when another process keeps it locked for `seconds`.
 
-    It is unlocked when every process that has the descriptor has closed it or ended. Returns True on network file
-    systems without locks.
+    It is unlocked when every process that has the descriptor has closed it or ended. Time in which this process stood
+    still, as in a paused container, hardly counts: the other one may have stood still as well. Returns True on network
+    file systems without locks.
     """
-    end = time.monotonic() + seconds
+    waited, before = 0.0, time.monotonic()
     pause = 0.001
     while True:
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            if time.monotonic() >= end:
+            if waited >= seconds:
                 return False
             time.sleep(pause)
-            pause = min(pause * 1.5, 0.01)
+            now = time.monotonic()
+            waited += min(now - before, 0.1)
+            before, pause = now, min(pause * 1.5, 0.01)
         except OSError as error:
             if not is_error(error, *_LOCKS_FAIL):
                 raise

@@ -35,14 +35,16 @@ _QUERY, _DENIED, _STILL_ACTIVE = 0x1000, 5, 259
 
 
 def lock(fd: int, seconds: float = 0.0) -> bool:
-    """Lock an open file exclusively; False when another process keeps it locked for `seconds`."""
-    end = time.monotonic() + seconds
+    """Lock an open file exclusively; False when another process keeps it locked for `seconds`, as on POSIX systems."""
+    waited, before = 0.0, time.monotonic()
     pause = 0.001
     while not _locking(fd, "LK_NBLCK"):
-        if time.monotonic() >= end:
+        if waited >= seconds:
             return False
         time.sleep(pause)
-        pause = min(pause * 1.5, 0.01)
+        now = time.monotonic()
+        waited += min(now - before, 0.1)
+        before, pause = now, min(pause * 1.5, 0.01)
     return True
 
 

@@ -94,6 +94,29 @@ def test_a_lock_is_held_by_one_until_it_is_closed(half: Any, tmp_path: Path, fak
     assert first.names() == [] if half is windows else True
 
 
+@HALVES
+def test_a_lock_is_waited_for_after_all_processes_stood_still(
+    half: Any, tmp_path: Path, fake_locks: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a paused container: the process that holds the lock had no time to release it either."""
+    first, second = half.open_folder(str(tmp_path)), half.open_folder(str(tmp_path))
+    assert first.lock(0)
+    slept: list[float] = []
+
+    def stand_still(seconds: float) -> None:
+        slept.append(3600.0 if not slept else seconds)
+        if len(slept) == 3:
+            first.close()
+
+    monkeypatch.setattr(half, "time", types.SimpleNamespace(monotonic=lambda: sum(slept), sleep=stand_still))
+    assert second.lock(1)
+    third = half.open_folder(str(tmp_path))
+    assert not third.lock(1), "a lock that stays held is not waited for without end"
+    assert sum(slept[3:]) < 2
+    third.close()
+    second.close()
+
+
 def test_a_process_that_has_ended_is_known_not_to_run() -> None:
     ended = subprocess.Popen([sys.executable, "-I", "-S", "-c", "pass"])
     ended.wait()
