@@ -94,7 +94,7 @@ def was_cloned(worktree: str) -> bool:
     worktree: absolute path of a working tree, as in `Project`. Read from the beginning of HEAD's reflog, which git
     keeps for 90 days by default.
     """
-    git_dir = _git_dir(worktree)
+    git_dir = git_dir_of(worktree)
     first_line = _read(os.path.join(_common(git_dir), "logs", "HEAD"), 4096).partition("\n")[0] if git_dir else ""
     return first_line.partition("\t")[2].startswith("clone:")
 
@@ -119,7 +119,7 @@ def copied_ns(worktree: str) -> int:
 
 
 def _made(worktree: str) -> os.stat_result | None:
-    git_dir = _git_dir(worktree)
+    git_dir = git_dir_of(worktree)
     try:
         return os.stat(os.path.join(_common(git_dir), "description")) if git_dir else None
     except OSError:
@@ -134,7 +134,7 @@ def default_branch(worktree: str) -> str:
 
     worktree: absolute path of a working tree, as in `Project`.
     """
-    git_dir = _git_dir(worktree)
+    git_dir = git_dir_of(worktree)
     if not git_dir:
         return ""
     common = _common(git_dir)
@@ -146,7 +146,7 @@ def default_branch(worktree: str) -> str:
 
 def has_branch(worktree: str, name: str) -> bool:
     """Whether a working tree's repository has this branch, locally or at the last fetch from `origin`."""
-    git_dir = _git_dir(worktree)
+    git_dir = git_dir_of(worktree)
     return bool(git_dir and name and ".." not in name and _commit_of(_common(git_dir), name))
 
 
@@ -158,7 +158,7 @@ def last_commit(worktree: str) -> tuple[str, str, float]:
 
     Read from HEAD's reflog; no process is started.
     """
-    git_dir = _git_dir(worktree)
+    git_dir = git_dir_of(worktree)
     path = os.path.join(git_dir, "logs", "HEAD") if git_dir else ""
     try:
         with open(path, "rb") as file:
@@ -220,7 +220,7 @@ def _foreign_name(path: str) -> str:
 def _repository_of(folder: str) -> Project | None:
     """Return the innermost repository around `folder`, so that nested ones and submodules are separate projects."""
     while True:
-        git_dir = _git_dir(folder)
+        git_dir = git_dir_of(folder)
         if git_dir:
             return _project(folder, git_dir)
         parent = os.path.dirname(folder)
@@ -229,7 +229,7 @@ def _repository_of(folder: str) -> Project | None:
         folder = parent
 
 
-def _git_dir(folder: str) -> str:
+def git_dir_of(folder: str) -> str:
     """Return the git directory of `folder`, as a working tree or a bare repository; "" if it is neither."""
     dot_git = os.path.join(folder, ".git")
     if _is_git_dir(dot_git):

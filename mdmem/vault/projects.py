@@ -8,7 +8,7 @@ from mdmem import files, privacy, timestamps
 from mdmem.hashing import short
 from mdmem.hook_errors import VaultError
 from mdmem.named_tuple import NamedTuple
-from mdmem.project import began_ns, copied_ns, folder_name, in_one_case, name_of, suffix, was_cloned
+from mdmem.project import began_ns, copied_ns, folder_name, git_dir_of, in_one_case, name_of, suffix, was_cloned
 from mdmem.slug import slug
 from mdmem.vault import JOURNAL, disk, front_matter, journal, layout
 from mdmem.vault.journal import PROJECT_PAGE
@@ -210,18 +210,24 @@ def has_first_name(page: str, meta: dict[str, Any]) -> bool:
 def is_emptied(config: Config) -> bool:
     """Whether a vault that had projects is an empty folder now, as where its disk is not mounted.
 
-    Hidden files may be left, and a complete `.git`: not that of a clone that was interrupted.
+    Hidden files may be left, and a `.git` that lists notes: not once their deletion is committed, nor while they are
+    cloned.
     """
     try:
         names = os.listdir(config.vault)
-        is_empty = all(name.startswith(".") for name in names) and (".git" not in names or _has_index(config.vault))
+        is_empty = all(name.startswith(".") for name in names) and (".git" not in names or _lists_notes(config.vault))
         return is_empty and bool(os.listdir(os.path.dirname(journal.project_pointer(config, ""))))
     except OSError:
         return False
 
 
-def _has_index(vault: str) -> bool:
-    return os.path.exists(os.path.join(vault, ".git", "index"))
+def _lists_notes(vault: str) -> bool:
+    """Whether git's index has notes: git can restore them."""
+    try:
+        with open(os.path.join(vault, git_dir_of(vault), "index"), "rb") as index:
+            return b".md" in index.read()
+    except OSError:
+        return False
 
 
 def refuse_emptied(config: Config) -> None:
@@ -237,9 +243,9 @@ def emptied(vault: str) -> VaultError:
     root = shlex.quote(vault)
     what = f"The vault at {vault} had notes and is an empty folder now."
     mount = "If it is on a disk that is not mounted, mount it"
-    if _has_index(vault):
+    if _lists_notes(vault):
         again = f"`git -C {root} restore .` writes what was committed again"
-        return VaultError(what, f"{mount}. Else {again}; to start over, first move {vault}/.git elsewhere.")
+        return VaultError(what, f"{mount}. Else {again}, or `git -C {root} commit -am Deleted` commits the deletion.")
     return VaultError(what, f"{mount}; to start over, run `mdmem init {root}`.")
 
 

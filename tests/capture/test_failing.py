@@ -200,16 +200,17 @@ def test_where_the_vaults_disk_is_not_mounted_no_vault_is_begun_on_the_folder_be
     assert list(vault.iterdir()) == []
 
 
+@pytest.mark.parametrize("is_elsewhere", [False, True], ids=["in it", "elsewhere"])
 def test_a_vault_of_which_only_its_history_is_left_is_not_committed_as_deleted(
-    vault: Path, settings: Config, ask: Run
+    vault: Path, tmp_path: Path, settings: Config, ask: Run, is_elsewhere: bool
 ) -> None:
+    if is_elsewhere:
+        git(tmp_path, "init", "-q", "-b", "main", "--separate-git-dir", "history", str(vault))
     ask("init", str(vault))
     capture(prompt("Why does the parser fail?"))
     ask("commit", check=True)
     before = git(vault, "rev-parse", "HEAD")
-    for path in vault.iterdir():
-        if not path.name.startswith("."):
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    _delete_all(vault)
 
     with pytest.raises(VaultError, match=r"had notes and is an empty folder now.*restore \.` writes"):
         commit.commit(settings)
@@ -222,6 +223,28 @@ def test_a_vault_of_which_only_its_history_is_left_is_not_committed_as_deleted(
     ask("index", check=True)
     ask("commit", check=True)
     assert "1 prompt" in git(vault, "log", "-1", "--format=%s")
+
+
+def test_a_vault_of_which_a_person_has_committed_that_all_is_deleted_gets_new_notes(
+    vault: Path, settings: Config, ask: Run
+) -> None:
+    ask("init", str(vault))
+    capture(prompt("Why does the parser fail?"))
+    ask("commit", check=True)
+    _delete_all(vault)
+    said = ask("commit").stderr
+    assert f"or `git -C {vault} commit -am Deleted` commits the deletion." in said
+    git(vault, "commit", "-qam", "Deleted")
+
+    assert not capture(prompt("And now?", session_id=OTHER)).waits
+    assert ask("doctor", "--only", "vault").returncode == 0
+    assert len(commit.commit(settings).commits) == 1
+
+
+def _delete_all(vault: Path) -> None:
+    for path in vault.iterdir():
+        if not path.name.startswith("."):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def test_each_new_session_is_told_once_after_a_day_of_failures(settings: Config) -> None:
