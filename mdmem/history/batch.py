@@ -206,17 +206,14 @@ class _Reading:
         if file and len(file.data) >= disk.MAX_READ_BYTES:
             self._held_back += [HeldBack(change.path, 1, gate.TOO_LARGE)] * self._wanted.has(change.path)
             return None
-        if file and change.kind == "changed" and self._is_emptied(change.path, file.data):
+        may_be_empty = self._wanted.only is not None or change.path in self._wanted.accept  # somebody emptied it
+        if file and change.kind == "changed" and not may_be_empty and gate.is_emptied(change.path, file.data):
             self._held_back += [HeldBack(change.path, 1, gate.EMPTIED)] * self._wanted.has(change.path)
             return None
         if file and change.kind == "changed" and objects.blob_id(file.data, change.oid) == change.oid:
             self._converted = True
             return None
         return file
-
-    def _is_emptied(self, path: str, data: bytes) -> bool:
-        """Whether a note has lost its text, as in a power cut, and nobody has said that it may be empty."""
-        return disk.is_note_path(path) and not data.strip(b"\0") and path not in self._wanted.accept
 
     def _pass(self, file: File | None) -> None:
         """Add a file to the batch if it passes the gate."""

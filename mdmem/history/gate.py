@@ -115,6 +115,11 @@ _OF_TEXT = (
 """The same for the rules of the privacy gate."""
 
 
+def is_emptied(path: str, data: bytes | None) -> bool:
+    """Whether a note is there, but has no text at all, as after a power cut."""
+    return data is not None and disk.is_note_path(path) and not data.strip(b"\0")
+
+
 class CommitGate:
     """The gate of one vault's commits: its privacy rules, more lenient for files that are not notes."""
 

@@ -52,6 +52,18 @@ def test_undoing_a_session_removes_its_notes_and_nothing_else(vault: Path) -> No
     assert git(vault, "status", "--porcelain") == ""
 
 
+def test_undoing_what_was_written_in_an_empty_note_is_committed(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/new.md", "")
+    commit.commit(config)
+    put(vault, "notes/new.md", "text\n")
+    (made,) = commit.commit(config).commits
+
+    assert undo.apply(config, undo.plan(config, made.oid)).result.held_back == []
+
+    assert git(vault, "show", "HEAD:notes/new.md") == ""
+
+
 @pytest.mark.slow
 def test_undoing_head_undoes_what_it_was_before_pending_notes_are_committed(vault: Path) -> None:
     config = start(vault)
