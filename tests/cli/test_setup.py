@@ -86,6 +86,19 @@ def test_a_repository_whose_making_into_a_vault_was_killed_is_committed_the_next
     assert ask("review", "--list", check=True).stdout == "0 notes to review.\n"
 
 
+def test_making_a_vault_again_whose_settings_git_ignores_commits_and_reviews_nothing(ask: Run, tmp_path: Path) -> None:
+    vault = tmp_path / "notes"
+    vault.mkdir()
+    git(vault, "init", "-q", "-b", "main")
+    (vault / ".gitignore").write_text("mdmem.toml\n")
+    ask("init", "--inside", str(vault), check=True)
+    (vault / "own.md").write_text("# Own\n")
+
+    assert "nothing was changed" in ask("init", str(vault), check=True).stdout
+    assert git(vault, "status", "--short") == "?? own.md\n"
+    assert "1 note to review" in ask("review", "--list", check=True).stdout
+
+
 def test_a_vault_that_lacks_only_its_history_is_told_of_it(ask: Run, home: Path) -> None:
     ask("init", check=True)
     shutil.rmtree(home / "mdmem" / ".git")

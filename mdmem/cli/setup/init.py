@@ -152,10 +152,11 @@ def make_vault(config: Config, report: ProgressCallback = ignore) -> list[str]:
     repo = repository.init(root)
     has_history = checked_out.has_commit(repo)
     # a run that was killed may have written it, and not committed it
-    is_settled = has_history and bool(repository.attempt(repo, "ls-tree", "HEAD", "mdmem.toml").out)
-    if made or not is_settled:
+    uncommitted = repository.attempt(repo, "ls-files", "--others", "--exclude-standard", "mdmem.toml").out
+    is_begun = bool(uncommitted) or not has_history
+    if made or is_begun:
         commit.commit(config, report=report)
-    if not is_captured and ("mdmem.toml" in made or not is_settled):
+    if not is_captured and ("mdmem.toml" in made or is_begun):
         review.end_import(config, "")  # the user's own notes need no review
     return made if has_history else [*made, ".git"]
 
