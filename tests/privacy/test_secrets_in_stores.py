@@ -36,6 +36,8 @@ WORD = "lagunotul"
         ("jq -r .door secrets.json", "{}\n"),
         ("yq .door deploy/credentials.yaml", "{}\n"),
         ("cat secrets/door.txt", "{}\n"),
+        ('cat "secrets/door"', "{}\n"),
+        ("cat /run/secrets/door.md", "{}\n"),
         ("firebase functions:secrets:access DOOR", "{}\n"),
         ("consul kv get shop/password", "{}\n"),
         ("etcdctl get shop/password", "shop/password\n{}\n"),
@@ -99,6 +101,13 @@ def test_what_shows_no_value_of_a_store_stays_in_a_transcript(text: str) -> None
     assert clean(text).value == text
 
 
+def test_a_word_in_code_stays_whose_folder_is_called_secrets() -> None:
+    change = {"file_path": "/app/src/secrets/door.py", "old_string": WORD, "new_string": "x"}
+    run = {"tool": "Edit", "input": change, "response": {"success": True}}
+
+    assert clean(run, origin="tool").value == run
+
+
 @pytest.mark.parametrize("command", ["infisical secrets get DOOR --plain", "newstore get-password mail"])
 @pytest.mark.parametrize("word", ["bGFndW5vdHVsYQ==", "lagunotul=9", "red:lamp=shade"])
 def test_the_only_word_that_a_store_shows_is_masked_with_its_equals_signs(command: str, word: str) -> None:
@@ -143,6 +152,10 @@ def test_a_dump_without_a_secret_stays() -> None:
     ("command", "output"),
     [
         ("infisical secrets list", "door\n"),
+        ("head -1 src/secrets/index.ts", "lagunotul\n"),
+        ("cat docs/secrets/door.md", "lagunotul\nIt is red.\n"),
+        ("yq .metadata.name secret.yaml", "lagunotul\n"),
+        ("keyctl show", "Session Keyring\n 12 --alswrv 1000 1000  keyring: lagunotul\n"),
         ("git show password-form", "lagunotul\n"),
         ("grep get secrets.md", "lagunotul\n"),
         ("pass git log", "lagunotul\n"),

@@ -29,7 +29,7 @@ PRINTERS: tuple[tuple[str, str], ...] = (
     ("get-random-password", ""), ("kwallet-query ", " -r "), ("dcli password ", ""),
     ("nmcli ", "wireless-security.psk"), ("nmcli ", "wifi-sec.psk"), ("nmcli ", "wireless-security.wep-key"),
     ("nmcli ", "wireless-security.leap-password"), ("rails secret", ""), ("rake secret", ""), ("phx.gen.secret", ""),
-    ("key:generate", "--show"),
+    ("key:generate", "--show"), ("keyctl print ", ""), ("keyctl pipe ", ""),
     ("get_random_secret_key", "print"), ("generate-password", ""), ("generate password", ""), ("pass generate ", ""),
 )  # fmt: skip
 """Pairs of lower-case strings. A command that contains both prints a secret."""
@@ -53,6 +53,11 @@ NAMED = (
 """Commands that print a secret if the name of their argument says so: `cat db_password.txt`, `echo $API_TOKEN`."""
 
 _SECRET_FOLDERS = ("/secrets/", "/.secrets/")
+_OF_CODE = (
+    ".py", ".pyi", ".js", ".mjs", ".jsx", ".ts", ".tsx", ".vue", ".go", ".rs", ".rb", ".java", ".kt", ".scala", ".c",
+    ".h", ".cc", ".cpp", ".cs", ".swift", ".php", ".ex", ".exs", ".sh", ".sql", ".html", ".css", ".md", ".rst", ".adoc",
+)  # fmt: skip
+"""Endings of code and documents, which are about secrets where their folder is called so."""
 _ENDINGS = (".txt", ".secret", ".b64", ".asc", ".dat")
 _AROUND = "\"'`${}()"
 _ENDS = ("|", ">", "&&", ";")
@@ -141,8 +146,11 @@ def _selected(sign: str, rest: str) -> list[str]:
         is_settings = secrets.has_any(rest.partition("|")[0], _SETTINGS_FILES)
         return next(filter(None, map(_names_in, words)), []) if cuts and is_settings else []
     path = words[0].partition("|")[0] if words else ""
-    files = [word.rpartition("/")[2].partition(".")[0] for word in words[1:2] if sign in _FILTERS]
-    return _names_in(path)[-1:] + files if sign in _PATHS else _names_in(path)[:1]
+    if sign not in _PATHS:
+        return _names_in(path)[:1]
+    last = _names_in(path)[-1:]
+    files = words[1:2] if sign in _FILTERS and _NO_SECRETS.isdisjoint(map(str.lower, last)) else []
+    return last + [word.rpartition("/")[2].partition(".")[0] for word in files]
 
 
 def _names_in(text: str) -> list[str]:
@@ -289,11 +297,14 @@ _MOST_GOT = 3  # words: the verb, and perhaps a group before the name
 
 def names_secret(path: str) -> bool:
     """Whether a file's name or a variable says that its content is a secret: `secrets/db_password.txt`, `$TOKEN`."""
-    name = path.rstrip(";").strip(_AROUND).rpartition("/")[2]
+    bare = path.rstrip(";").strip(_AROUND)
+    name = bare.rpartition("/")[2]
+    is_kept = not name.endswith(_OF_CODE) or bare.startswith(("/run/", "/etc/"))
     is_named = names.weigh(name)[0] >= names.LITERAL  # ldap.secret
+    is_named = is_named or (is_kept and secrets.has_any(f"/{bare}", _SECRET_FOLDERS))
     for ending in _ENDINGS:
         name = name.removesuffix(ending)
-    return is_named or names.weigh(name.lstrip("."))[0] >= names.LITERAL or secrets.has_any(f"/{path}", _SECRET_FOLDERS)
+    return is_named or names.weigh(name.lstrip("."))[0] >= names.LITERAL
 
 
 def names_codes(path: str) -> bool:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 STORES = frozenset(
     """
     pass gopass passage op bw rbw lpass dcli dashlane chamber credstash infisical doppler sops berglas keyring
-    ansible-vault aws-vault vault secret-tool akeyless keepassxc-cli keyctl systemd-creds rclone dotenvx
+    ansible-vault aws-vault vault secret-tool akeyless keepassxc-cli systemd-creds rclone dotenvx
     """.split()
 )
 """Programs that do little else than keep secrets."""

@@ -173,8 +173,14 @@ def _in_next_word(text: str, words: list[tuple[int, int]], number: int, row: Fla
 
 
 def _of_word(text: str, words: list[tuple[int, int]], at: int) -> str:
-    """Return SURE for a rare word that ends a command which begins its line, `cargo login …`; else WORD."""
+    """Return SURE for a rare word that ends a command which begins its line, `cargo login …`; else WORD.
+
+    After an option, as in `--group …`, a word is rarely the secret, unless the option has no argument: `-6`.
+    """
     start, end = words[at]
+    option = text[slice(*words[at - 1])]
+    if option[:1] == "-" and not option[-1].isdecimal():
+        return WORD
     head = text[max(0, words[0][0] - _LONGEST_WORD) : words[0][0]].rpartition("\n")[2]
     is_whole = not head.strip(" \t$>") and (at + 1 == len(words) or _ends_command(text, end))
     return SURE if is_whole and values.is_rare(text[start:end].rstrip(";")) else WORD
