@@ -55,8 +55,8 @@ if TYPE_CHECKING:
             ...
 
 
-VERSION = 25
-"""Increased whenever the format changes: an index of another version is rebuilt."""
+VERSION = 26
+"""Increased whenever the format changes, or what is read from a note: an index of another version is rebuilt."""
 
 LEFT = "has:left"
 """The facet of answers that may end with what is left to do: `Open: …`, `Next steps`, `… is not tested yet`."""
