@@ -53,7 +53,8 @@ def links(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     scope.wrong.update(path for path, _ in lost)
     new_paths = _new_paths(config, lost[:MOST])
     for path, link in lost[:MOST]:
-        yield _broken_link(config, path, _text_with_links(config, path), link, new_paths.get(_key(path, link), ""))
+        new_path = new_paths.get(note_links.key(link, path.rpartition("/")[0]), "")
+        yield _broken_link(config, path, _text_with_links(config, path), link, new_path)
     if len(lost) > MOST:
         yield warning(f"and {plural.number(len(lost) - MOST, 'more link')} like these.", "Fix those and run it again.")
     if not lost:
@@ -97,10 +98,6 @@ def _present_path(config: Config, renamed: dict[str, str], path: str) -> str:
         passed.add(path)
         path = renamed[path]
     return path
-
-
-def _key(path: str, link: WrittenLink) -> str:
-    return note_links.key(link, path.rpartition("/")[0])
 
 
 def _broken_link(config: Config, path: str, text: str, link: WrittenLink, new_path: str) -> HealthFinding:

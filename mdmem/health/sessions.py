@@ -32,7 +32,7 @@ def wrong_clock(path: str, parsed: note.Parsed) -> Iterator[HealthFinding]:
 def in_two_folders(config: Config, *paths: str) -> HealthFinding:
     """Find that two pages are those of one session, whose notes can be moved into the folder that has the first."""
     folders = {path.rpartition("/")[0]: path for path in paths}
-    places = {folder: sorted(map(journal.numbers, _notes(config, folder))) for folder in folders}
+    places = {name: sorted(filter(None, map(journal.numbers, disk.names_in(config.vault, name)))) for name in folders}
     kept, later = sorted(folders, key=lambda folder: (places[folder][:1], folder))
     text = f"{kept} and {later} are one session."
     names = disk.names_in(config.vault, later)
@@ -47,10 +47,6 @@ def in_two_folders(config: Config, *paths: str) -> HealthFinding:
         return warning(text, f"Move their notes into one of them, and delete the other's page: {folders[later]}")
     fix = partial(_join, config, kept, later, folders[later])
     return warning(text, f"`mdmem doctor --fix` moves the notes of the second into {kept}.", fix)
-
-
-def _notes(config: Config, folder: str) -> list[str]:
-    return [name for name in disk.names_in(config.vault, folder) if journal.numbers(name)]
 
 
 def _join(config: Config, kept: str, later: str, page_path: str) -> None:

@@ -210,8 +210,7 @@ def has_first_name(page: str, meta: dict[str, Any]) -> bool:
 def is_emptied(config: Config) -> bool:
     """Whether a vault that had projects is an empty folder now, as where its disk is not mounted.
 
-    Hidden files may be left, and a `.git` that lists notes: not once their deletion is committed, nor while they are
-    cloned.
+    Hidden files may be left, and a `.git` that lists notes: not while they are cloned, nor once they are deleted there.
     """
     try:
         names = os.listdir(config.vault)
@@ -223,11 +222,7 @@ def is_emptied(config: Config) -> bool:
 
 def _lists_notes(vault: str) -> bool:
     """Whether git's index has notes: git can restore them."""
-    try:
-        with open(os.path.join(vault, git_dir_of(vault), "index"), "rb") as index:
-            return b".md" in index.read()
-    except OSError:
-        return False
+    return b".md" in files.try_read_any(os.path.join(vault, git_dir_of(vault), "index"), 1 << 20)
 
 
 def refuse_emptied(config: Config) -> None:
