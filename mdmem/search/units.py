@@ -256,14 +256,12 @@ def _with_forms(view: KnownWords, term: str) -> Unit:
     start = term[: max(FORM_START, int(FORM_SHARE * len(term)))]
     own_terms = unit(term).terms
     names = {name for name, _ in own_terms}
-    compounds = term if len(term) >= MIN_SURE_CHARS else "\0"
-    forms = (
-        form
-        for form in view.starting_with("body", start, MAX_FORMS)
-        if form not in names
-        and form.isalpha()
-        and (abs(len(form) - len(term)) <= FORM_ENDING or form.startswith(compounds))
-    )
+    begun = [form for form in view.starting_with("body", start, MAX_FORMS) if form not in names and form.isalpha()]
+    forms = [form for form in begun if abs(len(form) - len(term)) <= FORM_ENDING]
+    if len(term) >= MIN_SURE_CHARS and len(forms) < MAX_BEGINNING:  # compounds: `Trübungssonde`
+        forms += sorted((form for form in begun if form.startswith(term) and form not in forms), key=len)[
+            :MAX_BEGINNING
+        ]
     return Unit((*own_terms, *((form, JOINED if _is_inflected(form, term) else FORM) for form in forms)))
 
 

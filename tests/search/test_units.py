@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from mdmem import config
-from mdmem.search import engine
+from mdmem.search import engine, units
 
 TEXTS = {
     "paths.md": "Return the file path of the module; a file has one path.",
@@ -96,3 +97,19 @@ def test_a_known_word_is_not_taken_for_another(vault: Path) -> None:
 
     assert found(vault, "calendar") == {"export.md"}
     assert found(vault, "zzyzx") == set()
+
+
+def test_of_many_compounds_the_shortest_are_sought() -> None:
+    class Words:
+        known: ClassVar = {f"trubungs{'messung' * times}": 1 for times in range(1, 100)} | {"trubungen": 1}
+
+        def count(self, field: str, term: str) -> int:
+            return self.known.get(term, 0)
+
+        def starting_with(self, field: str, prefix: str, limit: int = 200) -> dict[str, int]:
+            return {word: 1 for word in sorted(self.known) if word.startswith(prefix)}
+
+    (unit,) = units.units_of(Words(), "trubung", foreign=True)
+
+    assert [term for term, _ in unit.terms][:3] == ["trubung", "trubungen", "trubungsmessung"]
+    assert len(unit.terms) == 2 + units.MAX_BEGINNING
