@@ -79,12 +79,15 @@ ASKING = [
     ("ko", "우리가 뭘 결정했는지 기억해?"),
     ("th", "จำได้ไหมว่าเราแก้ยังไง"),
     ("hi", "क्या आपको याद है?"),
+    ("de", "haben wir die Isotope eingebaut"),
 ]
 
 NOT_ASKING = [
     "what if we had a queue for labels",
     "and what if we moved it to redis?",
     "Wenn der Test rot ist, haben wir das nicht gemerkt",
+    "haben wir gestern erledigt",
+    "Haben wir noch nicht getestet, mach das",
     "",
     "hi",
     "continue",
@@ -1461,3 +1464,8 @@ def test_a_prompt_that_ends_without_words_behind_a_comma_asks_for_nothing(prompt
     found = shape.of(prompt)
 
     assert found is None or found.grade < LIKELY
+
+
+def test_what_if_anything_asks_for_the_past_unlike_what_if() -> None:
+    assert shape.of("what if anything was changed in the mailer")
+    assert shape.of("what if it had changed in the mailer") is None

@@ -377,7 +377,7 @@ def _tells_when(words: list[str], used: frozenset[str]) -> bool:
 
 def _is_past(words: list[str], used: frozenset[str]) -> bool:
     if used & PAST:
-        return without_leading(words)[:2] != ["what", "if"]
+        return not general.asks_what_if(without_leading(words))
     if "be" in used and used & MODAL:  # "why would a pod be evicted" is about no past
         words = [word for before, word in _pairs(["", *words]) if before != "be"]
         used = frozenset(words)
@@ -398,7 +398,7 @@ _BASES = _words("put cut set hit let split shut")
 
 def _supposes(words: list[str], used: frozenset[str]) -> bool:
     """Whether a sentence asks what would be: `what would happen if we dropped X`, but not `would have happened`."""
-    if without_leading(words)[:2] == ["what", "if"]:
+    if general.asks_what_if(without_leading(words)):
         return True
     if "would" not in used or not used.isdisjoint(_HAVE) or not _after(words, _words("if"), SUBJECTS):
         return False

@@ -141,6 +141,11 @@ def asks_whether(words: list[str]) -> bool:
     return words[0] in _IS | _DOES | {"can"} and (_POINTS | _ANYONE).isdisjoint(words[1:2])
 
 
+def asks_what_if(words: list[str]) -> bool:
+    """Whether words begin with "what if", but not as in `what, if anything, was changed`."""
+    return words[:2] == ["what", "if"] and words[2:3] not in (["any"], ["anything"])
+
+
 def after(words: list[str], first: Set[str], second: Set[str]) -> bool:
     """Whether a word of `second` directly follows one of `first`."""
     return not first.isdisjoint(words) and any(a in first and b in second for a, b in pairs(words))

@@ -268,8 +268,11 @@ _NOT_ALREADY = (
 
 
 def _asks_first(words: list[str], language: Language) -> bool:
-    """Whether words begin with a past verb before "we", as only questions do: `haben wir das eingebaut`."""
-    return words[0] in language.of("past") and language.has("we", words[1:2])
+    """Whether words begin with a past verb, "we" and an object: `haben wir das eingebaut`, not `haben wir erledigt`."""
+    return words[0] in language.of("past") and language.has("we", words[1:2]) and not _OBJECTS.isdisjoint(words[2:3])
+
+
+_OBJECTS = frozenset("das die den dem der ein eine einen dat de het een det".split())
 
 
 def _is_order_after_story(sentence: str, last: str) -> bool:
