@@ -102,10 +102,7 @@ _ADVICE = {
         "Save it as UTF-8, without NUL bytes, and commit again, or, if it may stay: {accept}",
     ),
     FILE_NAME: (f"{_NAME_HOLDS}{{known}}", "Rename it."),
-    SESSION_NAME: (  # made of a prompt, as the names of the session's folder and page
-        _NAME_HOLDS,
-        SO_NAMED,
-    ),
+    SESSION_NAME: (_NAME_HOLDS, SO_NAMED),  # made of a prompt, as the names of the session's folder and page
 }
 """Rule -> why a file was not committed, and what its owner can do."""
 _OF_TEXT = (
