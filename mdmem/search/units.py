@@ -254,14 +254,13 @@ def _with_forms(view: KnownWords, term: str) -> Unit:
     if len(term) < FORM_START or not (term.isalpha() and term.isascii()):
         return unit(term)
     start = term[: max(FORM_START, int(FORM_SHARE * len(term)))]
-    own_terms = unit(term).terms
-    names = {name for name, _ in own_terms}
-    begun = [form for form in view.starting_with("body", start, MAX_FORMS) if form not in names and form.isalpha()]
+    own_terms = dict(unit(term).terms)
+    begun = [form for form in view.starting_with("body", start, MAX_FORMS) if form not in own_terms and form.isalpha()]
     forms = [form for form in begun if abs(len(form) - len(term)) <= FORM_ENDING]
     if len(term) >= MIN_SURE_CHARS and len(forms) < MAX_BEGINNING:  # more cost more than they find
         compounds = [form for form in begun if form.startswith(term) and form not in forms]  # `Trübungssonde`
         forms += sorted(compounds, key=len)[:MAX_BEGINNING]
-    return Unit((*own_terms, *((form, JOINED if _is_inflected(form, term) else FORM) for form in forms)))
+    return Unit((*own_terms.items(), *((form, JOINED if _is_inflected(form, term) else FORM) for form in forms)))
 
 
 def _is_inflected(form: str, term: str) -> bool:
