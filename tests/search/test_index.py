@@ -1145,6 +1145,22 @@ def test_the_last_segments_of_a_build_are_smaller(
     _assert_agrees(settings)
 
 
+@pytest.mark.parametrize("cores", [2, 64])
+def test_the_last_segments_of_a_build_share_the_notes_equally_between_two_processes(
+    settings: Config, shared: list[Path], cores: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(builder, "cores", lambda: cores)
+    monkeypatch.setattr(builder, "MOST", 20)
+    monkeypatch.setattr(builder, "LEAST", 13)
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")  # this process makes them all, one after the other
+
+    assert index.update(settings).added == len(shared)
+    view = index.current(settings)
+    assert view is not None
+    assert [len(leaf.table) for leaf in view.leaves] == [10] * 4
+    _assert_agrees(settings)
+
+
 def test_segments_are_joined_while_others_are_made(
     settings: Config, shared: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

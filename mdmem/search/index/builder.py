@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 LEAST, MOST = 2_500, 5_000
 MOST_BYTES = 20 * 1024 * 1024
 """Number of notes per segment, and their maximum size: larger segments make searches a little faster, but take more
-than 120 MB of memory. Towards the end segments get smaller, so that both processes finish at about the same time."""
+than 120 MB of memory. The last ones have about `LEAST` notes, the same number in each, and each process makes as many
+of them, so that both finish at about the same time."""
 _PART = "part-"
 
 
@@ -94,6 +95,8 @@ class SecondProcess:
     def __init__(self, config: Config, files: Iterator[WalkedFile]) -> None:
         self.total = 0
         """Number of files; 0 while unknown."""
+        self._processes = min(2, cores())
+        self._most = MOST
         self._taken = 0
         self._files = files
         self._ahead: deque[WalkedFile] = deque()
@@ -109,7 +112,7 @@ class SecondProcess:
         for name in os.listdir(self._config.index_dir):
             if name.startswith(_PART):  # left by a process that was killed
                 shutil.rmtree(os.path.join(self._config.index_dir, name), ignore_errors=True)
-        if cores() > 1:
+        if self._processes > 1:
             os.mkdir(self._folder, 0o700)
             code = f"import sys; sys.path[:0] = {sys.path!r}; from mdmem.search.index import builder; builder.serve()"
             with suppress(OSError):  # if the system cannot start it, this process works alone
@@ -139,7 +142,7 @@ class SecondProcess:
         Raises:
             Exception: whatever the walk over the files raised.
         """
-        while chunk := self._take(2 * cores() * MOST):
+        while chunk := self._take(2 * self._processes * MOST):
             yield chunk
         if self._process is not None:
             self._feeder.join()
@@ -158,25 +161,26 @@ class SecondProcess:
         with self._lock:
             if len(self._ahead) < least:
                 self._look_ahead()
-            most = min(MOST, max(LEAST, -(-len(self._ahead) // (2 * cores())))) if self.total else MOST
             chunk: list[WalkedFile] = []
             size = 0
-            while self._ahead and len(chunk) < most and size < MOST_BYTES:
+            while self._ahead and len(chunk) < self._most and size < MOST_BYTES:
                 chunk.append(self._ahead.popleft())
                 size += min(chunk[-1].size, document.MAX_BODY_CHARS)
             self._taken += len(chunk)
             return sorted(chunk, key=lambda entry: entry.path.rpartition("/"))
 
     def _look_ahead(self) -> None:
-        """Find files until there are enough for each process, or the walk ends."""
-        wanted = 2 * cores() * MOST
+        """Find files until there are enough for each process, or the walk ends; then divide the rest equally."""
+        wanted = 2 * self._processes * MOST
         try:
             self._ahead.extend(islice(self._files, wanted - len(self._ahead)))
         except Exception as error:  # noqa: BLE001 - raised again in `chunks`
             self._error = error
         else:
-            if len(self._ahead) < wanted:
+            if len(self._ahead) < wanted and not self.total:
                 self.total = self._taken + len(self._ahead)
+                segments = self._processes * max(1, round(len(self._ahead) / (self._processes * LEAST)))
+                self._most = min(MOST, -(-len(self._ahead) // segments))
 
     def finished(self) -> list[Segment]:
         """Return the segments that the other process has made since the last call, moved into the index's folder."""
@@ -192,7 +196,6 @@ class SecondProcess:
     def _feed(self) -> None:
         """Pass chunks to the other process one by one; a chunk that it does not finish is put back."""
         assert self._process is not None
-        assert self._process.stdin is not None
         assert self._process.stdout is not None
         chunk: Sequence[WalkedFile] = ()
         try:
@@ -219,16 +222,13 @@ def serve() -> None:
     """Make segments from the chunks on stdin until it closes: the main loop of the second process."""
     source, out = sys.stdin.buffer, sys.stdout.buffer
     vault, folder = marshal.load(source)
-    while True:
-        try:
-            chunk = marshal.load(source)
-        except EOFError:
-            return
-        segment_writer = writer.Writer(writer.Index(folder, Contents(0, [])))
-        with without_collections():
-            for note in read(vault, (WalkedFile(*fields) for fields in chunk)):
-                if note is not None:
-                    segment_writer.put(note)
-            segment = segment_writer.segment()
-        marshal.dump(segment.record(), out)
-        out.flush()
+    with suppress(EOFError):
+        while chunk := marshal.load(source):
+            segment_writer = writer.Writer(writer.Index(folder, Contents(0, [])))
+            with without_collections():
+                for note in read(vault, (WalkedFile(*fields) for fields in chunk)):
+                    if note is not None:
+                        segment_writer.put(note)
+                segment = segment_writer.segment()
+            marshal.dump(segment.record(), out)
+            out.flush()
