@@ -102,23 +102,15 @@ def of_days(answers: Sequence[Answer]) -> list[Answer]:
 OF_DAYS = 0.5
 
 
-def _answers_all(talk: Answer) -> bool:
-    return talk.coverage >= ALL and any(hit.kind == "response" for hit in talk.hits)
-
-
 def _with_talk(shown: Sequence[Answer], answers: Sequence[Answer]) -> list[Answer]:
-    """Insert after the first answer the rest of its story: the talk it followed from, or the work that followed.
-
-    Talk of another session has to answer, and to name all that is asked: a later session may have taken back what was
-    decided in it.
-    """
+    """Insert after the first answer the rest of its story: the talk it followed from, or the work that followed."""
     if not shown:
         return []
     first = shown[0]
     if first.is_talk:
         added = [answer for answer in answers if _goes_on(answer, first) and not answer.is_talk]
     else:
-        talk = [one for one in answers if one.is_talk and (one.folder == first.folder != "" or _answers_all(one))]
+        talk = [answer for answer in answers if answer.is_talk and answer.folder == first.folder != ""]
         added = [answer for answer in talk if answer.score >= (ALIKE if _goes_on(first, answer) else GAP) * first.score]
     return [first, *added[:1], *(answer for answer in shown[1:] if answer not in added[:1])]
 

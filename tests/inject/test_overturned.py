@@ -49,26 +49,6 @@ def test_a_corrected_answer_is_given_behind_its_correction(vault: Path, tmp_path
     assert f"random folds ({CHANGED_LATER})" in older
 
 
-def test_what_was_decided_in_talk_follows_the_later_work_that_took_it_back(vault: Path, tmp_path: Path) -> None:
-    talk = worked(vault, tmp_path)
-    talk.says("VPN for the office: wireguard or openvpn?")
-    talk.answers("wireguard on a small machine; openvpn would be three times as slow.")
-    for number, subject in enumerate(("header", "footer", "menu", "search", "login"), 1):
-        other = new_session(talk, number)
-        other.says(f"move the {subject} up")
-        other.edits(f"{subject}.css")
-        other.answers(f"The {subject} is higher now.")
-    later = new_session(talk, 9)
-    later.says("wireguard has no single sign-on, put the VPN on tailscale")
-    later.edits("vpn.tf", ["-wireguard", "+tailscale"])
-    later.answers("The VPN is tailscale now; wireguard is gone.")
-
-    newer, older = entries(ask(new_session(talk, 20), "wireguard or openvpn for the vpn, what did we go with?"))
-
-    assert "tailscale" in newer
-    assert "three times as slow" in older
-
-
 def test_the_last_of_several_corrections_is_given(vault: Path, tmp_path: Path) -> None:
     talk = worked(vault, tmp_path)
     talk.says("Which provider shall the login use?")
