@@ -52,14 +52,14 @@ def test_every_lazy_pattern_of_the_package_compiles() -> None:
 
 
 @pytest.fixture
-def kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Yield a file with the code of patterns that no other process reads or writes, which is read again."""
-    monkeypatch.setattr(lazy_pattern, "KEPT", f"patterns-{os.getpid()}")
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a file with the code of patterns that no other process reads or writes, which is read again."""
+    (PACKAGE / "__pycache__").mkdir(exist_ok=True)
+    monkeypatch.setattr(lazy_pattern, "KEPT", os.path.relpath(tmp_path / "patterns", PACKAGE / "__pycache__"))
     monkeypatch.setattr(lazy_pattern, "_kept", None)
     path = Path(preload.path_in(str(PACKAGE), lazy_pattern.KEPT))
     assert bytecode.write(str(PACKAGE))
-    yield path
-    path.unlink()
+    return path
 
 
 def test_the_code_of_all_patterns_with_which_hooks_look_things_up_is_kept() -> None:
