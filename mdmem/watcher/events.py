@@ -251,6 +251,9 @@ class _Watched:
                 self._again = time.monotonic() + RENEW_SECONDS  # each try may be expensive
             self._dirty.unwatched = _REASONS.get(error.errno or 0, "the vault's folder cannot be watched")
             return
+        except BaseException:  # as where no thread can be started
+            self.end()
+            raise
         self._place = self._dirty.place = place
         self._dirty.touched.begin()
         self._look()

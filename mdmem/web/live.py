@@ -95,7 +95,7 @@ class Live:
     # -- watching ----------------------------------------------------------------------------------
 
     def _watch_vault(self) -> None:
-        while not self._attempt(self._follow_vault):
+        while not (self._stop.is_set() or self._attempt(self._follow_vault)):
             self._stop.wait(AGAIN_SECONDS)
 
     def _follow_vault(self) -> None:

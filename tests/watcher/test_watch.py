@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 from watchdog.events import FileCreatedEvent
+from watchdog.observers import Observer
 from watchdog.utils import BaseThread
 
 from mdmem import __version__, config, system, timestamps
@@ -395,6 +396,22 @@ def test_a_vault_that_is_away_for_long_takes_no_more_threads_and_queues_with_eac
     assert not dirty.unwatched
     stop.set()
     assert not list(batches)
+
+
+def test_a_watch_for_which_no_thread_can_be_started_leaves_no_thread_and_no_queue(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = set(threading.enumerate())
+
+    def fail(_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(Observer, "start", fail)
+    for _ in range(3):
+        with pytest.raises(RuntimeError, match="new thread"):
+            next(events.settled(events.Dirty(str(vault)), threading.Event()))
+
+    assert not [thread for thread in set(threading.enumerate()) - before if isinstance(thread, BaseThread)]
 
 
 @pytest.mark.slow
