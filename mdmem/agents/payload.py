@@ -40,24 +40,9 @@ def read_stdin(seconds: float | None = None) -> bytes:
         else:
             system.within(seconds, lambda: _read_into(pieces))
     except Exception as error:
-        if isinstance(error, TimeoutError):
-            _read_what_is_there(pieces)
-        elif not pieces:
+        if not pieces and not isinstance(error, TimeoutError):
             raise  # and else nothing would be left for another attempt
     return b"".join(pieces)
-
-
-def _read_what_is_there(pieces: list[bytes]) -> None:
-    """Read what came while this process could not read, as while it was suspended; wait for nothing."""
-    import select
-
-    try:
-        while sum(map(len, pieces)) <= MAX_PAYLOAD_BYTES and select.select([0], [], [], 0)[0]:
-            if not (piece := os.read(0, 1 << 20)):
-                return
-            pieces.append(piece)
-    except (OSError, ValueError):
-        return
 
 
 def _read_into(pieces: list[bytes]) -> None:

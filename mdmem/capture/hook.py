@@ -45,9 +45,6 @@ SEEN_BYTES = 48
 GRACE_SECONDS = 1.0
 """Time to clean up and report after the deadline has passed; also the least time that is left after reading."""
 
-LATE_SECONDS = 0.1
-"""An alarm that comes later than this shows that the process stood still: it was suspended, or its disk hung."""
-
 
 def main(words: list[str], vault: str | None = None) -> NoReturn:
     """Store the payload of `mdmem hook WORDS`. Never returns. Commands that version 0.1 registered start here.
@@ -273,19 +270,12 @@ def _attempt(work: Callable[[], T]) -> T:
 
 
 def _alarm(seconds: float, error: type[DeadlineError], end: Callable[[], None]) -> None:
-    """Raise `error` after `seconds`, later in a process that stood still; GRACE_SECONDS after that, call `end`."""
+    """Raise `error` after `seconds`; GRACE_SECONDS later, call `end`."""
     from mdmem import system
 
-    due = time.monotonic() + seconds
-
     def ring(*_: object) -> None:
-        nonlocal due
         if error.has_passed:
             end()
-        late, due = time.monotonic() - due, float("inf")
-        if late > LATE_SECONDS:
-            system.alarm(GRACE_SECONDS, ring, GRACE_SECONDS)
-            return
         error.has_passed = True
         raise error
 

@@ -221,12 +221,30 @@ def _rename_to_new(fd: int, temp: str, name: str) -> bool:
     raise failed
 
 
+LATE_SECONDS, MORE_SECONDS = 0.05, 1.0
+"""A process whose alarm comes later than that stood still, and is given so much more time."""
+
+
 def alarm(seconds: float, ring: Callable[..., Any], again_seconds: float = 0.0) -> None:
-    """Call `ring` after `seconds` (0: cancel), then every `again_seconds`, in the main thread, where it may raise."""
+    """Call `ring` after `seconds` (0: cancel), then every `again_seconds`, in the main thread, where it may raise.
+
+    In a process that stood still when its time was up, as in a paused container, at a laptop that slept or on a disk
+    that hung, it is called after `MORE_SECONDS`, since hardly any of the time could be used.
+    """
     import _signal  # type: ignore[import-not-found]  # `signal` itself loads enum
 
+    due = time.monotonic() + seconds
+
+    def ring_in_time(*words: object) -> None:
+        nonlocal due
+        late, due = time.monotonic() - due, float("inf")
+        if late > LATE_SECONDS:
+            _signal.setitimer(_signal.ITIMER_REAL, MORE_SECONDS, again_seconds)
+        else:
+            ring(*words)
+
     if seconds:
-        _signal.signal(_signal.SIGALRM, ring)
+        _signal.signal(_signal.SIGALRM, ring_in_time)
     _signal.setitimer(_signal.ITIMER_REAL, max(seconds, 0.001) if seconds else 0, again_seconds if seconds else 0)
 
 

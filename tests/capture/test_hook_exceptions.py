@@ -151,7 +151,8 @@ def test_a_hook_that_was_suspended_past_its_deadline_stores_its_event_when_it_go
 
     def start() -> None:
         capture, slept = events.capture, 0.0
-        vars(hook)["time"] = SimpleNamespace(monotonic=lambda: time.monotonic() + slept)
+        vars(system)["time"] = SimpleNamespace(monotonic=lambda: time.monotonic() + slept, sleep=time.sleep)
+        vars(system)["MORE_SECONDS"] = 60.0
 
         def suspended(*words: Any) -> Any:
             nonlocal slept
@@ -165,18 +166,35 @@ def test_a_hook_that_was_suspended_past_its_deadline_stores_its_event_when_it_go
     assert len(list(vault.rglob("0??-0??-*.md"))) == 1
 
 
-def test_what_came_while_a_hook_was_suspended_is_read_although_its_time_is_up() -> None:
-    code = (
-        "from mdmem import system; from mdmem.agents import payload\n"
-        "def within(*_): raise TimeoutError\n"
-        "system.within = within; print(len(payload.read_stdin(4.0)))"
-    )
+def test_a_hook_that_was_suspended_while_it_read_waits_for_an_agent_that_was_suspended_too() -> None:
     source, target = os.pipe()
-    os.write(target, b"x" * 1_000)
-    done = subprocess.run([sys.executable, "-c", code], stdin=source, capture_output=True, check=True)
+    code = f"""
+import os, signal, sys, time
+from types import SimpleNamespace
+from mdmem import system
+from mdmem.agents import payload
+
+slept, read = 0.0, os.read
+system.time = SimpleNamespace(monotonic=lambda: time.monotonic() + slept)
+system.MORE_SECONDS = 60.0
+
+def suspended(fd, size):
+    global slept
+    os.read, slept = read, 1000.0
+    signal.raise_signal(signal.SIGALRM)
+    os.write({target}, b"x" * 1000)
+    os.close({target})
+    return read(fd, size)
+
+os.read = suspended
+print(len(payload.read_stdin(60.0)))
+"""
+    hook_process = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=source, stdout=subprocess.PIPE, pass_fds=[target]
+    )
     for end in (source, target):
         os.close(end)
-    assert done.stdout == b"1000\n"
+    assert hook_process.communicate()[0] == b"1000\n"
 
 
 def test_a_note_whose_folder_cannot_be_synced_is_stored_and_not_told_as_lost(fresh: Callable[[], Path]) -> None:
