@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from mdmem.config import Config
 from mdmem.errors import VaultError
-from mdmem.history import folder_scan, gate, pages, rewrite
+from mdmem.history import folder_scan, pages, rewrite
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.texts import Texts
@@ -92,7 +92,7 @@ class MergedFiles:
         """Merge a moved file's uncommitted changes into it under its new name."""
         new = self._moved.get(path, "")
         now = disk.read_path(self._config.vault, path) if new in puts else None
-        if now is None or self._before.is_as(path, now) or gate.is_emptied(path, now):
+        if now is None or self._before.is_as(path, now):
             return []
         merged = both.merge_note(self._repo, new, now, self._before.get(path), puts[new])
         if merged is None:
@@ -111,7 +111,7 @@ class MergedFiles:
         for _ in range(5):
             now = disk.read_path(self._config.vault, path)
             merged = Both(after) if after is not None else None
-            if now != after and not before.is_as(path, now) and not gate.is_emptied(path, now):
+            if now != after and not before.is_as(path, now):
                 merged = both.merge_uncommitted(self._repo, path, now, before.get(path), after)
                 if merged is None and now is not None and after is not None:
                     aside.keep(self._config, path, now)

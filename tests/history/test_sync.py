@@ -856,29 +856,6 @@ def test_a_note_and_a_folder_of_one_name_on_two_machines_are_both_kept(
         assert kept.read_text() == "the note\n"
 
 
-@pytest.mark.parametrize("left", [b"", b"\0" * 9], ids=["nothing", "NUL bytes"])
-def test_a_note_that_has_lost_its_text_becomes_the_one_that_was_fetched(
-    first: Config, tmp_path: Path, remote: Path, left: bytes
-) -> None:
-    here, there = Path(first.vault), tmp_path / "second"
-    for name in ("edited", "moved", "deleted"):
-        put(here, f"notes/{name}.md", f"Of {name}\n")
-    sync.sync(first)
-    second = machine(tmp_path, remote)
-    put(there, "notes/edited.md", "Of edited\nMore\n")
-    (there / "notes/moved.md").rename(there / "notes/elsewhere.md")
-    (there / "notes/deleted.md").unlink()
-    sync.sync(second)
-    for name in ("edited", "moved", "deleted"):
-        (here / f"notes/{name}.md").write_bytes(left)
-
-    assert len(sync.sync(first).held_back) == 3
-
-    assert git(here, "status", "--porcelain") == ""
-    assert (here / "notes/edited.md").read_text() == "Of edited\nMore\n"
-    assert trees(first) == trees(second)
-
-
 def test_an_uncommitted_file_of_the_name_of_a_fetched_one_is_kept_beside_it(
     first: Config, tmp_path: Path, remote: Path
 ) -> None:
