@@ -704,7 +704,7 @@ def test_doctor_does_not_offer_to_change_modes_that_the_disk_does_not_keep(
     assert wrong(found) == []
 
 
-@pytest.mark.skipif(os.name == "nt" or os.getuid() != 0, reason="only root gives files away")
+@rights.gives_away
 @pytest.mark.parametrize("where", ["git", "state", "index"])
 def test_doctor_names_what_belongs_to_another_user_in_history_and_in_its_own_folders(day: Day, where: str) -> None:
     settings = day.config()

@@ -35,6 +35,12 @@ def _why_not() -> str:
 kept_out = pytest.mark.skipif(_why_not() != "", reason=_why_not())
 """For tests in which a mode keeps the tests' user out of a file."""
 
+gives_away = pytest.mark.skipif(
+    os.name == "nt" or os.getuid() != 0,
+    reason="Only root can give a file to another user; Windows has no such ids.",
+)
+"""For tests in which a file belongs to another user."""
+
 
 def run(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
     """Run a program for which modes of files count, also if root runs the tests."""

@@ -29,6 +29,7 @@ from mdmem.history.git.paths import PackedPaths
 from mdmem.history.purging import purge
 from mdmem.history.space import clone
 from mdmem.search import index
+from tests.helpers import rights
 from tests.helpers.history_vault import git, head_files, put, run_here, start, turn
 
 
@@ -483,7 +484,7 @@ def test_two_users_with_locks_of_their_own_do_not_stumble_over_the_mark_of_the_o
     assert seen <= {("1" * 40, "1" * 40), ("2" * 40, "2" * 40), ("", "")}
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows passes no descriptors on")
+@pytest.mark.skipif(os.name == "nt", reason="a program on Windows inherits no lock by its descriptor")
 @pytest.mark.parametrize("without", ["", "of the vault", "of the state folder"])
 def test_a_program_keeps_the_lock_after_us_also_if_one_of_the_disks_has_no_locks(
     vault: Path, monkeypatch: pytest.MonkeyPatch, without: str
@@ -516,7 +517,7 @@ def test_a_program_keeps_the_lock_after_us_also_if_one_of_the_disks_has_no_locks
         pass
 
 
-@pytest.mark.skipif(os.name == "nt" or os.getuid() != 0, reason="only root gives files away")
+@rights.gives_away
 def test_a_lock_that_root_makes_in_a_users_folder_is_one_for_the_user_too_whatever_the_umask(vault: Path) -> None:
     settings = start(vault)
     repo = repository.open_vault(vault)

@@ -36,7 +36,7 @@ from mdmem.history.space import clone
 from mdmem.transcripts import host_memory
 from mdmem.vault import front_matter, note, template
 from tests.conftest import notes
-from tests.helpers import claude, forked
+from tests.helpers import claude, forked, rights
 from tests.helpers.history_vault import (
     FOLDER,
     PAGE,
@@ -1905,7 +1905,7 @@ def test_a_hook_for_all_repositories_that_refuses_a_push_is_named_with_what_to_d
     assert "core.hooksPath" not in str(refused.value)
 
 
-@pytest.mark.skipif(os.name == "nt" or os.getuid() != 0, reason="only root gives files away")
+@rights.gives_away
 def test_what_belongs_to_another_user_is_not_trusted_and_the_message_says_what_to_do(
     first: Config, tmp_path: Path, remote: Path
 ) -> None:
