@@ -217,13 +217,16 @@ def past_writers(config: Config, changes: Changes, notices: tuple[str, ...]) -> 
 
     None: the index is up to date, or so much is new that the search uses the index as it is.
     """
-    if changes is not BUSY:
-        return None, notices
-    try:
-        view = index.glance(config)
-    except Exception:  # noqa: BLE001 - the next reader of a damaged index repairs it
-        view = None
+    view = with_newest(config) if changes is BUSY else None
     return view, () if view is not None else notices
+
+
+def with_newest(config: Config) -> View | None:
+    """Return a view with the notes that the index lacks in memory; None if it is damaged, or so much is new."""
+    try:
+        return index.glance(config)
+    except Exception:  # noqa: BLE001 - the next reader of a damaged index repairs it
+        return None
 
 
 def _has_index(config: Config) -> bool:

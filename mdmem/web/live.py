@@ -82,9 +82,7 @@ class Live:
                 freshness.bring_up_to_date(self.config, most=freshness.MOST_AT_ONCE)
             view = freshness.ask(self.config, lambda view: view)
             self._tell(view)
-            if not self._dirty.wait(0):
-                return view
-            return freshness.past_writers(self.config, freshness.BUSY, ())[0] or view
+            return (freshness.with_newest(self.config) if self._dirty.wait(0) else None) or view
 
     def catch_up(self) -> None:
         """Index what the system has not reported: not yet, as after an action, or not at all, as during sleep."""
